@@ -1,0 +1,1 @@
+"""Any source of rows, its schema and the stream of encoded batches."""
