@@ -1,0 +1,1 @@
+"""The ground: errors, array types, log space and exact sums."""

@@ -1,0 +1,132 @@
+"""Everything that can go wrong, as a tree.
+
+    BayeswiseError                    exit code
+      UsageError                      2   what was asked makes no sense
+        ParameterError                    a setting has an impossible value
+        PriorError                        a prior is no probability distribution
+        CostError                         a cost table is incomplete or not finite
+        NotInstalledError                 an optional package is needed
+      DataError                       3   the data cannot be read
+        SourceError                       the file or object is no table
+        SchemaError                       the columns make no table (names, kinds, strays)
+        NonFiniteError                    an infinite cell
+        StoreError                        the model file is damaged or from the future
+      FitError                        4   model and data do not fit
+        MissingColumnError                a column the model needs is absent
+        KindError                         a column has another kind than the model learned
+        UnseenLevelError                  a level the model never saw, and the policy is "error"
+        MissingCellError                  an empty cell, and the policy is "error"
+        NotFittedError                    a model that has seen no rows
+        TooFewRowsError                   an estimate that does not exist for so few rows
+        NotMergedError                    rows to forget that were never learned
+        NotStreamableError                a family without a statistic of fixed size
+      CheckFailed                     5   a check of quality or cost was missed
+
+Messages say what is wrong, where, what was found, and end in what to type instead ("Fix: ...").
+"""
+
+from __future__ import annotations
+
+
+class BayeswiseError(Exception):
+    """The root of all errors; `fix` says what to type instead.
+
+    >>> str(CostError("costs have no entry for state 'ham'", fix="add one for 'ham'"))
+    "costs have no entry for state 'ham'. Fix: add one for 'ham'."
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, fix: str | None = None) -> None:
+        sentence = what.rstrip(".")
+        super().__init__(f"{sentence}. Fix: {fix.rstrip('.')}." if fix else what)
+        self.what = what
+        self.fix = fix
+
+
+class UsageError(BayeswiseError, ValueError):
+    """What was asked makes no sense."""
+
+    exit_code = 2
+
+
+class ParameterError(UsageError):
+    """A setting has an impossible value."""
+
+
+class PriorError(UsageError):
+    """A prior is no probability distribution over the named states."""
+
+
+class CostError(UsageError):
+    """A cost table is incomplete or not finite."""
+
+
+class NotInstalledError(UsageError, ImportError):
+    """An optional package is needed."""
+
+
+class DataError(BayeswiseError, ValueError):
+    """The data cannot be read."""
+
+    exit_code = 3
+
+
+class SourceError(DataError):
+    """The file or object is no table."""
+
+
+class SchemaError(DataError):
+    """The columns make no table."""
+
+
+class NonFiniteError(DataError):
+    """An infinite cell."""
+
+
+class StoreError(DataError):
+    """The model file is damaged, or was written by a later version."""
+
+
+class FitError(BayeswiseError, ValueError):
+    """Model and data do not fit."""
+
+    exit_code = 4
+
+
+class MissingColumnError(FitError):
+    """A column the model needs is absent."""
+
+
+class KindError(FitError):
+    """A column has another kind than the model learned."""
+
+
+class UnseenLevelError(FitError):
+    """A level the model never saw, where the policy is "error"."""
+
+
+class MissingCellError(FitError):
+    """An empty cell, where the policy is "error"."""
+
+
+class NotFittedError(FitError):
+    """A model that has seen no rows."""
+
+
+class TooFewRowsError(FitError):
+    """An estimate that does not exist for so few rows."""
+
+
+class NotMergedError(FitError):
+    """Rows to forget that were never learned."""
+
+
+class NotStreamableError(FitError):
+    """A family without a statistic of fixed size was asked to stream."""
+
+
+class CheckFailed(BayeswiseError):
+    """A check of quality or cost was missed."""
+
+    exit_code = 5
