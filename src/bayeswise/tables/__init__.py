@@ -1,1 +1,1 @@
-"""Any source of rows, its schema and the stream of encoded batches."""
+"""Any table: a source, its schema (decided once, frozen, explainable) and the stream of batches it becomes."""

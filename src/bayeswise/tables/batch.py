@@ -1,0 +1,38 @@
+"""A batch: some rows of a table, encoded by its schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.tables.labels import Vocabulary
+
+MISSING = -1
+UNSEEN = -2
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Word counts of one text column."""
+
+    counts: Any  # scipy.sparse CSR, (n_rows, n_words)
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Numbers as one matrix, categories as one matrix of codes, in the order of the schema's columns.
+
+    `vocabularies[c]` names the codes of column c of `codes` in this batch; while learning it may still grow from batch
+    to batch, so codes never outlive their batch: statistics keep labels.
+    """
+
+    n_rows: int
+    values: FloatArray  # (n_rows, n_numbers); NaN = missing
+    codes: CodeArray  # (n_rows, n_categories); -1 = missing, -2 = unseen (predicting only)
+    vocabularies: tuple[Vocabulary, ...] = ()  # one for each column of codes
+    texts: tuple[TextBlock, ...] = ()
+    groups: CodeArray | None = None  # (n_rows,) codes of the target; -1 = left out
+    group_labels: Vocabulary = field(default_factory=Vocabulary)
+    weights: FloatArray | None = None  # (n_rows,)
