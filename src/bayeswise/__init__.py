@@ -1,1 +1,57 @@
-"""bayeswise."""
+"""bayeswise: from a table to the best decision.
+
+A model is a function of a mergeable summary of rows; a decision is a function of a posterior and a cost.
+The way of the data is the order of the folders, and each imports only those above it:
+
+    foundation/    log space, exact sums, arrays with shapes, errors
+    store/         the model file: load, save
+    tables/        any source -> schema -> a stream of batches
+    statistics/    exact summaries of rows that merge and subtract
+    engines/       who sweeps the rows and answers a request with statistics
+    families/      one file per distribution: likelihood, prior, predictive
+    posteriors/    normalising, the one exit from log space
+    explanations/  weight of evidence as plain data, and its displays
+    models/        frozen values made of schema, statistics and settings
+    estimators/    the scikit-learn faces of models
+    cli/           one file per verb
+
+The public names below are imported when they are first used, so `import bayeswise` costs next to nothing.
+
+>>> import bayeswise as bw
+>>> issubclass(bw.NotMergedError, bw.BayeswiseError)
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_ERRORS = "bayeswise.foundation.errors"
+
+# Public name -> the module that defines it; a name that ends a module's own path is the module itself.
+_HOMES = {
+    "BayeswiseError": _ERRORS,
+    "CheckFailed": _ERRORS,
+    "DataError": _ERRORS,
+    "FitError": _ERRORS,
+    "NotMergedError": _ERRORS,
+    "UsageError": _ERRORS,
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bayeswise' has no attribute {name!r}")
+    home = import_module(_HOMES[name])
+    value = home if _HOMES[name] == f"bayeswise.{name}" else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,91 @@
+"""The command line: one file per verb, data on stdout, everything else on stderr.
+
+    app.py      the table of verbs and the one that was asked for, imported alone
+    VERB.py     a function `run` whose signature is the command's, told to the reader by its docstring
+
+Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do not fit, 5 a check failed,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from bayeswise.foundation.errors import BayeswiseError
+
+__all__ = ["main"]
+
+VERBOSE = ("-v", "--verbose")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    >>> main(["--version"])
+    bayeswise ...
+    0
+    """
+    words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+        return 0
+    except BayeswiseError as error:
+        complain(str(error), verbose)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        complain(f"this is a bug: {type(error).__name__}: {error}", verbose)
+        if not verbose:
+            print("Add -v to see where it happened, and please report it.", file=sys.stderr)
+        return 1
+    return code
+
+
+def run(words: Sequence[str]) -> int:
+    """Hand the words to typer and turn its way of stopping into a number."""
+    from bayeswise.cli.app import application
+
+    try:
+        application(words)(list(words), prog_name="bayeswise")
+    except SystemExit as stop:
+        # typer answers a closed pipe by a quiet exit 1; a reader that has seen enough is no failure
+        if isinstance(stop.__context__, BrokenPipeError):
+            raise stop.__context__ from None
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    return 0
+
+
+def without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """Take -v out from anywhere before `--`, so that it can be appended to a command that failed.
+
+    >>> without_verbose(["look", "-v", "golf.csv"])
+    (['look', 'golf.csv'], True)
+    >>> without_verbose(["look", "--", "-v"])
+    (['look', '--', '-v'], False)
+    """
+    words = list(arguments)
+    end = words.index("--") if "--" in words else len(words)
+    kept = [word for word in words[:end] if word not in VERBOSE]
+    return kept + words[end:], len(kept) < end
+
+
+def complain(message: str, verbose: bool) -> None:
+    """Say on stderr what went wrong, after the traceback if it was asked for."""
+    if verbose:
+        traceback.print_exc()
+    print(f"bayeswise: {message}", file=sys.stderr)
+
+
+def silence_stdout() -> None:
+    """Let the interpreter flush into nothing at exit once the reader of the pipe is gone."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = sys.__stdout__

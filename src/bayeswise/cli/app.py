@@ -1,0 +1,58 @@
+"""The verbs, and an application that imports only the one that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from bayeswise import __version__
+
+# In the order in which a user meets them; the line is what `bayeswise --help` says.
+VERBS: dict[str, str] = {}
+
+
+def application(words: Sequence[str]) -> typer.Typer:
+    """Build the application in which the verb among `words` is real and the others are only lines of help."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for verb, line in VERBS.items():
+        app.command(verb, short_help=line)(load(verb) if verb == asked else unloaded)
+    return app
+
+
+def load(verb: str) -> Callable[..., Any]:
+    """Import the verb's own file."""
+    command: Callable[..., Any] = import_module(f"bayeswise.cli.{verb}").run
+    return command
+
+
+def unloaded() -> None:
+    """Stand in for a verb that was not asked for."""
+
+
+def print_version(asked: bool) -> None:
+    """Answer --version before typer misses a verb."""
+    if asked:
+        print(f"bayeswise {__version__}")
+        raise typer.Exit
+
+
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=print_version)
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Show the traceback of an error; may stand anywhere.")
+    ] = False,
+) -> None:
+    """From a table to the best decision."""
