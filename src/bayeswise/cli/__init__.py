@@ -9,6 +9,7 @@ Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do n
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -85,7 +86,5 @@ def complain(message: str, verbose: bool) -> None:
 
 def silence_stdout() -> None:
     """Let the interpreter flush into nothing at exit once the reader of the pipe is gone."""
-    try:
+    with contextlib.suppress(OSError, ValueError):  # a stdout replaced in this process has no file number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        sys.stdout = sys.__stdout__

@@ -1,0 +1,57 @@
+# Each target sets up .venv with what it needs, and is quick when nothing changed.
+#   make demo    the main job on the example table        make check   ruff, mypy, layers
+#   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv")
+#   make format  let ruff tidy up                         make clean   forget .venv, builds and caches
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+JOBS ?= 2
+KERNELS := CMakeLists.txt $(wildcard kernels/*)
+
+.PHONY: demo test check bench format clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.package
+	$(BIN)/bayeswise --help
+
+test: check
+	$(BIN)/python -m pytest -n $(JOBS)
+
+check: $(VENV)/.test
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks $(ROWS)
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The build tools are installed first: an editable install that rebuilds quickly cannot isolate its build.
+# scikit-build-core itself says whether cmake and ninja are missing here.
+$(VENV)/.build: pyproject.toml CMakeLists.txt
+	@echo "Setting up $(VENV); the first time this takes a minute or two."
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" > $@
+	$(PIP) -r $@
+	$(BIN)/python -c "from scikit_build_core.build import get_requires_for_build_editable as needs; print(*needs(), sep='\n')" > $@
+	$(PIP) -r $@
+
+$(VENV)/.package: $(VENV)/.build $(KERNELS)
+	$(PIP) --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.package
+	$(PIP) 'bayeswise[test,check]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.package
+	$(PIP) 'bayeswise[bench]'
+	touch $@

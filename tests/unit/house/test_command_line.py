@@ -1,0 +1,131 @@
+"""The frame around the verbs: exit codes, messages, and what is loaded when."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import bayeswise.cli
+from bayeswise.cli import app
+from bayeswise.foundation import errors
+
+Command = Callable[..., SimpleNamespace]
+FOLDER = Path(bayeswise.cli.__file__).parent
+
+
+@pytest.fixture
+def verb(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Replace all verbs by one, called `do`."""
+
+    def install(run: Callable[[], None]) -> None:
+        monkeypatch.setattr(app, "VERBS", {"do": "Do it."})
+        monkeypatch.setattr(app, "load", lambda name: run)
+
+    return install
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def run() -> None:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.ParameterError("alpha is -1"), 2),
+        (errors.SourceError("no such file"), 3),
+        (errors.NotMergedError("never seen"), 4),
+        (errors.CheckFailed("too costly"), 5),
+        (KeyboardInterrupt(), 130),
+        (ZeroDivisionError("division by zero"), 1),
+    ],
+)
+def test_every_kind_of_failure_has_its_exit_code(
+    bayeswise: Command, verb: Callable[..., None], error: BaseException, code: int
+) -> None:
+    verb(raising(error))
+    assert bayeswise("do").code == code
+
+
+def test_a_known_error_is_one_line_on_stderr(bayeswise: Command, verb: Callable[..., None]) -> None:
+    verb(raising(errors.SourceError("golf.csv is empty", fix="give a table with a header")))
+    answer = bayeswise("do")
+    assert answer.out == ""
+    assert answer.err == "bayeswise: golf.csv is empty. Fix: give a table with a header.\n"
+
+
+@pytest.mark.parametrize("words", [("do", "-v"), ("--verbose", "do")])
+def test_verbose_shows_the_traceback_wherever_it_stands(
+    bayeswise: Command, verb: Callable[..., None], words: tuple[str, ...]
+) -> None:
+    verb(raising(errors.SourceError("golf.csv is empty")))
+    answer = bayeswise(*words)
+    assert "Traceback" in answer.err
+    assert answer.err.endswith("bayeswise: golf.csv is empty\n")
+
+
+def test_a_bug_says_so_and_how_to_see_more(bayeswise: Command, verb: Callable[..., None]) -> None:
+    verb(raising(ZeroDivisionError("division by zero")))
+    answer = bayeswise("do")
+    assert "this is a bug: ZeroDivisionError: division by zero" in answer.err
+    assert "Add -v" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_reader_that_leaves_early_is_no_failure(bayeswise: Command, verb: Callable[..., None]) -> None:
+    verb(raising(BrokenPipeError(32, "Broken pipe")))
+    answer = bayeswise("do")
+    assert (answer.code, answer.err) == (0, "")
+
+
+def test_a_misspelt_verb_is_a_usage_error_with_a_suggestion(
+    bayeswise: Command, verb: Callable[..., None]
+) -> None:
+    verb(lambda: None)
+    answer = bayeswise("doo")
+    assert answer.code == 2
+    assert "do" in answer.err.split("Did you mean")[1]
+
+
+def test_help_lists_the_verbs_in_the_order_of_the_table(bayeswise: Command) -> None:
+    listed = [line.split()[0] for line in bayeswise("--help").out.partition("Commands:")[2].splitlines() if line]
+    assert listed == list(app.VERBS)
+
+
+def test_the_table_of_verbs_names_every_file_that_runs() -> None:
+    runs = {path.stem for path in FOLDER.glob("*.py") if defines_run(path) and path.stem != "__init__"}
+    assert runs == set(app.VERBS)
+
+
+def defines_run(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.FunctionDef) and node.name == "run" for node in tree.body)
+
+
+@pytest.mark.parametrize("name", list(app.VERBS))
+def test_a_verb_explains_itself(bayeswise: Command, name: str) -> None:
+    assert import_module(f"bayeswise.cli.{name}").run.__doc__
+    answer = bayeswise(name, "--help")
+    assert answer.code == 0
+    assert f"bayeswise {name}" in answer.out
+
+
+def test_help_and_import_load_none_of_the_heavy_packages() -> None:
+    script = """
+import sys
+from bayeswise.cli import main
+main(["--help"])
+heavy = {"numpy", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib", "rich"}
+print("loaded:", *sorted(heavy & set(sys.modules)))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded:"
