@@ -1,0 +1,51 @@
+"""Run the benchmarks whose file or name contains one of the given words; all of them without words."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
+from pkgutil import iter_modules
+
+from benchmarks import rows as folder
+from benchmarks.harness import Row, Size, run_all
+
+
+def select(words: Sequence[str], size: Size) -> Iterator[Row]:
+    """Find the rows that are asked for, file by file."""
+    for module in iter_modules(folder.__path__):
+        for row in import_module(f"{folder.__name__}.{module.name}").rows(size):
+            if not words or any(word in f"{module.name} {row.what}" for word in words):
+                yield row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("words", nargs="*", metavar="FILTER")
+    parser.add_argument("--json", action="store_true", help="outcomes as JSON on stdout, the table on stderr")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the full number of rows (1)")
+    parser.add_argument("--csv-gb", type=float, default=2.0, help="size of the generated CSV file (2)")
+    parser.add_argument("--repeats", type=int, default=5, help="best of how many runs (5)")
+    asked = parser.parse_args()
+    size = Size(asked.scale, asked.csv_gb, asked.repeats)
+    tell = partial(print, file=sys.stderr if asked.json else sys.stdout, flush=True)
+    machine = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        **{name: version(name) for name in ("bayeswise", "numpy", "scikit-learn", "pandas")},
+    }
+    tell(", ".join(f"{name} {value}" for name, value in machine.items()))
+    outcomes = run_all(select(asked.words, size), size, tell)
+    if asked.json:
+        print(json.dumps({"machine": machine, "outcomes": outcomes}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

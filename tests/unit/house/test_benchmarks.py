@@ -1,0 +1,42 @@
+"""The benchmarks keep running: each row, on small data, for its outcome and not for its time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from benchmarks.__main__ import select
+from benchmarks.harness import Figure, Outcome, Race, Size, cells, run_all
+
+SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
+
+
+@pytest.mark.parametrize("row", list(select([], SMALL)), ids=lambda row: row.what)
+def test_every_row_runs(row: Race | Figure) -> None:
+    outcome = row.run(SMALL)
+    assert outcome.ours >= 0.0
+
+
+def test_a_race_is_met_when_the_peer_takes_long_enough() -> None:
+    slow, fast = (lambda: time.sleep(0.02)), (lambda: None)
+    assert Race("win", lambda: (fast, slow), at_least=2.0).run(SMALL).met is True
+    assert Race("lose", lambda: (slow, fast), at_least=2.0).run(SMALL).met is False
+    assert Race("no target", lambda: (slow, fast)).run(SMALL).met is None
+
+
+def test_a_figure_is_met_up_to_its_limit() -> None:
+    assert Figure("one", lambda: 1.0, at_most=1.0, unit="MB").run(SMALL).met is True
+    assert Figure("two", lambda: 2.0, at_most=1.0, unit="MB").run(SMALL).met is False
+
+
+def test_a_missed_target_is_a_word_in_the_table_and_no_failure() -> None:
+    lines: list[str] = []
+    [outcome] = run_all([Figure("two", lambda: 2.0, at_most=1.0, unit="MB")], SMALL, lines.append)
+    assert lines[-1].split() == ["two", "2", "MB", "<=", "1", "MB", "missed"]
+    assert outcome["met"] is False
+
+
+def test_a_ratio_is_written_as_how_often_ours_fits_into_the_peer() -> None:
+    outcome = Outcome("moments", 0.03, 0.3, "s", 10.0, ">= 8x", True)
+    assert list(cells(outcome)) == ["moments", "30 ms", "300 ms", "10.00x", ">= 8x", "met"]
