@@ -141,16 +141,16 @@ class ExactArray:
         """Python integers and the power of two they count in."""
         step = 4 * self.digits.shape[-1]
         if step == 0:
-            return _objects([0] * int(np.prod(self.shape)), self.shape), 0
+            return object_array([0] * int(np.prod(self.shape)), self.shape), 0
         raw = self.words().astype("<u4").tobytes()
         integers = [int.from_bytes(raw[k : k + step], "little", signed=True) for k in range(0, len(raw), step)]
-        return _objects(integers, self.shape), DIGIT_BITS * self.low
+        return object_array(integers, self.shape), DIGIT_BITS * self.low
 
     def to_fractions(self) -> ObjectArray:
         """The exact values."""
         integers, exponent = self.to_ints()
         unit = Fraction(2) ** exponent
-        return _objects([Fraction(value) * unit for value in integers.ravel()], self.shape)
+        return object_array([Fraction(value) * unit for value in integers.ravel()], self.shape)
 
     def to_floats(self) -> FloatArray:
         """The nearest floats; beyond the range of floats, plus or minus infinity."""
@@ -178,7 +178,7 @@ def quotient(numerator: ObjectArray, denominator: ObjectArray, exponent: int = 0
     return np.array(rounded, dtype=np.float64).reshape(numerator.shape)
 
 
-def _objects(values: list[Any], shape: tuple[int, ...]) -> ObjectArray:
+def object_array(values: list[Any], shape: tuple[int, ...]) -> ObjectArray:
     """An object array, safe from NumPy's guessing of nested sequences."""
     out = np.empty(len(values), dtype=object)
     out[:] = values

@@ -1,0 +1,15 @@
+"""One file for each distribution: likelihood and conjugate prior, estimates, predictive, exponential form.
+
+A family is a small frozen object without data. It says which statistic it needs of rows, and turns that statistic and
+a prior into parameters:
+
+    statistic = family.statistic(values)              what was seen, exact and mergeable
+    estimate  = family.estimate(statistic)            maximum likelihood, with a report whether it exists
+    posterior = family.posterior(statistic, prior)    what was believed, and what was seen
+    log_p     = family.log_density(parameters, x)
+"""
+
+from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
+from bayeswise.families.protocol import Estimate, ExponentialForm, Family
+
+__all__ = ["Estimate", "ExponentialForm", "Family", "Normal", "NormalInverseGamma", "NormalParameters"]

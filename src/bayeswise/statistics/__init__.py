@@ -1,0 +1,27 @@
+"""What is kept of rows: exact sums and counts, an abelian group under `merge`.
+
+A statistic is what was seen; smoothing, priors and variance floors are not in it. All have a first axis of groups (the
+classes; one group where there are none), and hold no names: `Grouped` gives the groups their labels, `Product` puts
+several statistics of the same rows side by side.
+"""
+
+from bayeswise.statistics.counts import Counts
+from bayeswise.statistics.grouped import Grouped
+from bayeswise.statistics.joint import JointCounts
+from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.product import Product
+from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
+from bayeswise.statistics.scatter import Scatter
+from bayeswise.statistics.weights import Weights
+
+__all__ = [
+    "Counts",
+    "Grouped",
+    "JointCounts",
+    "Moments",
+    "Product",
+    "Scatter",
+    "SufficientStatistics",
+    "Weights",
+    "fingerprint",
+]

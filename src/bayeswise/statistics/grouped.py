@@ -1,0 +1,80 @@
+"""A statistic whose groups have labels: the classes of a target, in canonical order, appearing when they will."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.foundation.exact import ExactArray
+from bayeswise.tables.labels import Vocabulary
+
+S = TypeVar("S", bound=Any)
+
+
+@dataclass(frozen=True)
+class Grouped(Generic[S]):
+    """One statistic with a labelled first axis; a group vanishes with its last row unless it was declared."""
+
+    labels: Vocabulary  # in canonical order
+    part: S
+    declared: Vocabulary = field(default_factory=Vocabulary)
+
+    def __post_init__(self) -> None:
+        if self.part.weight_of_rows.shape != (len(self.labels),):
+            raise SchemaError("groups and labels do not match in number")
+
+    @classmethod
+    def of(cls, labels: Vocabulary, part: S, declared: Vocabulary | None = None) -> Grouped[S]:
+        """From groups in any order: sorted, and without those that no row is in."""
+        fixed = declared or Vocabulary()
+        seen = ~part.weight_of_rows.is_zero()
+        canonical = Vocabulary.of([*(label for label, kept in zip(labels, seen, strict=True) if kept), *fixed])
+        positions = labels.positions_in(canonical)
+        kept = np.flatnonzero(positions >= 0)
+        chosen = part if len(kept) == len(labels) else part.take(kept)
+        if len(canonical) == len(labels) and np.array_equal(positions, np.arange(len(labels))):
+            return cls(canonical, chosen, fixed)
+        return cls(canonical, chosen.regroup(positions[kept], len(canonical)), fixed)
+
+    @property
+    def weight_of_rows(self) -> ExactArray:
+        weight: ExactArray = self.part.weight_of_rows
+        return weight
+
+    def zero(self) -> Grouped[S]:
+        return Grouped.of(self.labels, self.part.zero(), self.declared)
+
+    def merge(self, other: Grouped[S]) -> Grouped[S]:
+        labels = self.labels.union(other.labels)
+        part = self._over(labels).merge(other._over(labels))
+        return Grouped(labels, part, self.declared.union(other.declared))
+
+    def subtract(self, other: Grouped[S]) -> Grouped[S]:
+        labels = self.labels.union(other.labels)
+        return Grouped.of(labels, self._over(labels).subtract(other._over(labels)), self.declared)
+
+    def pooled(self) -> S:
+        """The statistic of all groups as one."""
+        pooled: S = self.part.pooled()
+        return pooled
+
+    def __getitem__(self, label: object) -> S:
+        code = self.labels.code(label)
+        if code < 0:
+            raise KeyError(label)
+        only: S = self.part.take(np.array([code]))
+        return only
+
+    def _over(self, labels: Vocabulary) -> S:
+        if labels == self.labels:
+            return self.part
+        wider: S = self.part.regroup(self.labels.positions_in(labels), len(labels))
+        return wider
+
+    def __repr__(self) -> str:
+        weights = self.weight_of_rows.to_floats()
+        groups = ", ".join(f"{label!r}: {weight:g}" for label, weight in zip(self.labels, weights, strict=True))
+        return f"Grouped({{{groups}}}, {self.part!r})"

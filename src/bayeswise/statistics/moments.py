@@ -1,0 +1,184 @@
+"""Weight, sum and sum of squares of number columns, exactly; from them mean and variance, rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.errors import NotMergedError, TooFewRowsError
+from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.weights import Weights
+
+Divisor = Literal["n", "n-1", "n-K"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """n, sum x, sum x^2 of each column in each group; missing cells (NaN) are not in n.
+
+    >>> Moments.of(np.array([[1.0], [2.0], [3.0]])).variance("n-1").tolist()
+    [[1.0]]
+    """
+
+    rows: ExactArray  # (n_groups,) the weight of all rows
+    weight: ExactArray  # (n_groups, n_columns) the weight of the cells that are not missing
+    total: ExactArray  # (n_groups, n_columns) sum of x
+    squares: ExactArray  # (n_groups, n_columns) sum of x^2
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
+    ) -> Moments:
+        """The moments of some rows; a negative group is left out, a weight of k counts as k rows."""
+        rows = Weights.of(len(values), groups, n_groups, weights).weight
+        sums = _kernels.moments(values, groups, n_groups, weights)
+        return cls(rows, *(ExactArray.from_limbs(digits, low) for digits, low in sums))
+
+    @classmethod
+    def empty(cls, n_columns: int, n_groups: int = 1) -> Moments:
+        """The moments of no rows."""
+        shape = (n_groups, n_columns)
+        return cls(ExactArray.zeros(n_groups), *(ExactArray.zeros(shape) for _ in range(3)))
+
+    @property
+    def weight_of_rows(self) -> ExactArray:
+        return self.rows
+
+    @property
+    def n_groups(self) -> int:
+        return self.weight.shape[0]
+
+    def zero(self) -> Moments:
+        return Moments.empty(self.weight.shape[1], self.n_groups)
+
+    def merge(self, other: Moments) -> Moments:
+        return Moments(
+            self.rows + other.rows,
+            self.weight + other.weight,
+            self.total + other.total,
+            self.squares + other.squares,
+        )
+
+    def subtract(self, other: Moments) -> Moments:
+        left = Moments(
+            self.rows - other.rows,
+            self.weight - other.weight,
+            self.total - other.total,
+            self.squares - other.squares,
+        )
+        refuse_negative([left.rows, left.weight], "a count of rows")
+        refuse_negative([left.squares], "a sum of squares")
+        if left._spread().is_negative().any():
+            raise NotMergedError(
+                "the rows to subtract were never merged: a variance would fall below zero",
+                fix="forget only rows that this model has learned",
+            )
+        return left
+
+    def regroup(self, positions: IntArray, n_groups: int) -> Moments:
+        return self._each(lambda exact: exact.scatter_to(positions, n_groups))
+
+    def take(self, groups: IntArray) -> Moments:
+        return self._each(lambda exact: exact[groups])
+
+    def columns(self, positions: IntArray) -> Moments:
+        """The chosen columns, in the chosen order."""
+        return Moments(
+            self.rows, self.weight[:, positions], self.total[:, positions], self.squares[:, positions]
+        )
+
+    def pooled(self) -> Moments:
+        return self._each(lambda exact: exact.sum(axis=0)[None])
+
+    def _each(self, change: Callable[[ExactArray], ExactArray]) -> Moments:
+        return Moments(change(self.rows), change(self.weight), change(self.total), change(self.squares))
+
+    # -- derived quantities, rounded once -----------------------------------------------------------------------
+    def is_empty(self) -> BoolArray:
+        """(n_groups, n_columns) no cell seen."""
+        return self.weight.is_zero()
+
+    def mean(self, empty: float | None = None) -> FloatArray:
+        """(n_groups, n_columns) sum x / n, correctly rounded; `empty` where there is no cell, an error by default."""
+        return self.mean_pair(empty)[0]
+
+    def mean_pair(self, empty: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """The mean as high + low, beyond 53 bits: at 1e15 a rounded mean is not enough."""
+        none = self._no_cell(empty)
+        weight = _or_one(Dyadic.of(self.weight), none)
+        high, low = Dyadic.of(self.total).over_pair(weight)
+        return np.where(none, 0.0 if empty is None else empty, high), low
+
+    def variance(self, divisor: Divisor = "n", empty: float | None = None) -> FloatArray:
+        """(n_groups, n_columns) (n sum x^2 - (sum x)^2) / (n d), correctly rounded; d is n or n - 1.
+
+        "n-K" pools the groups: the sum over groups of n_g variance_g, over the weight less the number of groups; it is
+        the same in each row.
+        """
+        if divisor == "n-K":
+            return np.broadcast_to(self._pooled_variance(empty), self.weight.shape).copy()
+        above, below, none = self._variance_ratio(divisor, empty)
+        return np.where(none, 0.0 if empty is None else empty, above.over(below))
+
+    def stddev(self, divisor: Divisor = "n", empty: float | None = None) -> FloatArray:
+        """The square root of the variance; finite even where the variance itself would overflow."""
+        if divisor == "n-K":
+            return np.sqrt(self.variance(divisor, empty))
+        above, below, none = self._variance_ratio(divisor, empty)
+        return np.where(none, 0.0 if empty is None else empty, above.sqrt_over(below))
+
+    def _spread(self) -> Dyadic:
+        """n sum x^2 - (sum x)^2: never negative for merged rows."""
+        weight, total, squares = Dyadic.of(self.weight), Dyadic.of(self.total), Dyadic.of(self.squares)
+        return weight * squares - total * total
+
+    def _variance_ratio(self, divisor: Divisor, empty: float | None) -> tuple[Dyadic, Dyadic, BoolArray]:
+        weight = Dyadic.of(self.weight)
+        freedom = weight if divisor == "n" else weight - Dyadic.of_integers([[1]])
+        none = np.asarray(freedom.is_zero() | freedom.is_negative())
+        if empty is None and none.any():
+            raise _too_few(none, f"a variance with divisor {divisor}")
+        return self._spread(), _or_one(weight, none) * _or_one(freedom, none), none
+
+    def _pooled_variance(self, empty: float | None) -> FloatArray:
+        spread, weight = self._spread().to_fractions(), Dyadic.of(self.weight).to_fractions()
+        within = [
+            sum((s / w for s, w in zip(spread[:, c], weight[:, c], strict=True) if w), Fraction(0))
+            for c in range(weight.shape[1])
+        ]
+        freedom = [sum(weight[:, c], Fraction(0)) - sum(1 for w in weight[:, c] if w) for c in range(weight.shape[1])]
+        none = np.array([f <= 0 for f in freedom], dtype=np.bool_)
+        if empty is None and none.any():
+            raise _too_few(none[None, :], "a pooled variance with divisor n-K")
+        return np.array([float(w / f) if f > 0 else empty for w, f in zip(within, freedom, strict=True)])
+
+    def _no_cell(self, empty: float | None) -> BoolArray:
+        none = self.is_empty()
+        if empty is None and none.any():
+            raise _too_few(none, "a mean")
+        return none
+
+    def __repr__(self) -> str:
+        n_groups, n_columns = self.weight.shape
+        return f"Moments({self.rows.sum().to_floats():g} rows, {n_groups} groups, {n_columns} columns)"
+
+
+def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:
+    """The divisor with one in place of what must not divide."""
+    return Dyadic(np.where(none, 1, divisor.integers).astype(object), divisor.exponent)
+
+
+def _too_few(none: BoolArray, what: str) -> TooFewRowsError:
+    group, column = (int(k) for k in np.argwhere(none)[0])
+    return TooFewRowsError(
+        f"{what} does not exist for column {column} of group {group}: too few cells there",
+        fix="give more rows, or say what to answer with empty=...",
+    )

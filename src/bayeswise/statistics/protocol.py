@@ -1,0 +1,51 @@
+"""The contract of a statistic: a frozen value, an exact abelian group, grouped along its first axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol, Self
+
+from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.errors import NotMergedError
+from bayeswise.foundation.exact import ExactArray
+from bayeswise.store.document import pack
+
+
+class SufficientStatistics(Protocol):
+    """`merge` is associative and commutative and `subtract` undoes it, all to the last bit."""
+
+    @property
+    def weight_of_rows(self) -> ExactArray:
+        """(n_groups,) the weight of all rows seen, missing cells or not."""
+
+    def zero(self) -> Self:
+        """The same statistic of no rows."""
+
+    def merge(self, other: Self) -> Self:
+        """The statistic of both sets of rows."""
+
+    def subtract(self, other: Self) -> Self:
+        """The statistic without the other's rows; `NotMergedError` if they cannot have been in it."""
+
+    def regroup(self, positions: IntArray, n_groups: int) -> Self:
+        """Group g becomes group positions[g] of n_groups; groups that nothing moves to are zero."""
+
+    def take(self, groups: IntArray) -> Self:
+        """The chosen groups, in the chosen order."""
+
+    def pooled(self) -> Self:
+        """All groups as one."""
+
+
+def fingerprint(statistic: Any) -> str:
+    """The SHA-256 of the canonical bytes: equal exactly for equal statistics."""
+    return pack(statistic).digest()
+
+
+def refuse_negative(exacts: Iterable[ExactArray], what: str) -> None:
+    """A weight or a sum of squares below zero means that rows are subtracted which were never merged."""
+    if any(exact.is_negative().any() for exact in exacts):
+        raise NotMergedError(
+            f"the rows to subtract were never merged: {what} would fall below zero",
+            fix="forget only rows that this model has learned, with the same weights",
+        )

@@ -1,0 +1,160 @@
+"""Sums of all cross products of number columns, exactly: covariances, and X'X, X'y, y'y for regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.errors import NotMergedError, TooFewRowsError
+from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.moments import Divisor
+from bayeswise.statistics.protocol import refuse_negative
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """n, sum x, sum x x' over rows without a missing cell; the others are counted as incomplete.
+
+    >>> Scatter.of(np.array([[0.0, 0.0], [2.0, 4.0]])).covariance().tolist()
+    [[[1.0, 2.0], [2.0, 4.0]]]
+    """
+
+    weight: ExactArray  # (n_groups,)
+    total: ExactArray  # (n_groups, n_columns)
+    cross: ExactArray  # (n_groups, n_columns (n_columns + 1) / 2): the lower triangle, row by row
+    incomplete: ExactArray  # (n_groups,) the weight of rows with a missing cell
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
+    ) -> Scatter:
+        """The scatter of some rows; a negative group is left out, a weight of k counts as k rows."""
+        sums = _kernels.scatter(values, groups, n_groups, weights)
+        return cls(*(ExactArray.from_limbs(digits, low) for digits, low in sums))
+
+    @classmethod
+    def empty(cls, n_columns: int, n_groups: int = 1) -> Scatter:
+        """The scatter of no rows."""
+        shapes = ((n_groups,), (n_groups, n_columns), (n_groups, n_columns * (n_columns + 1) // 2), (n_groups,))
+        return cls(*(ExactArray.zeros(shape) for shape in shapes))
+
+    @property
+    def weight_of_rows(self) -> ExactArray:
+        return self.weight + self.incomplete
+
+    @property
+    def n_columns(self) -> int:
+        return self.total.shape[1]
+
+    def zero(self) -> Scatter:
+        return Scatter.empty(self.n_columns, self.weight.shape[0])
+
+    def merge(self, other: Scatter) -> Scatter:
+        return Scatter(
+            self.weight + other.weight,
+            self.total + other.total,
+            self.cross + other.cross,
+            self.incomplete + other.incomplete,
+        )
+
+    def subtract(self, other: Scatter) -> Scatter:
+        left = Scatter(
+            self.weight - other.weight,
+            self.total - other.total,
+            self.cross - other.cross,
+            self.incomplete - other.incomplete,
+        )
+        refuse_negative([left.weight, left.incomplete], "a count of rows")
+        if left._spread(np.arange(self.n_columns), np.arange(self.n_columns)).is_negative().any():
+            raise NotMergedError(
+                "the rows to subtract were never merged: a variance would fall below zero",
+                fix="forget only rows that this model has learned",
+            )
+        return left
+
+    def regroup(self, positions: IntArray, n_groups: int) -> Scatter:
+        return Scatter(*(exact.scatter_to(positions, n_groups) for exact in self._parts()))
+
+    def take(self, groups: IntArray) -> Scatter:
+        return Scatter(*(exact[groups] for exact in self._parts()))
+
+    def columns(self, positions: IntArray) -> Scatter:
+        """The chosen columns, in the chosen order."""
+        packed = [packed_position(int(i), int(j)) for a, i in enumerate(positions) for j in positions[: a + 1]]
+        return Scatter(self.weight, self.total[:, positions], self.cross[:, np.array(packed, int)], self.incomplete)
+
+    def pooled(self) -> Scatter:
+        return Scatter(*(exact.sum(axis=0)[None] for exact in self._parts()))
+
+    def _parts(self) -> tuple[ExactArray, ExactArray, ExactArray, ExactArray]:
+        return self.weight, self.total, self.cross, self.incomplete
+
+    # -- derived quantities, rounded once -----------------------------------------------------------------------
+    def mean(self) -> FloatArray:
+        """(n_groups, n_columns) sum x / n, correctly rounded."""
+        self._refuse_too_few(0)
+        return Dyadic.of(self.total).over(Dyadic.of(self.weight)[:, None])
+
+    def mean_pair(self) -> tuple[FloatArray, FloatArray]:
+        """The mean as high + low, beyond 53 bits."""
+        self._refuse_too_few(0)
+        return Dyadic.of(self.total).over_pair(Dyadic.of(self.weight)[:, None])
+
+    def covariance(self, divisor: Divisor = "n") -> FloatArray:
+        """(n_groups, n_columns, n_columns) (n sum x_i x_j - sum x_i sum x_j) / (n d), each correctly rounded."""
+        if divisor == "n-K":
+            raise TooFewRowsError("the divisor n-K needs the groups pooled", fix="call within_covariance()")
+        less = 0 if divisor == "n" else 1
+        self._refuse_too_few(less)
+        weight = Dyadic.of(self.weight)
+        rows, columns = np.tril_indices(self.n_columns)
+        below = (weight * (weight - Dyadic.of_integers([less])))[:, None]
+        return self._square(self._spread(rows, columns).over(below))
+
+    def within_covariance(self, divisor: Divisor = "n") -> FloatArray:
+        """(n_columns, n_columns) the groups' scatters about their own means, added and divided by n, n-1 or n-K."""
+        rows, columns = np.tril_indices(self.n_columns)
+        spread, weight = self._spread(rows, columns).to_fractions(), self.weight.to_fractions()
+        kept = np.flatnonzero(weight != 0)
+        total = sum(weight[kept])
+        freedom = total - {"n": 0, "n-1": 1, "n-K": len(kept)}[divisor]
+        if freedom <= 0:
+            raise TooFewRowsError(f"a pooled covariance with divisor {divisor} does not exist for {total} rows")
+        within: ObjectArray = sum(spread[g] / weight[g] for g in kept) / freedom
+        return np.asarray(self._square(np.array([float(value) for value in within])[None])[0])
+
+    def _spread(self, rows: IntArray, columns: IntArray) -> Dyadic:
+        """n sum x_i x_j - sum x_i sum x_j for the chosen pairs."""
+        packed = rows * (rows + 1) // 2 + columns
+        total = Dyadic.of(self.total)
+        return Dyadic.of(self.weight)[:, None] * Dyadic.of(self.cross)[:, packed] - total[:, rows] * total[:, columns]
+
+    def _square(self, lower: FloatArray) -> FloatArray:
+        rows, columns = np.tril_indices(self.n_columns)
+        full = np.empty((lower.shape[0], self.n_columns, self.n_columns))
+        full[:, rows, columns] = lower
+        full[:, columns, rows] = lower
+        return full
+
+    def _refuse_too_few(self, least: int) -> None:
+        counted: ObjectArray = self.weight.to_fractions()
+        for group, weight in enumerate(counted):
+            if weight <= least:
+                raise TooFewRowsError(
+                    f"group {group} has {weight} complete rows; more than {least} are needed",
+                    fix="give more rows, or leave the group out with take()",
+                )
+
+    def __repr__(self) -> str:
+        n_groups, n_columns = self.total.shape
+        return f"Scatter({self.weight.sum().to_floats():g} rows, {n_groups} groups, {n_columns} columns)"
+
+
+def packed_position(row: int, column: int) -> int:
+    """Where the pair stands in the packed lower triangle."""
+    high, low = max(row, column), min(row, column)
+    return high * (high + 1) // 2 + low

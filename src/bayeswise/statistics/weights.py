@@ -1,0 +1,61 @@
+"""The weight of the rows in each group: class counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.protocol import refuse_negative
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The sum of the weights of all rows, exactly.
+
+    >>> Weights.of(4, groups=np.array([0, 1, 1, 1], dtype=np.int32), n_groups=2)
+    Weights(1, 3)
+    """
+
+    weight: ExactArray  # (n_groups,)
+
+    @classmethod
+    def of(
+        cls, n_rows: int, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
+    ) -> Weights:
+        """Rows counted by group; a negative group is left out, a weight of k counts as k rows."""
+        if weights is not None:
+            return cls(ExactArray.from_limbs(*_kernels.moments(weights[:, None], groups, n_groups)[1])[:, 0])
+        if groups is None:
+            return cls(ExactArray.from_integers([n_rows]))
+        return cls(ExactArray.from_integers(np.bincount(groups[groups >= 0], minlength=n_groups)))
+
+    @property
+    def weight_of_rows(self) -> ExactArray:
+        return self.weight
+
+    def zero(self) -> Weights:
+        return Weights(ExactArray.zeros(self.weight.shape))
+
+    def merge(self, other: Weights) -> Weights:
+        return Weights(self.weight + other.weight)
+
+    def subtract(self, other: Weights) -> Weights:
+        left = Weights(self.weight - other.weight)
+        refuse_negative([left.weight], "a count of rows")
+        return left
+
+    def regroup(self, positions: IntArray, n_groups: int) -> Weights:
+        return Weights(self.weight.scatter_to(positions, n_groups))
+
+    def take(self, groups: IntArray) -> Weights:
+        return Weights(self.weight[groups])
+
+    def pooled(self) -> Weights:
+        return Weights(self.weight.sum(axis=0)[None])
+
+    def __repr__(self) -> str:
+        return f"Weights({', '.join(f'{weight:g}' for weight in self.weight.to_floats())})"
