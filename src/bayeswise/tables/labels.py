@@ -8,6 +8,7 @@ Vocabulary(True, 1, 1.0, '1', 'a', 'b')
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -32,7 +33,16 @@ def label_of(value: Any) -> Label:
     plain = value.item() if isinstance(value, np.generic) else value
     if type(plain) not in _RANKS:
         plain = _subclass_value(plain)
-    return 0.0 if isinstance(plain, float) and plain == 0.0 else plain
+    if type(plain) is float:
+        return _finite(plain)
+    label: Label = plain
+    return label
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise SchemaError(f"a label must be finite; found {number!r}", fix="leave the cell empty, or turn it into text")
+    return number + 0.0  # -0.0 and 0.0 are one label
 
 
 def _subclass_value(value: Any) -> Label:
@@ -57,8 +67,10 @@ class Vocabulary(Sequence[Label]):
     [1, -1]
     """
 
+    labels: tuple[Label, ...]
+
     def __init__(self, labels: Iterable[Any] = ()) -> None:
-        self.labels: tuple[Label, ...] = tuple(label_of(label) for label in labels)
+        self.labels = tuple(label_of(label) for label in labels)
         if len(self._codes) != len(self.labels):
             twice = next(label for k, label in enumerate(self.labels) if self._codes[label_key(label)] != k)
             raise SchemaError(f"the label {twice!r} is named twice", fix="name each label once")
@@ -67,7 +79,14 @@ class Vocabulary(Sequence[Label]):
     def of(cls, labels: Iterable[Any]) -> Vocabulary:
         """The distinct labels in canonical order: flags, integers, numbers, text; each by value."""
         distinct = {label_key(label_of(label)) for label in labels}
-        return cls(label for _, label in sorted(distinct))
+        return cls.trusted(tuple(label for _, label in sorted(distinct)))
+
+    @classmethod
+    def trusted(cls, labels: tuple[Label, ...]) -> Vocabulary:
+        """Labels that are known to be plain and distinct: nothing is checked, so a million of them cost nothing."""
+        vocabulary = cls.__new__(cls)
+        vocabulary.labels = labels
+        return vocabulary
 
     @cached_property
     def _codes(self) -> dict[LabelKey, int]:
@@ -83,12 +102,13 @@ class Vocabulary(Sequence[Label]):
         return self.labels[index]
 
     def __contains__(self, label: object) -> bool:
-        return type(label) in _RANKS and label_key(label) in self._codes  # type: ignore[arg-type]
+        plain = label.item() if isinstance(label, np.generic) else label
+        return type(plain) in _RANKS and label_key(plain) in self._codes  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        return list(map(label_key, self.labels)) == list(map(label_key, other.labels))
+        return self is other or list(map(label_key, self.labels)) == list(map(label_key, other.labels))
 
     def __hash__(self) -> int:
         return hash(tuple(map(label_key, self.labels)))
@@ -111,11 +131,3 @@ class Vocabulary(Sequence[Label]):
     def positions_in(self, other: Vocabulary) -> IntArray:
         """For each label its position in the other vocabulary, -1 if it is not there."""
         return np.array([other._codes.get(label_key(label), -1) for label in self.labels], dtype=np.int64)
-
-    def to_plain(self) -> tuple[Label, ...]:
-        """The labels: what a document keeps."""
-        return self.labels
-
-    @classmethod
-    def from_plain(cls, labels: Iterable[Any]) -> Vocabulary:
-        return cls(labels)

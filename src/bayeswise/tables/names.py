@@ -1,0 +1,44 @@
+"""Names of columns: known up to Unicode form and blanks around them, and guessed when mistyped."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from bayeswise.foundation.errors import MissingColumnError
+
+_SHOWN = 8
+
+
+def normal_name(name: str) -> str:
+    """What a name is compared by: NFC, without blanks around it.
+
+    >>> normal_name(" cafe\\u0301 ") == normal_name("café")
+    True
+    """
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def find_name(name: str, among: Iterable[str], *, where: str, role: str = "column") -> str:
+    """The name as the table writes it, or an error that guesses what was meant.
+
+    >>> find_name("play ", ["outlook", "play"], where="golf.csv")
+    'play'
+    """
+    names = list(among)
+    if name in names:
+        return name
+    same = [known for known in names if normal_name(known) == normal_name(name)]
+    if same:
+        return same[0]
+    raise MissingColumnError(f"{where} has no {role} {name!r}", fix=_guess(name, names))
+
+
+def _guess(name: str, names: list[str]) -> str:
+    by_fold = {known.casefold(): known for known in names}
+    close = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {by_fold[close[0]]!r}?"
+    shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+    return f"name one of its columns: {shown}" if names else "give a table with columns"
