@@ -38,6 +38,7 @@ clean:
 # scikit-build-core itself says whether cmake and ninja are missing here.
 $(VENV)/.build: pyproject.toml CMakeLists.txt
 	@echo "Setting up $(VENV); the first time this takes a minute or two."
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=python3.12')"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" > $@
 	$(PIP) -r $@
