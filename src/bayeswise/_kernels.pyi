@@ -1,0 +1,82 @@
+"""Hot loops of bayeswise, in C++; each releases the GIL and works on the rows it is given, on one thread."""
+
+from typing import TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+# ---- Exact sums
+
+ExactDigits: TypeAlias = tuple[npt.NDArray[np.int64], int]
+"""(digits, low): entry = sum_k digits[..., k] * 2**(32 * (low + k)).
+
+All digits but the top one lie in [0, 2**32), the top one in [-2**31, 2**31); not trimmed.
+"""
+
+Values: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+Codes: TypeAlias = (
+    npt.NDArray[np.int8]
+    | npt.NDArray[np.uint8]
+    | npt.NDArray[np.int16]
+    | npt.NDArray[np.int32]
+    | npt.NDArray[np.int64]
+)
+Groups: TypeAlias = npt.NDArray[np.int32] | None
+"""The group of each row; a negative one leaves the row out; None puts all rows into group 0."""
+
+Weights: TypeAlias = npt.NDArray[np.float64]
+"""Finite and not negative (the caller has checked); a weight of 0 leaves the row out."""
+
+class InfiniteValueError(ValueError):
+    """An infinite value; the message is "ROW COLUMN", the first in row order, counted from zero."""
+
+class CodeError(ValueError):
+    """A code outside -1 .. size - 1; the message is "ROW COLUMN" as for InfiniteValueError."""
+
+def moments(
+    values: Values, groups: Groups, n_groups: int, weights: Weights | None = None
+) -> tuple[ExactDigits, ExactDigits, ExactDigits]:
+    """Exact sums of w, w x and w x^2, each (n_groups, n_columns); a NaN adds to none of them."""
+
+def scatter(
+    values: Values, groups: Groups, n_groups: int, weights: Weights | None = None
+) -> tuple[ExactDigits, ExactDigits, ExactDigits, ExactDigits]:
+    """Exact sums over rows without NaN: w (K,), w x (K, d) and w x_i x_j (K, d (d + 1) / 2).
+
+    The third is packed as the lower triangle, row by row; the fourth is the weight (K,) of rows with a NaN.
+    """
+
+@overload
+def counts(
+    codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: None = None
+) -> npt.NDArray[np.int64]: ...
+@overload
+def counts(
+    codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: Weights
+) -> ExactDigits:
+    """How often each code occurs: (n_groups, sum(sizes + 1)).
+
+    Column c has sizes[c] slots in the order of the codes, then one for missing (code -1).
+    """
+
+@overload
+def joint_counts(
+    codes: Codes, sizes: npt.NDArray[np.int64], weights: None = None
+) -> tuple[npt.NDArray[np.int64], int]: ...
+@overload
+def joint_counts(
+    codes: Codes, sizes: npt.NDArray[np.int64], weights: Weights
+) -> tuple[ExactDigits, ExactDigits]:
+    """How often each combination of codes occurs: (prod(sizes),) in C order.
+
+    The second is the weight of the rows left out because a code is missing, an integer or of shape ().
+    """
+
+def accumulate(values: npt.NDArray[np.float64]) -> ExactDigits:
+    """Exact sums of columns, (n_columns,); a NaN is left out."""
+
+def logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """log(x) of each element, by one scalar function: the array's layout cannot change the result."""
+
+def log_one_minus(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """log(1 - x) of each element, as accurate as log1p."""
