@@ -131,3 +131,12 @@ class Vocabulary(Sequence[Label]):
     def positions_in(self, other: Vocabulary) -> IntArray:
         """For each label its position in the other vocabulary, -1 if it is not there."""
         return np.array([other._codes.get(label_key(label), -1) for label in self.labels], dtype=np.int64)
+
+    def to_plain(self) -> tuple[Label, ...]:
+        """The labels: what a document keeps."""
+        return self.labels
+
+    @classmethod
+    def from_plain(cls, labels: Iterable[Any]) -> Vocabulary:
+        """The inverse of `to_plain`, checked."""
+        return cls(labels)
