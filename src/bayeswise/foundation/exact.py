@@ -111,10 +111,10 @@ class ExactArray:
     def __neg__(self) -> ExactArray:
         return ExactArray.from_limbs(-self.digits, self.low)
 
-    def sum(self, axis: int | None = None) -> ExactArray:
-        """Sum over one axis of the shape (all of it by default)."""
-        flat = self.digits.reshape(-1, self.digits.shape[-1]) if axis is None else self.digits
-        return ExactArray.from_limbs(flat.sum(axis=axis or 0), self.low)
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> ExactArray:
+        """Sum over some axes of the shape (all of them by default)."""
+        axes = tuple(range(len(self.shape))) if axis is None else axis
+        return ExactArray.from_limbs(self.digits.sum(axis=axes), self.low)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactArray):
@@ -215,10 +215,10 @@ def _carried(limbs: IntArray) -> IntArray:
 
 def _trimmed(digits: IntArray, low: int) -> ExactArray:
     """Drop top limbs that only repeat the sign below them, then bottom limbs that are zero everywhere."""
+    if not digits.any():
+        return ExactArray.zeros(digits.shape[:-1])
     count = digits.shape[-1]
     flat = digits.reshape(-1, count)
-    if not flat.any():
-        return ExactArray.zeros(digits.shape[:-1])
     while count > 1 and np.array_equal(flat[:, count - 1], -(flat[:, count - 2] >= _HALF_DIGIT).astype(np.int64)):
         count -= 1
         flat = _with_signed_top(flat[:, :count])

@@ -88,7 +88,7 @@ class JointCounts:
 
     @property
     def weight_of_rows(self) -> ExactArray:
-        return self.weight.reshape(self.weight.shape[0], -1).sum(axis=1) + self.incomplete
+        return self.weight.sum(axis=tuple(range(1, len(self.weight.shape)))) + self.incomplete
 
     def zero(self) -> JointCounts:
         return JointCounts.of_table(

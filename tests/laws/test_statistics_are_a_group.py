@@ -1,0 +1,143 @@
+"""Statistics form an abelian group, to the last byte, whatever the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import GROUPS, LEVELS, N_GROUPS, Rows, rows
+
+from bayeswise.foundation.errors import NotMergedError
+from bayeswise.statistics import Counts, Grouped, JointCounts, Moments, Product, Scatter, Weights, fingerprint
+from bayeswise.tables.labels import Vocabulary
+
+Summarise = Callable[[Rows], Any]
+
+
+def weights_of(sample: Rows) -> Weights:
+    return Weights.of(len(sample), sample.groups, N_GROUPS, sample.weights)
+
+
+def moments_of(sample: Rows) -> Moments:
+    return Moments.of(sample.values, sample.groups, N_GROUPS, sample.weights)
+
+
+def scatter_of(sample: Rows) -> Scatter:
+    return Scatter.of(sample.values, sample.groups, N_GROUPS, sample.weights)
+
+
+def counts_of(sample: Rows) -> Counts:
+    return Counts.of(sample.codes[:, 0], LEVELS, sample.groups, N_GROUPS, sample.weights)
+
+
+def joint_of(sample: Rows) -> JointCounts:
+    return JointCounts.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
+
+
+def product_of(sample: Rows) -> Product:
+    return Product({"numbers": moments_of(sample), "colour": counts_of(sample)})
+
+
+def grouped_of(sample: Rows) -> Grouped[Product]:
+    return Grouped.of(GROUPS, product_of(sample))
+
+
+UNNAMED = [weights_of, moments_of, scatter_of, counts_of, joint_of, product_of]
+PLAIN = pytest.mark.parametrize("of", UNNAMED, ids=lambda of: of.__name__)
+EVERY = pytest.mark.parametrize("of", [*UNNAMED, grouped_of], ids=lambda of: of.__name__)
+pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))
+triples = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted), rows(weighted)))
+
+
+@EVERY
+@given(sample=rows())
+def test_no_rows_are_the_identity(of: Summarise, sample: Rows) -> None:
+    statistic = of(sample)
+    nothing = of(sample.take(slice(0, 0)))
+    assert fingerprint(statistic.merge(nothing)) == fingerprint(statistic) == fingerprint(nothing.merge(statistic))
+    assert fingerprint(nothing.merge(nothing)) == fingerprint(nothing) == fingerprint(statistic.zero())
+
+
+@EVERY
+@given(both=pairs)
+def test_merge_is_commutative(of: Summarise, both: tuple[Rows, Rows]) -> None:
+    left, right = map(of, both)
+    assert fingerprint(left.merge(right)) == fingerprint(right.merge(left))
+
+
+@EVERY
+@given(three=triples)
+def test_merge_is_associative(of: Summarise, three: tuple[Rows, Rows, Rows]) -> None:
+    a, b, c = map(of, three)
+    assert fingerprint(a.merge(b).merge(c)) == fingerprint(a.merge(b.merge(c)))
+
+
+@EVERY
+@given(both=pairs)
+def test_subtract_undoes_merge(of: Summarise, both: tuple[Rows, Rows]) -> None:
+    left, right = map(of, both)
+    assert fingerprint(left.merge(right).subtract(right)) == fingerprint(left)
+
+
+@EVERY
+@given(both=pairs)
+def test_the_statistic_of_all_rows_is_the_merge_of_its_parts(of: Summarise, both: tuple[Rows, Rows]) -> None:
+    assert fingerprint(of(both[0].joined(both[1]))) == fingerprint(of(both[0]).merge(of(both[1])))
+
+
+@EVERY
+@given(sample=rows(weighted=True), seed=st.randoms())
+def test_the_order_of_rows_does_not_matter(of: Summarise, sample: Rows, seed: Any) -> None:
+    order = list(range(len(sample)))
+    seed.shuffle(order)
+    assert fingerprint(of(sample)) == fingerprint(of(sample.take(order)))
+
+
+@EVERY
+@given(sample=rows(), times=st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_a_weight_of_k_is_k_copies_of_the_row(of: Summarise, sample: Rows, times: list[int]) -> None:
+    repeats = times[: len(sample)]
+    copies = sample.take([k for k, count in enumerate(repeats) for _ in range(count)])
+    weighted = Rows(sample.values, sample.codes, sample.groups, np.array(repeats, dtype=np.float64))
+    assert fingerprint(of(weighted)) == fingerprint(of(copies))
+
+
+@PLAIN
+@given(sample=rows())
+def test_the_order_of_groups_does_not_matter_once_they_have_names(of: Summarise, sample: Rows) -> None:
+    renamed = Vocabulary([GROUPS[1], GROUPS[2], GROUPS[0]])
+    moved = np.array([2, 0, 1, -1], dtype=np.int32)[sample.groups]
+    same = Rows(sample.values, sample.codes, moved, None)
+    assert fingerprint(Grouped.of(GROUPS, of(sample))) == fingerprint(Grouped.of(renamed, of(same)))
+
+
+@EVERY
+@settings(max_examples=20)
+@given(sample=rows())
+def test_subtracting_what_was_never_merged_is_seen(of: Summarise, sample: Rows) -> None:
+    kept = sample.take([k for k in range(len(sample)) if sample.groups[k] >= 0])
+    if len(kept) == 0:
+        return
+    with pytest.raises(NotMergedError, match="never merged"):
+        of(sample.take(slice(0, 0))).subtract(of(kept))
+
+
+def test_a_level_vanishes_with_its_last_row_unless_it_was_declared() -> None:
+    red, blue = np.array([0], dtype=np.int32), np.array([3], dtype=np.int32)
+    both = Counts.of(red, LEVELS).merge(Counts.of(blue, LEVELS))
+    assert list(both.subtract(Counts.of(red, LEVELS)).levels) == ["blue"]
+    declared = Vocabulary(["red", "green"])
+    kept = Counts.of(red, LEVELS, declared=declared)
+    assert list(kept.subtract(Counts.of(red, LEVELS)).levels) == ["green", "red"]
+
+
+def test_a_class_vanishes_with_its_last_row_unless_it_was_declared() -> None:
+    one = np.array([[1.0]])
+    a = Grouped.of(GROUPS, Moments.of(one, np.array([1], dtype=np.int32), 3))
+    b = Grouped.of(GROUPS, Moments.of(one, np.array([2], dtype=np.int32), 3))
+    assert list(a.merge(b).labels) == ["a", "b"]
+    assert fingerprint(a.merge(b).subtract(a)) == fingerprint(b)
