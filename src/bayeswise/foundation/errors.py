@@ -20,6 +20,7 @@
         TooFewRowsError                   an estimate that does not exist for so few rows
         NotMergedError                    rows to forget that were never learned
         NotStreamableError                a family without a statistic of fixed size
+        ImpossibleEvidenceError           what was observed has probability 0 in every state (0/0)
       CheckFailed                     5   a check of quality or cost was missed
 
 Messages say what is wrong, where, what was found, and end in what to type instead ("Fix: ...").
@@ -124,6 +125,10 @@ class NotMergedError(FitError):
 
 class NotStreamableError(FitError):
     """A family without a statistic of fixed size was asked to stream."""
+
+
+class ImpossibleEvidenceError(FitError):
+    """What was observed has probability 0 in every state, so that the posterior is 0/0: undefined, not zero."""
 
 
 class CheckFailed(BayeswiseError):
