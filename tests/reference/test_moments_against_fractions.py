@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from strategies import N_COLUMNS, N_GROUPS, Rows, rows
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
-from strategies import N_COLUMNS, N_GROUPS, Rows, rows  # noqa: E402
-
-from bayeswise.foundation.errors import TooFewRowsError  # noqa: E402
-from bayeswise.statistics import Moments, Scatter  # noqa: E402
+from bayeswise.foundation.errors import TooFewRowsError
+from bayeswise.statistics import Moments, Scatter
 
 
 def cells(sample: Rows, group: int, column: int) -> list[tuple[Fraction, Fraction]]:

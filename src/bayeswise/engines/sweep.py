@@ -1,0 +1,152 @@
+"""The local sweep: ranges of rows on threads, batches as they come, all of it one merge.
+
+Kernels are single-threaded on the rows they get and release the GIL, so threads, batches, files and partitions are the
+same thing: statistics to be merged, in any order, with the same bytes as a result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.engines.request import Ask, Request
+from bayeswise.foundation.errors import NonFiniteError
+from bayeswise.statistics import Grouped, Product, Weights
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema import Schema
+
+ROWS = "rows"
+ROWS_WORTH_A_THREAD = 20_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a sweep found: the statistics of the rows with a target, and how many rows had none."""
+
+    statistics: Grouped[Product]
+    n_rows: int
+    n_without_target: int
+
+
+def summarise(
+    batches: Iterable[Batch],
+    schema: Schema,
+    request: Request,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Summary:
+    """The statistics that a request asks for, grouped by the target (one group named "" if there is none)."""
+    declared = schema.target.classes if schema.target else None
+    summary = Summary(_of_nothing(schema, request, declared), 0, 0)
+    n_threads = threads or os.cpu_count() or 1
+    first_row = 0
+    with ThreadPoolExecutor(n_threads) as pool:
+        for batch in batches:
+            found = _of_batch(batch, schema, request, declared, pool, n_threads, first_row)
+            summary = _merged(summary, found)
+            first_row += batch.n_rows
+            if progress is not None:
+                progress(batch.n_rows)
+    return summary
+
+
+def _of_batch(
+    batch: Batch,
+    schema: Schema,
+    request: Request,
+    declared: Vocabulary | None,
+    pool: ThreadPoolExecutor,
+    n_threads: int,
+    first_row: int,
+) -> Summary:
+    labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
+    ranges = _row_ranges(batch.n_rows, n_threads)
+    jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows, first_row) for rows in ranges]
+    part = reduce(Product.merge, [job.result() for job in jobs])
+    without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
+    return Summary(Grouped.of(labels, part, declared), batch.n_rows, without)
+
+
+def _of_range(
+    batch: Batch, schema: Schema, request: Request, n_groups: int, rows: slice, first_row: int
+) -> Product:
+    groups = None if batch.groups is None else batch.groups[rows]
+    weights = None if batch.weights is None else batch.weights[rows]
+    n_rows = rows.stop - rows.start
+    parts: dict[str, Any] = {ROWS: Weights.of(n_rows, groups, n_groups, weights)}
+    for name, ask in request.asks.items():
+        try:
+            parts[name] = ask.summarise(*_block(batch, schema, ask, rows), groups, n_groups, weights)
+        except _kernels.InfiniteValueError as error:
+            row, column = (int(word) for word in str(error).split())
+            raise NonFiniteError(
+                f"column {ask.columns[column]!r} has an infinite value in row {first_row + rows.start + row + 1}",
+                fix="leave the cell empty, or give a finite number",
+            ) from None
+    return Product(parts)
+
+
+def _block(batch: Batch, schema: Schema, ask: Ask, rows: slice) -> tuple[Any, ...]:
+    """The columns of an ask, for a range of rows: numbers, or codes with their vocabularies, or word counts."""
+    if ask.block == "numbers":
+        return (_columns(batch.values, schema.numbers, ask.columns)[rows],)
+    if ask.block == "categories":
+        positions = [schema.categories.index(name) for name in ask.columns]
+        codes = _columns(batch.codes, schema.categories, ask.columns)[rows]
+        return codes, tuple(batch.vocabularies[position] for position in positions)
+    text = batch.texts[schema.texts.index(ask.columns[0])]
+    return text.counts[rows], text.vocabulary
+
+
+def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    """A view without a copy where the wanted columns are consecutive."""
+    if wanted == names:
+        return block
+    positions = [names.index(name) for name in wanted]
+    start = positions[0] if positions else 0
+    if positions == list(range(start, start + len(positions))):
+        return block[:, start : start + len(positions)]
+    return block[:, positions]
+
+
+def _row_ranges(n_rows: int, n_threads: int) -> list[slice]:
+    n_ranges = max(1, min(n_threads, n_rows // ROWS_WORTH_A_THREAD))
+    edges = np.linspace(0, n_rows, n_ranges + 1).astype(int)
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+def _of_nothing(schema: Schema, request: Request, declared: Vocabulary | None) -> Grouped[Product]:
+    """The statistics of no rows: what an empty table answers, and where a sweep starts."""
+    from scipy.sparse import csr_matrix
+
+    from bayeswise.tables.batch import TextBlock
+
+    vocabularies = tuple(schema[name].levels or Vocabulary() for name in schema.categories)
+    empty = Batch(
+        n_rows=0,
+        values=np.zeros((0, len(schema.numbers))),
+        codes=np.zeros((0, len(schema.categories)), dtype=np.int32),
+        vocabularies=vocabularies,
+        texts=tuple(TextBlock(csr_matrix((0, 0)), Vocabulary()) for _ in schema.texts),
+        groups=np.zeros(0, dtype=np.int32),
+    )
+    part = _of_range(empty, schema, request, 0, slice(0, 0), 0)
+    return Grouped.of(Vocabulary(), part, declared)
+
+
+def _merged(left: Summary, right: Summary) -> Summary:
+    return Summary(
+        left.statistics.merge(right.statistics),
+        left.n_rows + right.n_rows,
+        left.n_without_target + right.n_without_target,
+    )

@@ -1,6 +1,0 @@
-"""Laws share their strategies as a plain module."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
