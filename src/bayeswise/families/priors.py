@@ -1,0 +1,177 @@
+"""Conjugate priors that several families share, each the statistic of imagined rows.
+
+    BetaPrior      Bernoulli, geometric, binomial       imagined successes and failures
+    GammaPrior     Poisson, exponential                 imagined events in an imagined time
+    Dirichlet      categorical, multinomial             imagined rows of each level
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.families.support import is_positive, refuse_unless
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError, PriorError
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.tables.labels import Label, Vocabulary
+
+
+@dataclass(frozen=True, repr=False)
+class BetaPrior:
+    """p(probability) = probability^(successes - 1) (1 - probability)^(failures - 1) / B(successes, failures).
+
+    >>> BetaPrior(successes=3, failures=1)
+    BetaPrior(successes=3, failures=1)
+    """
+
+    successes: FloatArray | float = 1.0
+    failures: FloatArray | float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("successes", "failures"):
+            value = getattr(self, name)
+            refuse_unless(is_positive(value), f"{name} of a beta prior must be above 0", value)
+
+    def sample(self, size: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """(size, *shape) draws of the probability and of its complement."""
+        weights = np.stack(np.broadcast_arrays(self.successes, self.failures), axis=-1)
+        shares = _dirichlet_draws(weights, size, generator)
+        return shares[..., 0], shares[..., 1]
+
+    def __repr__(self) -> str:
+        return one_line("BetaPrior", {"successes": self.successes, "failures": self.failures})
+
+
+@dataclass(frozen=True, repr=False)
+class GammaPrior:
+    """p(y) = y^(shape - 1) exp(-rate y) rate^shape / Gamma(shape): `shape` imagined events in a time of `rate`.
+
+    >>> GammaPrior(shape=2, rate=0.5)
+    GammaPrior(shape=2, rate=0.5)
+    """
+
+    shape: FloatArray | float
+    rate: FloatArray | float
+
+    def __post_init__(self) -> None:
+        for name in ("shape", "rate"):
+            value = getattr(self, name)
+            refuse_unless(is_positive(value), f"{name} of a gamma prior must be above 0", value)
+
+    @property
+    def mean(self) -> FloatArray:
+        return np.asarray(np.asarray(self.shape) / self.rate)
+
+    def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
+        """(size, *shape) draws."""
+        shape = (size, *np.broadcast_shapes(np.shape(self.shape), np.shape(self.rate)))
+        return np.asarray(generator.standard_gamma(self.shape, size=shape) / self.rate)
+
+    def __repr__(self) -> str:
+        return one_line("GammaPrior", {"shape": self.shape, "rate": self.rate})
+
+
+@dataclass(frozen=True, repr=False)
+class Dirichlet:
+    """p(probabilities) = product of p_j^(weight_j - 1) / B(weight); weight_j imagined rows of level j.
+
+    A weight of 0 forbids its level until it is seen. `unseen` imagined rows belong to levels that nobody has named.
+
+    >>> Dirichlet.of({"red": 6, "blue": 2})
+    Dirichlet(red=6, blue=2)
+    """
+
+    levels: Vocabulary
+    weight: FloatArray  # (n_levels,) or (n_groups, n_levels)
+    unseen: float = 0.0
+
+    def __post_init__(self) -> None:
+        weight = np.asarray(self.weight, dtype=np.float64)
+        object.__setattr__(self, "weight", weight)
+        if weight.ndim == 0 or weight.shape[-1] != len(self.levels):
+            raise ParameterError(f"{len(self.levels)} levels need as many weights; found the shape {weight.shape}")
+        for name, value in (("weights", weight), ("unseen", self.unseen)):
+            good = np.isfinite(value) & (np.asarray(value) >= 0)
+            refuse_unless(good, f"{name} of a Dirichlet prior must not be negative", value)
+
+    @classmethod
+    def of(cls, weights: Mapping[Label, float], unseen: float = 0.0) -> Dirichlet:
+        """From imagined rows by level."""
+        return cls(Vocabulary(weights), np.array(list(weights.values()), dtype=np.float64), unseen)
+
+    @classmethod
+    def lidstone(cls, levels: Vocabulary, alpha: float, unseen: float = 0.0) -> Dirichlet:
+        """alpha imagined rows of each level: (n_j + alpha) / (n + alpha J).
+
+        >>> Dirichlet.lidstone(Vocabulary(["red", "blue"]), alpha=0.5)
+        Dirichlet(red=0.5, blue=0.5)
+        """
+        return cls(levels, np.full(len(levels), float(alpha)), unseen)
+
+    @classmethod
+    def laplace(cls, levels: Vocabulary, unseen: float = 0.0) -> Dirichlet:
+        """One imagined row of each level: (n_j + 1) / (n + J), with J the number of levels of this column."""
+        return cls.lidstone(levels, 1.0, unseen)
+
+    @classmethod
+    def m_estimate(cls, levels: Vocabulary, m: float, p: Mapping[Label, float] | None = None) -> Dirichlet:
+        """m imagined rows shared out by p (evenly by default): (n_j + m p_j) / (n + m); m = 0 is maximum likelihood.
+
+        >>> Dirichlet.m_estimate(Vocabulary(["red", "blue"]), m=4, p={"red": 0.75, "blue": 0.25})
+        Dirichlet(red=3, blue=1)
+        """
+        refuse_unless(np.isfinite(m) & (m >= 0), "m, the number of imagined rows, must not be negative", m)
+        shares = np.full(len(levels), 1.0 / max(len(levels), 1)) if p is None else _shares(levels, p)
+        return cls(levels, m * shares)
+
+    @property
+    def total(self) -> FloatArray:
+        """(n_groups,) or () all imagined rows."""
+        return np.asarray(self.weight.sum(axis=-1) + self.unseen)
+
+    def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
+        """(size, *shape) draws of the probabilities of the levels."""
+        cells = self.with_unseen()
+        refuse_unless(cells.sum(axis=-1) > 0, "a draw needs a weight above 0", 0.0)
+        return _dirichlet_draws(cells, size, generator)[..., : len(self.levels)]
+
+    def with_unseen(self) -> FloatArray:
+        """(..., n_levels + 1) the weights, and last that of what nobody has named."""
+        last = np.full((*self.weight.shape[:-1], 1), self.unseen)
+        return np.concatenate([self.weight, last], axis=-1)
+
+    def __repr__(self) -> str:
+        named: dict[str, ArrayLike] = {str(level): self.weight[..., j] for j, level in enumerate(self.levels)}
+        return one_line("Dirichlet", {**named, **({"unseen": self.unseen} if self.unseen else {})})
+
+
+def _shares(levels: Vocabulary, p: Mapping[Label, float]) -> FloatArray:
+    """The user's probabilities in the order of the levels."""
+    given = Vocabulary(p)
+    positions = levels.positions_in(given)
+    if len(given) != len(levels) or (positions < 0).any():
+        raise PriorError(
+            f"p names the levels {', '.join(map(repr, given))}; the column has {', '.join(map(repr, levels))}",
+            fix="give one probability for each level of the column",
+        )
+    shares = np.array(list(p.values()), dtype=np.float64)[positions]
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1.0) <= 1e-9):
+        raise PriorError(f"p must be a probability for each level, with sum 1; found {shares.tolist()}")
+    return np.asarray(shares / shares.sum())
+
+
+def _dirichlet_draws(weights: FloatArray, size: int, generator: np.random.Generator) -> FloatArray:
+    """Gamma draws, normalised in log space: with weights near zero the draws themselves would all underflow.
+
+    log Gamma(a) draws are log Gamma(a + 1) draws + log(uniform) / a.
+    """
+    shape = (size, *weights.shape)
+    with np.errstate(divide="ignore", over="ignore"):
+        log_uniform = -generator.standard_exponential(shape) / weights
+        log_draws = np.log(generator.standard_gamma(weights + 1.0, size=shape)) + log_uniform
+        return np.asarray(np.exp(log_draws - log_sum_exp(log_draws)[..., None]))

@@ -1,0 +1,66 @@
+"""Where values and parameters of a family may lie, and the errors for those that do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.errors import DataError, ParameterError
+
+
+def refuse_outside(
+    values: FloatArray,
+    outside: BoolArray,
+    needs: str,
+    groups: CodeArray | None = None,
+    weights: FloatArray | None = None,
+) -> None:
+    """An error for the first value outside the support; rows left out (group -1, weight 0) may hold anything.
+
+    >>> refuse_outside(np.array([[0.0], [-3.0]]), np.array([[False], [True]]), "a Poisson count is 0, 1, 2, ...")
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.DataError: a Poisson count is 0, 1, 2, ...; row 1 of column 0 has -3. Fix: correct the
+    cell, or choose another family for this column.
+    """
+    counted = np.ones(len(values), dtype=np.bool_)
+    if groups is not None:
+        counted &= groups >= 0
+    if weights is not None:
+        counted &= weights != 0
+    found = np.argwhere(outside & counted[:, None])
+    if len(found):
+        row, column = (int(k) for k in found[0])
+        raise DataError(
+            f"{needs}; row {row} of column {column} has {values[row, column]:g}",
+            fix="correct the cell, or choose another family for this column",
+        )
+
+
+def refuse_unless(condition: Any, what: str, value: Any) -> None:
+    """An error for parameters that are not what they must be.
+
+    >>> refuse_unless(False, "a rate must be above 0", -1.0)
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.ParameterError: a rate must be above 0; found -1.0
+    """
+    if not np.all(condition):
+        raise ParameterError(f"{what}; found {_first_bad(condition, value)}")
+
+
+def is_positive(value: Any) -> BoolArray:
+    """Finite and above zero."""
+    numbers = np.asarray(value, dtype=np.float64)
+    return np.asarray(np.isfinite(numbers) & (numbers > 0))
+
+
+def is_whole(values: FloatArray) -> BoolArray:
+    """0, 1, 2, ..."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((values >= 0) & (np.floor(values) == values) & np.isfinite(values))
+
+
+def _first_bad(condition: Any, value: Any) -> Any:
+    flags, numbers = np.broadcast_arrays(np.asarray(condition), np.asarray(value))
+    return numbers[~flags].flat[0]
