@@ -40,7 +40,7 @@ class BayeswiseError(Exception):
 
     def __init__(self, what: str, *, fix: str | None = None) -> None:
         sentence = what.rstrip(".")
-        super().__init__(f"{sentence}. Fix: {fix.rstrip('.')}." if fix else what)
+        super().__init__(f"{sentence}. Fix: {fix if fix.endswith(('.', '?')) else fix + '.'}" if fix else what)
         self.what = what
         self.fix = fix
 
