@@ -1,0 +1,24 @@
+"""From joint probabilities to posteriors: the only place where logarithms become probabilities.
+
+    states.py      finding a state by its label, and guessing which one was meant
+    prior.py       a prior given by name, checked
+    normalise.py   posterior = joint / evidence for many rows
+    odds.py        how much more probable one state is than another
+    exact.py       numbers as they were typed, and how they are shown
+    bayes_rule.py  the calculator for problems of two lines, every step kept
+    joint_table.py sum rule and product rule on a table of joint probabilities
+"""
+
+from bayeswise.posteriors.normalise import Posterior, Undefined, log_posterior, normalise
+from bayeswise.posteriors.odds import log_odds, probability_of
+from bayeswise.posteriors.prior import prior_by_state
+
+__all__ = [
+    "Posterior",
+    "Undefined",
+    "log_odds",
+    "log_posterior",
+    "normalise",
+    "prior_by_state",
+    "probability_of",
+]

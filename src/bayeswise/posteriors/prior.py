@@ -1,0 +1,70 @@
+"""A prior given by name: checked once, then trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import PriorError
+from bayeswise.posteriors.states import find_state
+from bayeswise.tables.labels import Label
+
+SUM_TOLERANCE = 1e-9
+
+
+def prior_by_state(given: Mapping[Any, float], states: Sequence[Label]) -> FloatArray:
+    """The prior in the order of the states, (n_states,): every state named, none below 0, the sum 1 to within 1e-9.
+
+    A state may have probability 0, and keeps it whatever is observed.
+
+    >>> prior_by_state({"ham": 0.75, "spam": 0.25}, states=["spam", "ham"]).tolist()
+    [0.25, 0.75]
+    >>> prior_by_state({"ham": 1.0}, states=["spam", "ham"])
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.PriorError: the prior has no entry for state 'spam'. Fix: ...
+    """
+    if not isinstance(given, Mapping):
+        raise PriorError(
+            f"a prior is given by name; found {type(given).__name__}",
+            fix="write {state: probability}, for example {" + f"{states[0]!r}: 0.5, ..." + "}",
+        )
+    prior = np.full(len(states), np.nan)  # (n_states,)
+    for label, probability in given.items():
+        position = find_state(label, states, what="the prior names the unknown state", error=PriorError)
+        prior[position] = _probability(label, probability)
+    _check_complete(prior, states)
+    _check_sum(prior, given)
+    return prior
+
+
+def _probability(state: object, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or number < 0.0:
+        raise PriorError(
+            f"the prior of state {state!r} must be a number from 0 to 1; found {value!r}",
+            fix="give a probability",
+        )
+    return number
+
+
+def _check_complete(prior: FloatArray, states: Sequence[Label]) -> None:
+    for state, probability in zip(states, prior, strict=True):
+        if np.isnan(probability):
+            raise PriorError(
+                f"the prior has no entry for state {state!r}", fix=f"add one for {state!r}; 0 is allowed"
+            )
+
+
+def _check_sum(prior: FloatArray, given: Mapping[Any, float]) -> None:
+    total = math.fsum(prior)
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        terms = " + ".join(f"{label!r}: {value}" for label, value in list(given.items())[:8])
+        more = " + ..." if len(given) > 8 else ""
+        raise PriorError(f"the prior sums to {total:.12g}, not to 1: {terms}{more}", fix="divide each entry by the sum")
