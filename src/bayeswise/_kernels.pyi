@@ -84,23 +84,23 @@ def log_one_minus(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 # -- likelihood.cpp: log-likelihoods of rows under every state, added to log_joint (n_rows, n_states) --------------
 
 def add_normal(
-    log_joint: NDArray[np.float64],
-    values: NDArray[np.float64] | NDArray[np.float32],
-    mean: NDArray[np.float64],
-    mean_low: NDArray[np.float64],
-    precision: NDArray[np.float64],
-    log_peak: NDArray[np.float64],
+    log_joint: npt.NDArray[np.float64],
+    values: npt.NDArray[np.float64] | npt.NDArray[np.float32],
+    mean: npt.NDArray[np.float64],
+    mean_low: npt.NDArray[np.float64],
+    precision: npt.NDArray[np.float64],
+    log_peak: npt.NDArray[np.float64],
 ) -> None: ...
 def add_table(
-    log_joint: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    table: NDArray[np.float64],
+    log_joint: npt.NDArray[np.float64],
+    codes: npt.NDArray[np.int32],
+    sizes: npt.NDArray[np.int64],
+    table: npt.NDArray[np.float64],
 ) -> None: ...
 def add_sparse(
-    log_joint: NDArray[np.float64],
-    starts: NDArray[np.int32] | NDArray[np.int64],
-    words: NDArray[np.int32] | NDArray[np.int64],
-    counts: NDArray[np.float64],
-    log_weight: NDArray[np.float64],
+    log_joint: npt.NDArray[np.float64],
+    starts: npt.NDArray[np.int32] | npt.NDArray[np.int64],
+    words: npt.NDArray[np.int32] | npt.NDArray[np.int64],
+    counts: npt.NDArray[np.float64],
+    log_weight: npt.NDArray[np.float64],
 ) -> None: ...
