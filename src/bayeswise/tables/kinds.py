@@ -1,0 +1,182 @@
+"""The kind of a column, judged from its profile: the first rule that applies decides, and gives its reason.
+
+    all cells missing, lists, structs, bytes, dates          ignored
+    declared levels (pandas categories, Enum)                category, all its declared levels kept
+    a single value                                           ignored
+    true and false                                           binary
+    more than half of the cells are numbers                  number, or ignored if it is an id or too wide for doubles
+    several words, mostly different                          text
+    every text different, or more than a million             ignored
+    other text, also of two levels and of leading zeros      category
+
+Two-level text is a category and not binary: a third level may come tomorrow, while a flag has two states for good.
+Whole numbers stay numbers; `count` is never inferred, since a Poisson count and a score of 1 to 5 look alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.tables import evidence
+from bayeswise.tables.label_types import label_type_of
+from bayeswise.tables.notes import Advice, advice_on, keep, leave_out, note_on
+from bayeswise.tables.profile import ColumnProfile
+from bayeswise.tables.schema import LABELLED, Column, Kind
+from bayeswise.tables.strays import places_of
+from bayeswise.tables.wishes import Wish
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A judged column; `note` and `advice` tell about these rows, `problem` is what keeps a model from learning."""
+
+    column: Column
+    profile: ColumnProfile
+    note: str = ""
+    advice: tuple[Advice, ...] = ()
+    problem: BayeswiseError | None = None
+
+
+def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
+    """The column with its kind and reason, and what a reader should know about it."""
+    kind, reason = _asked(profile, wish) or _inferred(profile, textual)
+    try:
+        column = _column(profile, textual, wish, kind, reason)
+    except SchemaError as error:
+        return Finding(Column(profile.name, "ignored", reason="it cannot be read"), profile, problem=error)
+    return Finding(
+        column,
+        profile,
+        note_on(column, profile, hint=_hint(profile, column)),
+        advice_on(column, profile, textual),
+        _problem(column, profile),
+    )
+
+
+def _asked(profile: ColumnProfile, wish: Wish) -> tuple[Kind, str] | None:
+    if wish.kind == "ignored":
+        return "ignored", "ignored on request"
+    if wish.kind is None and wish.levels is not None:
+        return "category", "its levels are declared"
+    return (wish.kind, "asked for") if wish.kind is not None else None
+
+
+def _inferred(profile: ColumnProfile, textual: bool) -> tuple[Kind, str]:
+    reason = _unreadable(profile)
+    if reason:
+        return "ignored", reason
+    if profile.declared:
+        return "category", "its levels are declared"
+    if profile.distinct <= 1:
+        return "ignored", "only one value"
+    if profile.booleans == profile.present:
+        return "binary", "true or false"
+    if evidence.is_numeric(profile, textual):
+        return _inferred_number(profile)
+    return _inferred_text(profile)
+
+
+def _unreadable(profile: ColumnProfile) -> str:
+    if profile.present == 0:
+        return "every cell is missing"
+    if profile.storage == "nested":
+        return "lists and structs are no single values"
+    if profile.storage == "binary":
+        return "bytes have no meaning of their own"
+    return "dates and times" if evidence.is_moment(profile) else ""
+
+
+def _inferred_number(profile: ColumnProfile) -> tuple[Kind, str]:
+    if profile.wide_integers:
+        return "ignored", "whole numbers beyond 2^53 are ids rather than amounts"
+    if evidence.is_index(profile):
+        return "ignored", "every value is different"
+    return "number", "numbers"
+
+
+def _inferred_text(profile: ColumnProfile) -> tuple[Kind, str]:
+    if evidence.is_free_text(profile):
+        return "text", "free text"
+    if evidence.all_different(profile):
+        return "ignored", "every value is different"
+    if profile.distinct > evidence.MOST_LEVELS:
+        return "ignored", "more than a million different values"
+    return "category", "labels with leading zeros" if profile.zero_padded else "labels"
+
+
+def _column(profile: ColumnProfile, textual: bool, wish: Wish, kind: Kind, reason: str) -> Column:
+    labels = evidence.label_type(profile, textual)
+    levels = wish.levels or profile.declared
+    if wish.levels and (textual or not profile.present):
+        labels = label_type_of(wish.levels)
+    if kind == "binary" and not levels and labels == "boolean":
+        levels = (False, True)
+    return Column(
+        profile.name,
+        kind,
+        labels if kind in LABELLED else None,
+        levels if kind in LABELLED else None,  # type: ignore[arg-type]
+        wish.missing,
+        wish.unseen,
+        reason,
+    )
+
+
+def _hint(profile: ColumnProfile, column: Column) -> str:
+    """How to keep a column that was ignored by inference."""
+    if column.kind != "ignored" or column.reason == "ignored on request":
+        return ""
+    if profile.storage in ("nested", "binary"):
+        return "turn it into text or numbers first to keep it"
+    if profile.present == 0 or profile.distinct <= 1:
+        return "it tells nothing"
+    return f"keep it with {keep(column.name, 'category')}"
+
+
+def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
+    if column.kind in ("number", "count"):
+        return _number_problem(column, profile)
+    if column.kind in LABELLED and profile.storage in ("nested", "binary"):
+        return SchemaError(
+            f"column {column.name!r} holds {profile.storage} cells, which are no labels",
+            fix="turn it into text first, or ignore it",
+        )
+    if column.kind in LABELLED and profile.infinite and column.labels != "text":
+        return _infinite(column, profile)
+    if column.kind == "binary" and column.levels is None and profile.distinct > 2:
+        return SchemaError(
+            f"column {column.name!r} has {profile.distinct} different values and cannot be binary",
+            fix=keep(column.name, "category"),
+        )
+    return None
+
+
+def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
+    if profile.storage in ("nested", "binary", "temporal"):
+        return SchemaError(
+            f"column {column.name!r} holds {profile.storage} cells, which are no numbers",
+            fix="turn it into numbers first, or ignore it",
+        )
+    strays = evidence.strays(profile)
+    if evidence.too_many_strays(strays, profile.present):
+        return SchemaError(
+            f"column {column.name!r} looks like numbers, but {strays} of its {profile.present} cells are none: "
+            + places_of(profile.stray_examples, strays),
+            fix=f"correct these cells, or {keep(column.name, 'category')}",
+        )
+    if profile.infinite:
+        return _infinite(column, profile)
+    if column.kind == "count" and (profile.minimum < 0 or not evidence.all_whole(profile)):
+        return SchemaError(
+            f"column {column.name!r} holds {profile.minimum:g} to {profile.maximum:g} and cannot be a count",
+            fix=keep(column.name, "number"),
+        )
+    return None
+
+
+def _infinite(column: Column, profile: ColumnProfile) -> NonFiniteError:
+    return NonFiniteError(
+        f"column {column.name!r} has {profile.infinite} infinite cells",
+        fix=f"leave these cells empty, or {leave_out(column.name)}",
+    )

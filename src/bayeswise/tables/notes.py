@@ -1,0 +1,127 @@
+"""What `look` says about a column: a note on its cells, and advice where something should be done."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bayeswise.tables import evidence
+from bayeswise.tables.labels import Label
+from bayeswise.tables.profile import ColumnProfile
+from bayeswise.tables.schema import LABELLED, Column, Kind
+from bayeswise.tables.strays import places_of
+
+_SHOWN_LEVELS = 5
+_SHOWN_CHARACTERS = 24
+_MANY_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Something to know about a column (or about the table), and what to do about it."""
+
+    column: str | None
+    what: str
+    fix: str
+
+
+def shown(label: Label, width: int = _SHOWN_CHARACTERS) -> str:
+    """A label for a reader: plain where that is clear, quoted where blanks or control characters matter.
+
+    >>> shown("sunny"), shown(" a"), shown(""), shown(3)
+    ('sunny', "' a'", "''", '3')
+    """
+    if not isinstance(label, str):
+        return f"{label:g}" if isinstance(label, float) else str(label)
+    text = label if len(label) <= width else label[: width - 1] + "…"
+    return text if text and text.isprintable() and text == text.strip() else repr(text)
+
+
+def note_on(column: Column, profile: ColumnProfile, hint: str) -> str:
+    """One line: the reason if it is ignored, else what its cells look like."""
+    parts = [column.reason, hint] if column.kind == "ignored" else _cells(column, profile)
+    return "; ".join(part for part in [*parts, _null_words(profile)] if part)
+
+
+def _cells(column: Column, profile: ColumnProfile) -> list[str]:
+    if column.kind in LABELLED:
+        return _levels(column, profile)
+    if column.kind == "text":
+        return [f"about {profile.words:.0f} words in a cell"]
+    parts = [f"{profile.minimum:g} to {profile.maximum:g}"]
+    if column.kind == "number" and evidence.has_few_values(profile):
+        parts.insert(0, f"number ({profile.distinct} values) - category?")
+    if profile.strays:
+        strays = places_of(profile.stray_examples, profile.strays)
+        parts.append(f"{profile.strays} no number, taken as missing: {strays}")
+    return parts
+
+
+def _levels(column: Column, profile: ColumnProfile) -> list[str]:
+    declared = list(column.levels) if column.levels is not None and column.labels != "boolean" else None
+    levels = declared or sorted((level for level, _ in profile.levels[:_SHOWN_LEVELS]), key=str)
+    more = max(len(declared) if declared else profile.distinct, len(levels)) - min(len(levels), _SHOWN_LEVELS)
+    words = ", ".join(map(shown, levels[:_SHOWN_LEVELS])) + (f", {more} more" if more > 0 else "")
+    return [f"declared: {words}" if declared else words]
+
+
+def _null_words(profile: ColumnProfile) -> str:
+    counts = [f"{shown(word)} {count}" for word, count in sorted(profile.null_words.items())]
+    return f"null words: {', '.join(counts)}" if counts else ""
+
+
+def keep(name: str, kind: Kind) -> str:
+    """How to ask for a kind, in Python and in the shell.
+
+    >>> keep("id", "category")
+    "kinds={'id': 'category'} or --category id"
+    """
+    return f"kinds={{{name!r}: {kind!r}}} or --{kind} {shlex.quote(name)}"
+
+
+def leave_out(name: str) -> str:
+    """How to ask that a column be ignored.
+
+    >>> leave_out("zip code")
+    "ignore=['zip code'] or --ignore 'zip code'"
+    """
+    return f"ignore=[{name!r}] or --ignore {shlex.quote(name)}"
+
+
+def advice_on(column: Column, profile: ColumnProfile, textual: bool) -> tuple[Advice, ...]:
+    """What may be wrong with a column that is used, each with its remedy."""
+    if column.kind == "ignored":
+        return ()
+    found = [*_advice_on_numbers(column, profile), *_advice_on_labels(column, profile, textual)]
+    if 2 * profile.present < profile.rows:
+        share = 100 * (profile.rows - profile.present) / profile.rows
+        found.append((f"{share:.0f} % of the cells are missing", leave_out(column.name)))
+    return tuple(Advice(column.name, what, fix) for what, fix in found)
+
+
+def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple[str, str]]:
+    if column.kind in ("number", "count") and profile.strays:
+        strays = places_of(profile.stray_examples, profile.strays)
+        what = f"{profile.strays} cells are no numbers and taken as missing: {strays}"
+        yield what, f"correct them, or {keep(column.name, 'category')}"
+
+
+def _advice_on_labels(column: Column, profile: ColumnProfile, textual: bool) -> Iterator[tuple[str, str]]:
+    if column.kind not in LABELLED:
+        return
+    if column.reason != "asked for" and _could_be_number(profile, textual):
+        yield "the cells are text that reads as numbers", f"if they are amounts: {keep(column.name, 'number')}"
+    if column.levels is None and _has_many_levels(profile):
+        yield f"{profile.distinct} different values in {profile.present} cells: an id?", leave_out(column.name)
+
+
+def _could_be_number(profile: ColumnProfile, textual: bool) -> bool:
+    """Strings of a dataframe, or a number column of a text file that few cells with leading zeros made text."""
+    few_zeros = profile.zero_padded and not evidence.too_many_strays(profile.zero_padded, profile.present)
+    strings = evidence.holds_strings(profile, textual) and not profile.zero_padded
+    return bool(few_zeros or strings) and not evidence.too_many_strays(profile.strays, profile.present)
+
+
+def _has_many_levels(profile: ColumnProfile) -> bool:
+    return profile.distinct > _MANY_LEVELS or (profile.present >= 20 and 2 * profile.distinct > profile.present)
