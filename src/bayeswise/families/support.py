@@ -49,6 +49,15 @@ def refuse_unless(condition: Any, what: str, value: Any) -> None:
         raise ParameterError(f"{what}; found {_first_bad(condition, value)}")
 
 
+def reasons(*cases: tuple[BoolArray, str]) -> str:
+    """The sentences of those cases that occur.
+
+    >>> reasons((np.array([True]), "no rows"), (np.array([False]), "one row"))
+    'no rows'
+    """
+    return "; ".join(sentence for occurs, sentence in cases if np.any(occurs))
+
+
 def is_positive(value: Any) -> BoolArray:
     """Finite and above zero."""
     numbers = np.asarray(value, dtype=np.float64)
