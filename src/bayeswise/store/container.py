@@ -1,0 +1,148 @@
+"""The safetensors container: the length of a header, the header in JSON, then one tensor after the other.
+
+Writing and taking apart is the work of the `safetensors` package. Here stands what it does not promise:
+equal content gives equal bytes, and a header is measured before it is believed.
+
+>>> import numpy as np
+>>> data = container_bytes({"/": np.array([1.5])}, note="{}")
+>>> header = read_header(data, Limits())
+>>> header.note, header.entries, read_tensors(data, header)
+('{}', (Entry(name='/', type='F64', shape=(1,)),), {'/': array([1.5])})
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bayeswise.foundation.errors import StoreError
+from bayeswise.store.limits import Limits
+from bayeswise.store.strict_json import parse_json
+from bayeswise.store.tensors import FILE_TYPES, Tensors, little_endian, tensor_of
+
+# The package writes several notes in random order, so there is one.
+NOTE = "bayeswise"
+HEAD_BYTES = 9  # the length of the header and its opening brace
+
+_NAME = re.compile(r"[A-Za-z0-9_/]{1,4000}")
+_DEEPEST = 4
+_OURS = "give a file that bayeswise wrote"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the header says about one tensor."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Header:
+    """Our note and the members of the tensors, which are not checked until they are asked for."""
+
+    note: str
+    members: dict[str, Any]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(_entry(name, member) for name, member in self.members.items())
+
+    def check(self, limits: Limits) -> None:
+        """Refuse what would take more memory than the limits allow."""
+        if len(self.members) > limits.tensors:
+            raise StoreError(f"it has {len(self.members)} tensors, more than {limits.tensors}")
+        entries = self.entries
+        deepest = max((len(entry.shape) for entry in entries), default=0)
+        if deepest > limits.dimensions:
+            raise StoreError(f"a tensor has {deepest} dimensions, more than {limits.dimensions}")
+        n_elements = sum(math.prod(entry.shape) for entry in entries)
+        if n_elements > limits.elements:
+            raise StoreError(f"its tensors have {n_elements:.3g} elements, more than {limits.elements}")
+        # A shape such as (10**12, 0) takes no bytes in the file, but whoever sums its rows needs them all.
+        n_empty = sum(math.prod(filter(None, entry.shape)) for entry in entries if 0 in entry.shape)
+        if n_empty > limits.empty_elements:
+            raise StoreError(f"its empty tensors have {n_empty:.3g} rows, more than {limits.empty_elements}")
+
+
+def container_bytes(tensors: Tensors, note: str) -> bytes:
+    """A file of these tensors; the same ones give the same bytes, in whatever order they are named."""
+    from safetensors.numpy import save
+
+    # The package takes the memory of an array as it lies, so gaps and byte order are settled before.
+    settled = {name: little_endian(tensors[name]) for name in sorted(tensors)}
+    data: bytes = save(settled, metadata={NOTE: note})
+    return data
+
+
+def check_head(head: bytes, n_bytes: int, limits: Limits) -> int:
+    """The length of the header, from the first bytes of a file of so many bytes."""
+    length = int.from_bytes(head[:8], "little")
+    if n_bytes < HEAD_BYTES or head[8:HEAD_BYTES] != b"{":
+        raise StoreError(f"it is no model file: {_impression(head, n_bytes)}", fix=_OURS)
+    if n_bytes > limits.file_bytes:
+        raise StoreError(f"it has {n_bytes} bytes, more than {limits.file_bytes}")
+    if length > min(limits.header_bytes, n_bytes - 8):
+        raise StoreError(f"it is cut short or damaged: it has {n_bytes} bytes and a header of {length} bytes")
+    return length
+
+
+def read_header(data: bytes, limits: Limits) -> Header:
+    """The header of a file, as far as it must be known to see who wrote the file."""
+    length = check_head(data[:HEAD_BYTES], len(data), limits)
+    text = data[8 : 8 + length].rstrip(b" ")  # the package fills up to a multiple of 8
+    members = parse_json(text, "the header", most_nodes=limits.tree_nodes, deepest=_DEEPEST)
+    note = members.pop("__metadata__", None)
+    if not isinstance(note, dict) or list(note) != [NOTE] or not isinstance(note[NOTE], str):
+        raise StoreError("it is a safetensors file, but not one of bayeswise", fix=_OURS)
+    if length % 8 or length - len(text) > 7:
+        raise StoreError("the header is not in canonical form")
+    return Header(note[NOTE], members)
+
+
+def read_tensors(data: bytes, header: Header) -> Tensors:
+    """The tensors of a file whose header was checked."""
+    import safetensors
+
+    take_apart: Any = safetensors.deserialize
+    try:
+        found = {name: each["data"] for name, each in take_apart(data)}
+        return {entry.name: tensor_of(found[entry.name], entry.type, entry.shape) for entry in header.entries}
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise StoreError(f"its tensors are damaged: {error}") from error
+
+
+def _entry(name: str, member: Any) -> Entry:
+    where = f"the tensor {name!r:.80}"
+    if not _NAME.fullmatch(name) or not isinstance(member, dict):
+        raise StoreError(f"{where} is none of ours")
+    if list(member) != ["dtype", "shape", "data_offsets"]:
+        raise StoreError(f"{where} has the members {', '.join(member)!r:.80}")
+    kind, shape = member["dtype"], member["shape"]
+    if not isinstance(kind, str) or kind not in FILE_TYPES:
+        raise StoreError(f"{where} has the type {kind!r:.80}; allowed are {', '.join(FILE_TYPES)}")
+    if not isinstance(shape, list) or any(type(length) is not int or length < 0 for length in shape):
+        raise StoreError(f"{where} has the shape {shape!r:.80}")
+    return Entry(name, kind, tuple(shape))
+
+
+def _impression(head: bytes, n_bytes: int) -> str:
+    if not n_bytes:
+        return "it is empty"
+    for begin, what in _OTHERS.items():
+        if head.startswith(begin):
+            return f"it looks like {what}"
+    printable = all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head)
+    return f"it looks like text, {head!r}..." if printable else f"it begins with {head!r}"
+
+
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x80": "a pickle, which is never loaded",
+    b"PAR1": "a Parquet file",
+    b"\x93NUMPY": "a NumPy array",
+}

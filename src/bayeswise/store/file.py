@@ -1,0 +1,228 @@
+"""The model file: one safetensors file with a document, its tensors, and a note of format, kind and checksum.
+
+The same model is the same bytes: no time, no version of the package, no order of a dict that is not part of
+the model. The tree of the document is a tensor of bytes, since a header could not hold a million labels.
+
+>>> data = model_bytes(pack({"smoothing": 1.0}), kind="example")
+>>> kind, document = read_bytes(data)
+>>> kind, unpack(document, types=())
+('example', {'smoothing': 1.0})
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+
+from bayeswise.foundation.errors import ParameterError, StoreError
+from bayeswise.store import migrations
+from bayeswise.store.atomic import write_bytes
+from bayeswise.store.container import (
+    HEAD_BYTES,
+    Header,
+    check_head,
+    container_bytes,
+    read_header,
+    read_tensors,
+)
+from bayeswise.store.document import Document, canonical_parts, pack, unpack
+from bayeswise.store.limits import LIMITS, Limits
+from bayeswise.store.strict_json import check_size, parse_json, tree_bytes
+from bayeswise.store.tensors import FILE_TYPES, Tensors
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+_DOCUMENT = "document"  # no path, so no tensor of a document can have this name
+_KIND = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_CHECKSUM = re.compile(r"[0-9a-f]{64}")
+_RESTORE = "fit the model again, or restore the file from a copy"
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Note:
+    """Who wrote the file: the format, the kind of model, and the SHA-256 of both and of the content."""
+
+    format: int
+    kind: str
+    checksum: str
+
+    def text(self) -> str:
+        return tree_bytes({"format": self.format, "kind": self.kind, "sha256": self.checksum}).decode()
+
+
+# -- values and models --------------------------------------------------------------------------------------
+def write_value(path: PathLike, value: Any, kind: str, limits: Limits = LIMITS) -> None:
+    """Save a frozen value as a model of some kind."""
+    write_model(path, pack(value), kind, limits)
+
+
+def read_value(
+    path: PathLike, types: Mapping[str, Iterable[type]], limits: Limits = LIMITS
+) -> tuple[str, Any]:
+    """The kind of a model file and its value, made of the types that are allowed for this kind."""
+    kind, document = read_model(path, limits)
+    with _naming(path):
+        if kind not in types:
+            known = " or ".join(map(repr, types))
+            raise StoreError(f"it holds a model of kind {kind!r}; expected was {known}")
+        return kind, unpack(document, types[kind])
+
+
+def write_model(path: PathLike, document: Document, kind: str, limits: Limits = LIMITS) -> None:
+    """Save a document as a model of some kind; at any time the old file is there or the new one, whole."""
+    write_bytes(path, model_bytes(document, kind, limits))
+
+
+def read_model(path: PathLike, limits: Limits = LIMITS) -> tuple[str, Document]:
+    """The kind and the document of a model file."""
+    return read_bytes(_contents(path, limits), name=path, limits=limits)
+
+
+def model_bytes(document: Document, kind: str, limits: Limits = LIMITS) -> bytes:
+    """The model file as bytes, equal for equal models; what could not be read again is not written."""
+    if not _KIND.fullmatch(kind):
+        raise ParameterError(f"a kind of model is called {kind!r}", fix="use small letters and hyphens")
+    tree = tree_bytes(document.tree)
+    note = Note(migrations.FORMAT, kind, _checksum(migrations.FORMAT, kind, tree, document.tensors))
+    try:
+        _check_tree(tree, limits)
+        tensors = {**document.tensors, _DOCUMENT: np.frombuffer(tree, dtype=np.uint8)}
+        data = container_bytes(tensors, note.text())
+        read_header(data, limits).check(limits)
+    except StoreError as error:
+        raise StoreError(f"the model cannot be saved: {error.what}", fix="give larger limits") from error
+    return data
+
+
+def read_bytes(data: bytes, *, name: PathLike = "the model", limits: Limits = LIMITS) -> tuple[str, Document]:
+    """The kind and the document of a model file, checked; `name` is what errors call it."""
+    with _naming(name):
+        note, _, tree, tensors = _opened(data, limits)
+        parsed = parse_json(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
+        return migrations.migrated(note.kind, Document(parsed, tensors), note.format)
+
+
+def describe(path: PathLike, limits: Limits = LIMITS) -> dict[str, Any]:
+    """What a model file says about itself, after its checksum is verified; the model is not built."""
+    data = _contents(path, limits)
+    with _naming(path):
+        note, header, tree, _ = _opened(data, limits)
+    entries = sorted(header.entries, key=lambda entry: entry.name)
+    return {
+        "kind": note.kind,
+        "format": note.format,
+        "checksum": note.checksum,
+        "size": len(data),
+        "document": len(tree),
+        "tensors": [
+            {"name": entry.name, "type": FILE_TYPES[entry.type], "shape": list(entry.shape)}
+            for entry in entries
+            if entry.name != _DOCUMENT
+        ],
+    }
+
+
+# -- what is inside -----------------------------------------------------------------------------------------
+def _opened(data: bytes, limits: Limits) -> tuple[Note, Header, bytes, Tensors]:
+    """Note, header, tree and tensors of a file whose checksum is right."""
+    header = read_header(data, limits)
+    note = _note(header.note)
+    header.check(limits)
+    tensors = read_tensors(data, header)
+    tree = tensors.pop(_DOCUMENT, None)
+    if tree is None or tree.dtype != np.uint8 or tree.ndim != 1:
+        raise StoreError("it is damaged: there is no document in it", fix=_RESTORE)
+    raw = tree.tobytes()
+    if _checksum(note.format, note.kind, raw, tensors) != note.checksum:
+        raise StoreError("it is damaged: the checksum does not match", fix=_RESTORE)
+    _check_tree(raw, limits)
+    return note, header, raw, tensors
+
+
+def _note(text: str) -> Note:
+    members = parse_json(text.encode(), "the note", most_nodes=100, deepest=4)
+    written = members.get("format") if isinstance(members, dict) else None
+    if type(written) is not int or written < 1:
+        raise StoreError("it is damaged: it does not say its format", fix=_RESTORE)
+    migrations.check_format(written)
+    kind, checksum = members.get("kind"), members.get("sha256")
+    if len(members) != 3 or not _matches(_KIND, kind) or not _matches(_CHECKSUM, checksum):
+        raise StoreError("it is damaged: its note makes no sense", fix=_RESTORE)
+    return Note(written, kind, checksum)
+
+
+def _matches(pattern: re.Pattern[str], text: Any) -> bool:
+    return isinstance(text, str) and pattern.fullmatch(text) is not None
+
+
+def _checksum(written: int, kind: str, tree: bytes, tensors: Tensors) -> str:
+    sha256 = hashlib.sha256(f"bayeswise {written} {kind}\n".encode())
+    for part in canonical_parts(tree, tensors):
+        sha256.update(part)
+    return sha256.hexdigest()
+
+
+def _check_tree(tree: bytes, limits: Limits) -> None:
+    if len(tree) > limits.tree_bytes:
+        raise StoreError(f"the document has {len(tree)} bytes, more than {limits.tree_bytes}")
+    check_size(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
+
+
+# -- files --------------------------------------------------------------------------------------------------
+@contextmanager
+def _naming(name: PathLike) -> Iterator[None]:
+    """Let an error say which file it is about."""
+    try:
+        yield
+    except StoreError as error:
+        raise StoreError(f"cannot load {os.fspath(name)!r}: {error.what}", fix=error.fix) from error
+
+
+def _contents(path: PathLike, limits: Limits) -> bytes:
+    """The bytes of a file, which is looked at before it is read: it may be a table of 50 GB."""
+    with _naming(path):
+        try:
+            if Path(path).is_dir():
+                raise StoreError("it is a directory", fix="give the model file in it")
+            with Path(path).open("rb") as file:
+                return _read(file, limits)
+        except FileNotFoundError as error:
+            raise StoreError("there is no such file", fix="check the path") from error
+        except StoreError:
+            raise
+        except (OSError, ValueError) as error:  # a ValueError is a zero byte in the path
+            raise StoreError(f"it cannot be read ({getattr(error, 'strerror', None) or error})") from error
+
+
+def _read(file: BinaryIO, limits: Limits) -> bytes:
+    status = os.fstat(file.fileno())
+    head = file.read(HEAD_BYTES)
+    if stat.S_ISREG(status.st_mode):
+        check_head(head, status.st_size, limits)
+        return head + file.read()
+    if not stat.S_ISFIFO(status.st_mode):
+        raise StoreError("it is no file")
+    check_head(head, len(head) + limits.header_bytes, limits)
+    return b"".join(_pieces(head, file, limits))
+
+
+def _pieces(head: bytes, file: BinaryIO, limits: Limits) -> Iterator[bytes]:
+    """What comes through a pipe, up to the limit."""
+    n_bytes = 0
+    piece = head
+    while piece:
+        n_bytes += len(piece)
+        if n_bytes > limits.file_bytes:
+            raise StoreError(f"it has more than {limits.file_bytes} bytes")
+        yield piece
+        piece = file.read(_PIECE)

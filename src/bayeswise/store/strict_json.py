@@ -1,0 +1,65 @@
+"""JSON from a file: measured before it is parsed, and believed only in the one form that is written here.
+
+>>> parse_json(b'{"a":[1,2.5,null]}', "the note", most_nodes=10, deepest=2)
+{'a': [1, 2.5, None]}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.foundation.errors import StoreError
+
+Tree: TypeAlias = Any  # what JSON can hold
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_BRACKETS = b"[]{}"
+_STEPS = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")
+_NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
+
+
+def tree_bytes(tree: Tree) -> bytes:
+    """The tree as JSON without spaces; keys keep their order, which is part of the value."""
+    return json.dumps(tree, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def parse_json(data: bytes, what: str, *, most_nodes: int, deepest: int) -> Tree:
+    """The tree whose `tree_bytes` are these bytes, or a `StoreError`."""
+    check_size(data, what, most_nodes=most_nodes, deepest=deepest)
+    try:
+        text = data.decode("ascii")
+        tree = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        canonical = tree_bytes(tree)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{what} is no JSON of ours: {error}") from error
+    if canonical != data:
+        raise StoreError(f"{what} is not in canonical form")
+    return tree
+
+
+def check_size(data: bytes, what: str, *, most_nodes: int, deepest: int) -> None:
+    """Refuse a tree that is too large or too deep while it is still text."""
+    skeleton = _STRING.sub(b"", data)
+    n_nodes = 1 + sum(map(skeleton.count, (b",", b"[", b"{")))
+    if n_nodes > most_nodes:
+        raise StoreError(f"{what} has {n_nodes} parts, more than {most_nodes}")
+    steps = np.frombuffer(skeleton.translate(_STEPS, _NO_BRACKETS), dtype=np.int8)
+    depth = int(np.cumsum(steps, dtype=np.int32).max(initial=0))
+    if depth > deepest:
+        raise StoreError(f"{what} is nested {depth} levels deep, more than {deepest}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that is there twice has two readings."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key is there twice")
+    return members
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
