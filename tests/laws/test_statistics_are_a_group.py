@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import GROUPS, LEVELS, N_GROUPS, Rows, rows
 
 from bayeswise.foundation.errors import NotMergedError
-from bayeswise.statistics import Counts, Grouped, JointCounts, Moments, Product, Scatter, Weights, fingerprint
+from bayeswise.statistics import Counts, Grouped, JointCounts, Moments, Product, Sample, Scatter, Weights, fingerprint
 from bayeswise.tables.labels import Vocabulary
 
 Summarise = Callable[[Rows], Any]
@@ -28,6 +28,10 @@ def moments_of(sample: Rows) -> Moments:
 
 def scatter_of(sample: Rows) -> Scatter:
     return Scatter.of(sample.values, sample.groups, N_GROUPS, sample.weights)
+
+
+def sample_of(sample: Rows) -> Sample:
+    return Sample.of(sample.values, sample.groups, N_GROUPS, sample.weights)
 
 
 def counts_of(sample: Rows) -> Counts:
@@ -46,7 +50,7 @@ def grouped_of(sample: Rows) -> Grouped[Product]:
     return Grouped.of(GROUPS, product_of(sample))
 
 
-UNNAMED = [weights_of, moments_of, scatter_of, counts_of, joint_of, product_of]
+UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, joint_of, product_of]
 PLAIN = pytest.mark.parametrize("of", UNNAMED, ids=lambda of: of.__name__)
 EVERY = pytest.mark.parametrize("of", [*UNNAMED, grouped_of], ids=lambda of: of.__name__)
 pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))

@@ -11,6 +11,7 @@ from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
 from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
+from bayeswise.statistics.sample import Sample
 from bayeswise.statistics.scatter import Scatter
 from bayeswise.statistics.weights import Weights
 
@@ -20,6 +21,7 @@ __all__ = [
     "JointCounts",
     "Moments",
     "Product",
+    "Sample",
     "Scatter",
     "SufficientStatistics",
     "Weights",
