@@ -21,23 +21,36 @@ from bayeswise.tables.wishes import Names, Wish, wishes_for
 
 
 @dataclass(frozen=True)
+class WeightFinding:
+    """The column of weights."""
+
+    profile: ColumnProfile
+    problem: BayeswiseError | None
+
+
+@dataclass(frozen=True)
 class Examination:
     """Everything that one pass told about a table."""
 
     description: str
     rows: int
-    textual: bool
     findings: tuple[Finding, ...]
     target: TargetFinding | None
-    weight: str | None
-    weight_problem: BayeswiseError | None = None
+    weight: WeightFinding | None
 
     @property
-    def problems(self) -> tuple[BayeswiseError, ...]:
-        """What keeps a model from learning: the target first, then the columns in their order."""
-        apart = (self.target.problem if self.target else None, self.weight_problem)
-        found = (*apart, *(finding.problem for finding in self.findings))
-        return tuple(problem for problem in found if problem is not None)
+    def profiles(self) -> dict[str, ColumnProfile]:
+        """What was counted in each column: the target first, then the weight, then the columns in their order."""
+        return {found.profile.name: found.profile for found in self._found}
+
+    @property
+    def problems(self) -> dict[str, BayeswiseError]:
+        """What keeps a model from learning, by column."""
+        return {found.profile.name: found.problem for found in self._found if found.problem is not None}
+
+    @property
+    def _found(self) -> list[TargetFinding | WeightFinding | Finding]:
+        return [found for found in (self.target, self.weight, *self.findings) if found is not None]
 
     @property
     def advice(self) -> tuple[Advice, ...]:
@@ -48,12 +61,12 @@ class Examination:
     @property
     def schema(self) -> Schema:
         """The schema, or the first problem as an error."""
-        if self.problems:
-            raise self.problems[0]
+        for problem in self.problems.values():
+            raise problem
         return Schema(
             tuple(finding.column for finding in self.findings),
-            self.target.target if self.target else None,
-            self.weight,
+            None if self.target is None else self.target.target,
+            None if self.weight is None else self.weight.profile.name,
         )
 
 
@@ -84,11 +97,9 @@ def examine(
     return Examination(
         source.description,
         next((column.rows for column in profiles.values()), 0),
-        source.textual,
         tuple(judge(profiles[name], source.textual, wishes[name]) for name in features),
         None if target is None else judge_target(profiles[target], source.textual, wishes[target]),
-        weight,
-        None if weight is None else _weight_problem(profiles[weight]),
+        None if weight is None else WeightFinding(profiles[weight], _weight_problem(profiles[weight])),
     )
 
 

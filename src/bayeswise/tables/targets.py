@@ -19,6 +19,7 @@ class TargetFinding:
     """The target with the rows of each class; `without` rows have none and are left out."""
 
     target: Target
+    profile: ColumnProfile
     classes: tuple[tuple[Label, int], ...]
     without: int
     advice: tuple[Advice, ...] = ()
@@ -38,7 +39,7 @@ def judge_target(profile: ColumnProfile, textual: bool, wish: Wish) -> TargetFin
         target, problem = Target(profile.name, labels), error
     classes = _classes(profile, target, textual)
     without = profile.rows - profile.present
-    return TargetFinding(target, classes, without, tuple(_advice(profile, classes, without)), problem)
+    return TargetFinding(target, profile, classes, without, tuple(_advice(profile, classes, without)), problem)
 
 
 def _classes(profile: ColumnProfile, target: Target, textual: bool) -> tuple[tuple[Label, int], ...]:

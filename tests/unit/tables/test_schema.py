@@ -1,0 +1,154 @@
+"""A schema: checked when it is made, the same after a round trip through JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, StoreError
+from bayeswise.tables.names import find_name
+from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.schema_json import MOST_LEVELS, schema_from_json, schema_to_json
+
+
+def a_schema() -> Schema:
+    return Schema(
+        (
+            Column("age", "number", missing="error"),
+            Column("visits", "count"),
+            Column("size", "category", "text", ["S", "M", "L"], missing="level", unseen="error", reason="declared"),  # type: ignore[arg-type]
+            Column("odd", "category", "mixed", [1, "1", True, 1.0, "", " a", "nan", "\ud800\0\n🎉"]),  # type: ignore[arg-type]
+            Column("flag", "binary", "boolean", [False, True]),  # type: ignore[arg-type]
+            Column("note", "text"),
+            Column("id", "ignored", reason="every value is different"),
+        ),
+        Target("fits", "integer", [0, 1]),  # type: ignore[arg-type]
+        "weight",
+    )
+
+
+def test_columns_are_grouped_as_batches_hold_them() -> None:
+    schema = a_schema()
+    assert schema.numbers == ("age", "visits")
+    assert schema.categories == ("size", "odd", "flag")
+    assert schema.texts == ("note",)
+    assert schema.ignored == ("id",)
+    assert schema.used == ("age", "visits", "size", "odd", "flag", "note")
+
+
+def test_json_gives_the_same_schema_back() -> None:
+    text = json.dumps(schema_to_json(a_schema()))
+    again = schema_from_json(json.loads(text))
+    assert again == a_schema()
+    assert [type(level) for level in again["odd"].levels or ()][:4] == [int, str, bool, float]
+    assert json.dumps(schema_to_json(again)) == text
+
+
+def test_declared_levels_of_different_types_make_different_schemas() -> None:
+    one, other = ([Column("x", "category", "mixed", levels) for levels in ([1, "a"], [True, "a"])])  # type: ignore[arg-type]
+    assert one != other
+
+
+def test_declared_levels_keep_their_order() -> None:
+    assert list(a_schema()["size"].levels or ()) == ["S", "M", "L"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([Column("a", "number"), Column(" a ", "number")], "one name"),
+        ([Column("café", "number"), Column("cafe\u0301", "number")], "one name"),
+        ([Column("fits", "number")], "one name"),
+    ],
+)
+def test_two_columns_of_one_name_are_refused(columns: list[Column], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Schema(tuple(columns), Target("fits", "text"))
+
+
+def test_a_column_without_a_name_is_refused() -> None:
+    with pytest.raises(SchemaError, match="must have a name"):
+        Column("  ", "number")
+
+
+@pytest.mark.parametrize("setting", ["kind", "missing", "unseen"])
+def test_an_impossible_setting_is_refused_with_the_possible_ones(setting: str) -> None:
+    settings: dict[str, Any] = {"name": "x", "kind": "number", setting: "maybe"}
+    with pytest.raises(ParameterError, match=r"is 'maybe'\. Fix: choose one of"):
+        Column(**settings)
+
+
+def test_a_flag_has_two_levels() -> None:
+    with pytest.raises(SchemaError, match="has 3 levels"):
+        Column("flag", "binary", "text", ["a", "b", "c"])  # type: ignore[arg-type]
+
+
+def test_a_category_without_levels_to_declare_is_refused() -> None:
+    with pytest.raises(SchemaError, match="no level at all"):
+        Column("x", "category", "text", [])  # type: ignore[arg-type]
+
+
+def test_a_mistyped_name_is_guessed() -> None:
+    with pytest.raises(MissingColumnError, match="did you mean 'visits'"):
+        a_schema()["Vists"]
+    with pytest.raises(MissingColumnError, match="name one of its columns: 'outlook', 'play'"):
+        find_name("zzz", ["outlook", "play"], where="golf.csv")
+
+
+def damaged(path: list[Any], value: Any) -> Any:
+    data: Any = json.loads(json.dumps(schema_to_json(a_schema())))
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["columns"], {}),
+        (["columns", 0], None),
+        (["columns", 0], {"name": "age"}),
+        (["columns", 0, "name"], 3),
+        (["columns", 0, "name"], ""),
+        (["columns", 0, "name"], "visits"),
+        (["columns", 0, "kind"], "number "),
+        (["columns", 0, "kind"], ["number"]),
+        (["columns", 0, "extra"], 1),
+        (["columns", 2, "labels"], None),
+        (["columns", 2, "labels"], "words"),
+        (["columns", 2, "levels"], "SML"),
+        (["columns", 2, "levels"], []),
+        (["columns", 2, "levels"], ["S", "S"]),
+        (["columns", 2, "levels"], ["S", None]),
+        (["columns", 2, "levels"], ["S", ["M"]]),
+        (["columns", 2, "levels"], [1]),
+        (["columns", 2, "levels"], [float("nan")]),
+        (["columns", 2, "levels"], [str(k) for k in range(MOST_LEVELS + 1)]),
+        (["columns", 2, "unseen"], "panic"),
+        (["columns", 2, "reason"], None),
+        (["target"], "fits"),
+        (["target", "classes"], [0, "1"]),
+        (["target", "labels"], None),
+        (["weight"], 1),
+        (["weight"], "age"),
+        (["version"], 1),
+    ],
+)
+def test_damage_in_a_file_is_a_store_error(path: list[Any], value: Any) -> None:
+    with pytest.raises(StoreError):
+        schema_from_json(damaged(path, value))
+
+
+@pytest.mark.parametrize("data", [None, [], "schema", 3, {}])
+def test_what_is_no_schema_at_all_is_a_store_error(data: object) -> None:
+    with pytest.raises(StoreError, match="must have the fields"):
+        schema_from_json(data)
+
+
+def test_a_schema_reads_like_a_sentence() -> None:
+    schema = Schema((Column("id", "ignored", reason="every value is different"), Column("age", "number")))
+    assert repr(schema) == "Schema(id: ignored (every value is different), age: number)"
