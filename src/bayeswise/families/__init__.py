@@ -9,7 +9,33 @@ a prior into parameters:
     log_p     = family.log_density(parameters, x)
 """
 
+from bayeswise.families.bernoulli import Bernoulli
+from bayeswise.families.categorical import Categorical, CategoricalParameters
+from bayeswise.families.chance import Chance
+from bayeswise.families.exponential import Exponential, ExponentialParameters
+from bayeswise.families.geometric import Geometric
 from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
+from bayeswise.families.poisson import Poisson, PoissonParameters
+from bayeswise.families.priors import BetaPrior, Dirichlet, GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Family
 
-__all__ = ["Estimate", "ExponentialForm", "Family", "Normal", "NormalInverseGamma", "NormalParameters"]
+__all__ = [
+    "Bernoulli",
+    "BetaPrior",
+    "Categorical",
+    "CategoricalParameters",
+    "Chance",
+    "Dirichlet",
+    "Estimate",
+    "Exponential",
+    "ExponentialForm",
+    "ExponentialParameters",
+    "Family",
+    "GammaPrior",
+    "Geometric",
+    "Normal",
+    "NormalInverseGamma",
+    "NormalParameters",
+    "Poisson",
+    "PoissonParameters",
+]

@@ -68,9 +68,10 @@ class GammaPrior:
         return np.asarray(np.asarray(self.shape) / self.rate)
 
     def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
-        """(size, *shape) draws."""
+        """(size, *shape) draws; what underflows, as it does for small shapes, is the least positive float."""
         shape = (size, *np.broadcast_shapes(np.shape(self.shape), np.shape(self.rate)))
-        return np.asarray(generator.standard_gamma(self.shape, size=shape) / self.rate)
+        draws = generator.standard_gamma(self.shape, size=shape) / self.rate
+        return np.asarray(np.maximum(draws, np.finfo(np.float64).tiny))
 
     def __repr__(self) -> str:
         return one_line("GammaPrior", {"shape": self.shape, "rate": self.rate})
@@ -135,12 +136,12 @@ class Dirichlet:
         return np.asarray(self.weight.sum(axis=-1) + self.unseen)
 
     def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
-        """(size, *shape) draws of the probabilities of the levels."""
-        cells = self.with_unseen()
-        refuse_unless(cells.sum(axis=-1) > 0, "a draw needs a weight above 0", 0.0)
-        return _dirichlet_draws(cells, size, generator)[..., : len(self.levels)]
+        """(size, ..., n_levels + 1) draws of the probabilities of the levels, and last of what nobody has named."""
+        refuse_unless(self.total > 0, "a draw needs a weight above 0", self.total)
+        return _dirichlet_draws(self.cells, size, generator)
 
-    def with_unseen(self) -> FloatArray:
+    @property
+    def cells(self) -> FloatArray:
         """(..., n_levels + 1) the weights, and last that of what nobody has named."""
         last = np.full((*self.weight.shape[:-1], 1), self.unseen)
         return np.concatenate([self.weight, last], axis=-1)

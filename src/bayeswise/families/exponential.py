@@ -1,0 +1,133 @@
+"""The exponential distribution of a waiting time, and its gamma prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.families.evidence import log_gamma_evidence
+from bayeswise.families.priors import GammaPrior
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.support import reasons, refuse_outside, refuse_unless
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.logspace import log
+from bayeswise.statistics.moments import Moments
+
+
+@dataclass(frozen=True, repr=False)
+class ExponentialParameters:
+    """The rate, one over the mean; an infinite rate is the certain value 0."""
+
+    rate: FloatArray
+
+    def __post_init__(self) -> None:
+        rate = np.asarray(self.rate, dtype=np.float64)
+        object.__setattr__(self, "rate", rate)
+        refuse_unless(rate > 0, "an exponential rate must be above 0", rate)
+
+    def __repr__(self) -> str:
+        return one_line("Exponential", {"rate": self.rate})
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """p(x) = rate exp(-rate x) for x >= 0.
+
+    >>> exponential = Exponential()
+    >>> seen = exponential.statistic(np.array([[1.0], [3.0]]))
+    >>> exponential.estimate(seen).parameters, exponential.posterior(seen, GammaPrior(shape=1, rate=1))
+    (Exponential(rate=0.5), GammaPrior(shape=3, rate=5))
+    """
+
+    name: ClassVar[str] = "exponential"
+    support: ClassVar[Support] = "positive"
+    streams: ClassVar[bool] = True
+
+    # -- estimation -------------------------------------------------------------------------------------------
+    def statistic(
+        self,
+        values: FloatArray,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> Moments:
+        """n and sum x; `DataError` for a negative value."""
+        refuse_outside(values, values < 0, "a waiting time must not be negative", groups, weights)
+        return Moments.of(values, groups, n_groups, weights)
+
+    def estimate(self, statistic: Moments) -> Estimate[ExponentialParameters]:
+        """n / sum x. With only zeros the likelihood grows with the rate: it is infinite; with no rows it is 1."""
+        empty, zero = statistic.is_empty(), statistic.total.is_zero()
+        total = Dyadic.of(statistic.total)
+        divisor = Dyadic(np.where(zero, 1, total.integers).astype(object), total.exponent)
+        rate = np.where(zero, np.inf, Dyadic.of(statistic.weight).over(divisor))
+        reason = reasons(
+            (empty, "no rows: any rate is as likely"),
+            (~empty & np.isinf(rate), "all values are 0: the likelihood grows with the rate"),
+        )
+        return Estimate(ExponentialParameters(np.where(empty, 1.0, rate)), np.isfinite(rate), reason)
+
+    def parameters(self, statistic: Moments, prior: GammaPrior | None = None) -> ExponentialParameters:
+        """Maximum likelihood, or the posterior mean (shape + n) / (rate + sum x)."""
+        if prior is None:
+            return self.estimate(statistic).parameters
+        return ExponentialParameters(self.posterior(statistic, prior).mean)
+
+    def n_free_parameters(self) -> int:
+        return 1
+
+    # -- density ----------------------------------------------------------------------------------------------
+    def log_density(self, parameters: ExponentialParameters, x: ArrayLike) -> FloatArray:
+        """log rate - rate x; at an infinite rate plus infinity at 0 and minus infinity elsewhere."""
+        values = np.asarray(x, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            decay = np.where(values == 0, 0.0, parameters.rate * values)
+            log_p = np.where(np.isinf(decay), -np.inf, log(parameters.rate) - decay)
+        return np.where(np.isnan(values), np.nan, np.where(values >= 0, log_p, -np.inf))
+
+    def sample(self, parameters: ExponentialParameters, size: int, generator: np.random.Generator) -> FloatArray:
+        shape = (size, *np.shape(parameters.rate))
+        return np.asarray(generator.standard_exponential(shape) / parameters.rate)
+
+    def exponential_form(self, parameters: ExponentialParameters) -> ExponentialForm:
+        """T = x, eta = -rate, a = -log rate = -log(-eta)."""
+        rate = parameters.rate
+        refuse_unless(np.isfinite(rate), "the exponential form needs a finite rate", rate)
+        return ExponentialForm(
+            log_base_measure=lambda x: np.where(np.asarray(x) >= 0, 0.0, -np.inf),
+            sufficient=lambda x: (np.asarray(x),),
+            natural=(-rate,),
+            log_partition=-log(rate),
+            mean_of_sufficient=(1.0 / rate,),
+            covariance_of_sufficient=((1.0 / rate**2,),),
+        )
+
+    # -- the conjugate prior ------------------------------------------------------------------------------------
+    def posterior(self, statistic: Moments, prior: GammaPrior) -> GammaPrior:
+        """shape + n, rate + sum x."""
+        return GammaPrior(prior.shape + statistic.weight.to_floats(), prior.rate + statistic.total.to_floats())
+
+    def log_marginal(self, statistic: Moments, prior: GammaPrior) -> FloatArray:
+        """log Gamma(shape + n) - log Gamma(shape) + shape log rate - (shape + n) log(rate + sum x)."""
+        n, total = statistic.weight.to_floats(), statistic.total.to_floats()
+        return log_gamma_evidence(prior.shape, prior.rate, n, total)
+
+    def log_predictive(self, posterior: GammaPrior, x: ArrayLike) -> FloatArray:
+        """Lomax: log(shape / rate) - (shape + 1) log(1 + x / rate)."""
+        values = np.asarray(x, dtype=np.float64)
+        shape, rate = np.asarray(posterior.shape), np.asarray(posterior.rate)
+        times = np.where(values >= 0, values, 0.0)
+        with np.errstate(over="ignore"):
+            ratio = times / rate
+        log_ratio = np.where(np.isinf(ratio), log(times) - log(rate), np.log1p(ratio))
+        log_p = np.where(values >= 0, log(shape) - log(rate) - (shape + 1.0) * log_ratio, -np.inf)
+        return np.where(np.isnan(values), np.nan, log_p)
+
+    def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> ExponentialParameters:
+        """Draws of the rate from the prior (or a posterior)."""
+        return ExponentialParameters(prior.sample(size, generator))

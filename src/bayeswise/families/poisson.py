@@ -1,0 +1,155 @@
+"""The Poisson distribution of a count, and its gamma prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from bayeswise.families.evidence import difference_of_products, gamma_penalty, log_poisson
+from bayeswise.families.priors import GammaPrior
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.support import is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.logspace import log
+from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.product import Product
+
+LARGEST_DRAWN_RATE = 9e18
+"""Draws are 64-bit integers."""
+
+
+@dataclass(frozen=True, repr=False)
+class PoissonParameters:
+    """The rate, which is mean and variance; a rate of 0 is the certain count 0."""
+
+    rate: FloatArray
+
+    def __post_init__(self) -> None:
+        rate = np.asarray(self.rate, dtype=np.float64)
+        object.__setattr__(self, "rate", rate)
+        refuse_unless(np.isfinite(rate) & (rate >= 0), "a Poisson rate must not be negative", rate)
+
+    def __repr__(self) -> str:
+        return one_line("Poisson", {"rate": self.rate})
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """p(x) = rate^x exp(-rate) / x! for x = 0, 1, 2, ...
+
+    >>> poisson = Poisson()
+    >>> seen = poisson.statistic(np.array([[2.0], [0.0], [4.0]]))
+    >>> poisson.estimate(seen).parameters, poisson.posterior(seen, GammaPrior(shape=1, rate=1))
+    (Poisson(rate=2), GammaPrior(shape=7, rate=4))
+    """
+
+    name: ClassVar[str] = "poisson"
+    support: ClassVar[Support] = "count"
+    streams: ClassVar[bool] = True
+
+    # -- estimation -------------------------------------------------------------------------------------------
+    def statistic(
+        self,
+        values: FloatArray,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> Product:
+        """Moments of x, and those of log x! which the evidence needs; `DataError` for what is no count."""
+        outside = ~(np.isnan(values) | is_whole(values))
+        refuse_outside(values, outside, "a Poisson count is 0, 1, 2, ...", groups, weights)
+        log_factorials = np.where(outside, np.nan, gammaln(np.where(outside, 0.0, values) + 1.0))
+        return Product(
+            {
+                "values": Moments.of(values, groups, n_groups, weights),
+                "log_factorials": Moments.of(log_factorials, groups, n_groups, weights),
+            }
+        )
+
+    def estimate(self, statistic: Product) -> Estimate[PoissonParameters]:
+        """The mean. With only zeros the maximum exists and is 0, the certain count 0; with no rows 0 stands in."""
+        seen = _moments(statistic)
+        rate, exists = seen.mean(empty=0.0), ~seen.is_empty()
+        reason = reasons(
+            (~exists, "no rows: any rate is as likely"),
+            (exists & (rate == 0), "all values are 0: the maximum lies on the border 0"),
+        )
+        return Estimate(PoissonParameters(rate), exists, reason)
+
+    def parameters(self, statistic: Product, prior: GammaPrior | None = None) -> PoissonParameters:
+        """Maximum likelihood, or the posterior mean (shape + sum x) / (rate + n)."""
+        if prior is None:
+            return self.estimate(statistic).parameters
+        return PoissonParameters(self.posterior(statistic, prior).mean)
+
+    def n_free_parameters(self) -> int:
+        return 1
+
+    # -- density ----------------------------------------------------------------------------------------------
+    def log_density(self, parameters: PoissonParameters, x: ArrayLike) -> FloatArray:
+        """x log rate - rate - log x!, by Stirling's formula, so that it keeps its digits for large counts."""
+        values = np.asarray(x, dtype=np.float64)
+        counts = np.where(is_whole(values), values, 0.0)
+        return _where_whole(values, log_poisson(counts, parameters.rate, counts - parameters.rate))
+
+    def sample(self, parameters: PoissonParameters, size: int, generator: np.random.Generator) -> FloatArray:
+        refuse_unless(parameters.rate < LARGEST_DRAWN_RATE, "a draw needs a rate below 9e18", parameters.rate)
+        return generator.poisson(parameters.rate, (size, *np.shape(parameters.rate))).astype(np.float64)
+
+    def exponential_form(self, parameters: PoissonParameters) -> ExponentialForm:
+        """h = 1 / x!, T = x, eta = log rate, a = rate = e^eta."""
+        rate = parameters.rate
+        refuse_unless(rate > 0, "the exponential form needs a rate above 0", rate)
+        return ExponentialForm(
+            log_base_measure=lambda x: np.where(is_whole(np.asarray(x)), -gammaln(np.maximum(x, 0.0) + 1.0), -np.inf),
+            sufficient=lambda x: (np.asarray(x),),
+            natural=(log(rate),),
+            log_partition=rate,
+            mean_of_sufficient=(rate,),
+            covariance_of_sufficient=((rate,),),
+        )
+
+    # -- the conjugate prior ------------------------------------------------------------------------------------
+    def posterior(self, statistic: Product, prior: GammaPrior) -> GammaPrior:
+        """shape + sum x, rate + n."""
+        seen = _moments(statistic)
+        return GammaPrior(prior.shape + seen.total.to_floats(), prior.rate + seen.weight.to_floats())
+
+    def log_marginal(self, statistic: Product, prior: GammaPrior) -> FloatArray:
+        """k log r - n r - sum log x! - `gamma_penalty`, with k = sum x and the posterior mean r.
+
+        Its error is that of sum log x! in its last digit: it matters where single counts exceed about 1e6.
+        """
+        seen, log_factorials = _moments(statistic), statistic["log_factorials"].total.to_floats()
+        n, k = seen.weight.to_floats(), seen.total.to_floats()
+        mean = self.posterior(statistic, prior).mean
+        log_likelihood = k * log(mean) - n * mean - log_factorials
+        return np.asarray(log_likelihood - gamma_penalty(prior.shape, prior.rate, k, n))
+
+    def log_predictive(self, posterior: GammaPrior, x: ArrayLike) -> FloatArray:
+        """Negative binomial: Gamma(shape + x) rate^shape / (Gamma(shape) x! (rate + 1)^(shape + x))."""
+        values = np.asarray(x, dtype=np.float64)
+        counts = np.where(is_whole(values), values, 0.0)
+        shape, rate = np.asarray(posterior.shape), np.asarray(posterior.rate)
+        gap = difference_of_products(counts, rate, shape, 1.0) / (rate + 1.0)
+        log_likelihood = log_poisson(counts, (shape + counts) / (rate + 1.0), gap)
+        return _where_whole(values, log_likelihood - gamma_penalty(shape, rate, counts, 1.0))
+
+    def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> PoissonParameters:
+        """Draws of the rate from the prior (or a posterior)."""
+        return PoissonParameters(prior.sample(size, generator))
+
+
+def _moments(statistic: Product) -> Moments:
+    moments: Moments = statistic["values"]
+    return moments
+
+
+def _where_whole(values: FloatArray, log_p: FloatArray) -> FloatArray:
+    """Minus infinity outside the support; NaN stays NaN."""
+    return np.where(np.isnan(values), np.nan, np.where(is_whole(values), log_p, -np.inf))
