@@ -7,17 +7,22 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
+from bayeswise.families.evidence import log_gamma_evidence
+from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.special import log_gamma_ratio
+from bayeswise.families.support import is_positive, reasons, refuse_unless
+from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NormalParameters:
     """Mean and standard deviation; `mean_low` carries the digits of the mean beyond the 53 bits of a float."""
 
@@ -25,29 +30,43 @@ class NormalParameters:
     stddev: FloatArray
     mean_low: FloatArray | float = 0.0
 
+    def __post_init__(self) -> None:
+        for name in ("mean", "stddev"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        refuse_unless(np.isfinite(self.mean), "a mean must be finite", self.mean)
+        refuse_unless(self.stddev >= 0, "a stddev must not be negative", self.stddev)
+
     @property
     def variance(self) -> FloatArray:
         return np.asarray(self.stddev**2)
 
+    def __repr__(self) -> str:
+        return one_line("Normal", {"mean": self.mean, "stddev": self.stddev})
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class NormalInverseGamma:
     """variance ~ InverseGamma(shape, scale), mean | variance ~ Normal(mean, variance / strength).
 
     It is what `strength` imagined rows with mean `mean`, and 2 `shape` rows with sum of squared deviations 2 `scale`
-    would have taught.
+    would have taught. `mean_low` carries the digits of the mean beyond the 53 bits of a float.
     """
 
     mean: FloatArray | float
     strength: FloatArray | float
     shape: FloatArray | float
     scale: FloatArray | float
+    mean_low: FloatArray | float = 0.0
 
     def __post_init__(self) -> None:
+        refuse_unless(np.isfinite(self.mean), "mean of a normal-inverse-gamma prior must be finite", self.mean)
         for name in ("strength", "shape", "scale"):
-            value = np.asarray(getattr(self, name))
-            if not np.all(np.isfinite(value) & (value > 0)):
-                raise ParameterError(f"{name} of a normal-inverse-gamma prior must be above 0; found {value}")
+            value = getattr(self, name)
+            refuse_unless(is_positive(value), f"{name} of a normal-inverse-gamma prior must be above 0", value)
+
+    def __repr__(self) -> str:
+        parts = {name: getattr(self, name) for name in ("mean", "strength", "shape", "scale")}
+        return one_line("NormalInverseGamma", parts)
 
 
 @dataclass(frozen=True)
@@ -55,9 +74,8 @@ class Normal:
     """p(x) = exp(-(x - mean)^2 / (2 stddev^2)) / (stddev sqrt(2 pi)).
 
     >>> normal = Normal(divisor="n-1")
-    >>> fitted = normal.estimate(normal.statistic(np.array([[1.0], [2.0], [3.0]]))).parameters
-    >>> fitted.mean.item(), fitted.stddev.item()
-    (2.0, 1.0)
+    >>> normal.estimate(normal.statistic(np.array([[1.0], [2.0], [3.0]]))).parameters
+    Normal(mean=2, stddev=1)
     """
 
     divisor: Literal["n", "n-1"] = "n"
@@ -80,8 +98,11 @@ class Normal:
         """The sample mean and variance. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
         mean, mean_low = statistic.mean_pair(empty=0.0)
         stddev = statistic.stddev(self.divisor, empty=0.0)
-        exists = stddev > 0
-        reason = "" if exists.all() else "fewer than two different values: the likelihood grows as stddev -> 0"
+        empty, exists = statistic.is_empty(), stddev > 0
+        reason = reasons(
+            (empty, "no rows: any mean and stddev are as likely"),
+            (~empty & ~exists, "fewer than two different values: the likelihood grows as stddev -> 0"),
+        )
         return Estimate(NormalParameters(mean, stddev, mean_low), exists, reason)
 
     def parameters(self, statistic: Moments, prior: NormalInverseGamma | None = None) -> NormalParameters:
@@ -92,22 +113,27 @@ class Normal:
         shape = np.asarray(posterior.shape)
         if not np.all(shape > 1):
             raise ParameterError("the posterior mean of the variance needs a shape above 1", fix="raise prior.shape")
-        variance = posterior.scale / (shape - 1)
-        return NormalParameters(np.asarray(posterior.mean), np.sqrt(variance), np.zeros_like(variance))
+        return NormalParameters(
+            np.asarray(posterior.mean), np.sqrt(posterior.scale / (shape - 1)), posterior.mean_low
+        )
 
     def n_free_parameters(self) -> int:
         return 2
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: NormalParameters, x: ArrayLike) -> FloatArray:
-        """-log stddev - log(2 pi) / 2 - z^2 / 2 with z = (x - mean) / stddev, without overflow in x - mean."""
+        """-log stddev - log(2 pi) / 2 - z^2 / 2 with z = (x - mean) / stddev, without overflow in x - mean.
+
+        A stddev of 0 is the certain value `mean`: plus infinity there, minus infinity elsewhere.
+        """
         values = np.asarray(x, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             deviation = (values - parameters.mean) - parameters.mean_low
-            z = deviation / parameters.stddev
             halved = 2.0 * ((0.5 * values - 0.5 * parameters.mean) / parameters.stddev)
-            z = np.where(np.isinf(deviation), halved, z)
-            return np.asarray(-np.log(parameters.stddev) - 0.5 * LOG_TWO_PI - 0.5 * z * z)
+            z = np.where(np.isinf(deviation), halved, deviation / parameters.stddev)
+            log_p = -log(parameters.stddev) - 0.5 * LOG_TWO_PI - 0.5 * z * z
+        certain = np.where(np.isnan(deviation), np.nan, np.where(deviation == 0, np.inf, -np.inf))
+        return np.where(parameters.stddev == 0, certain, log_p)
 
     def sample(self, parameters: NormalParameters, size: int, generator: np.random.Generator) -> FloatArray:
         shape = (size, *np.shape(parameters.mean))
@@ -116,6 +142,7 @@ class Normal:
     def exponential_form(self, parameters: NormalParameters) -> ExponentialForm:
         """T = (x, x^2), eta = (mean / variance, -1 / (2 variance)), a = mean^2 / (2 variance) + log stddev."""
         mean, variance = parameters.mean, parameters.variance
+        refuse_unless(variance > 0, "the exponential form needs a stddev above 0", parameters.stddev)
         return ExponentialForm(
             log_base_measure=lambda x: np.full(np.shape(x), -0.5 * LOG_TWO_PI),
             sufficient=lambda x: (np.asarray(x), np.square(x)),
@@ -132,42 +159,80 @@ class Normal:
     def posterior(self, statistic: Moments, prior: NormalInverseGamma) -> NormalInverseGamma:
         """strength + n, shape + n/2, scale + (sum (x - xbar)^2 + strength n (xbar - mean)^2 / (strength + n)) / 2."""
         n = statistic.weight.to_floats()
-        mean, mean_low = statistic.mean_pair(empty=0.0)
-        squares = n * statistic.variance("n", empty=0.0)
-        gap = (mean - prior.mean) + mean_low
         strength = prior.strength + n
-        return NormalInverseGamma(
-            mean=prior.mean + gap * (n / strength),
-            strength=strength,
-            shape=prior.shape + 0.5 * n,
-            scale=prior.scale + 0.5 * (squares + gap**2 * (prior.strength * n / strength)),
-        )
+        mean, mean_low = _mean_between(statistic, prior)
+        added_scale = _added_scale(statistic, prior)
+        return NormalInverseGamma(mean, strength, prior.shape + 0.5 * n, prior.scale + added_scale, mean_low)
 
     def log_marginal(self, statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
-        """log Gamma(a') - log Gamma(a) + a log b - a' log b' + (log k - log k') / 2 - n/2 log(2 pi)."""
-        after = self.posterior(statistic, prior)
+        """log Gamma(a') - log Gamma(a) + a log b - a' log b' - log(1 + n / strength) / 2 - n/2 log(2 pi)."""
         n = statistic.weight.to_floats()
-        return np.asarray(
-            gammaln(after.shape)
-            - gammaln(prior.shape)
-            + prior.shape * np.log(prior.scale)
-            - after.shape * np.log(after.scale)
-            + 0.5 * (np.log(prior.strength) - np.log(after.strength))
-            - 0.5 * n * LOG_TWO_PI
-        )
+        log_scales = log_gamma_evidence(prior.shape, prior.scale, 0.5 * n, _added_scale(statistic, prior))
+        return np.asarray(log_scales - 0.5 * np.log1p(n / prior.strength) - 0.5 * n * LOG_TWO_PI)
 
     def log_predictive(self, posterior: NormalInverseGamma, x: ArrayLike) -> FloatArray:
-        """Student-t, 2 shape degrees of freedom about the mean, spread^2 = scale (strength + 1) / (shape strength)."""
+        """Student-t, 2 shape degrees of freedom about the mean, spread^2 = scale (strength + 1) / (shape strength).
+
+        With width^2 = 2 shape spread^2 and t = (x - mean) / width it is proportional to (1 + t^2)^-(shape + 1/2).
+        """
         values = np.asarray(x, dtype=np.float64)
-        freedom = 2.0 * np.asarray(posterior.shape)
-        spread = np.sqrt(posterior.scale * (posterior.strength + 1.0) / (posterior.shape * posterior.strength))
-        z = (values - posterior.mean) / spread
-        log_norm = gammaln(0.5 * (freedom + 1.0)) - gammaln(0.5 * freedom) - 0.5 * np.log(np.pi * freedom)
-        return np.asarray(log_norm - np.log(spread) - 0.5 * (freedom + 1.0) * np.log1p(z * z / freedom))
+        shape = np.asarray(posterior.shape)
+        width = np.sqrt(2.0 * (1.0 + 1.0 / np.asarray(posterior.strength))) * np.sqrt(posterior.scale)
+        with np.errstate(over="ignore"):
+            deviation = (values - posterior.mean) - posterior.mean_low
+        log_norm = log_gamma_ratio(shape, 0.5) - 0.5 * np.log(np.pi) - np.log(width)
+        return np.asarray(log_norm - (shape + 0.5) * log_one_plus_square(deviation, width))
 
     def sample_prior(self, prior: NormalInverseGamma, size: int, generator: np.random.Generator) -> NormalParameters:
         """Draws of mean and stddev from the prior (or a posterior)."""
-        shape = (size, *np.broadcast_shapes(*(np.shape(v) for v in (prior.mean, prior.strength, prior.scale))))
-        variance = prior.scale / generator.gamma(prior.shape, size=shape)
-        mean = prior.mean + np.sqrt(variance / prior.strength) * generator.standard_normal(shape)
-        return NormalParameters(mean, np.sqrt(variance), np.zeros(shape))
+        mean, strength, shape, scale = np.broadcast_arrays(prior.mean, prior.strength, prior.shape, prior.scale)
+        stddev = 1.0 / np.sqrt(GammaPrior(shape, scale).sample(size, generator))
+        return NormalParameters(
+            mean + stddev / np.sqrt(strength) * generator.standard_normal(stddev.shape), stddev, prior.mean_low
+        )
+
+
+def log_one_plus_square(deviation: ArrayLike, width: ArrayLike) -> FloatArray:
+    """log(1 + (deviation / width)^2), also where the square or the quotient overflows.
+
+    >>> f"{log_one_plus_square(1e300, 1e-300) / np.log(10.0):.12g}"
+    '1200'
+    """
+    distance, unit = np.abs(np.asarray(deviation, dtype=np.float64)), np.asarray(width, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        ratio = distance / unit
+        near = np.log1p(ratio * ratio)
+    return np.where(ratio < 1e100, near, 2.0 * (log(distance) - log(unit)))
+
+
+def _added_scale(statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
+    """(sum (x - xbar)^2 + strength n (xbar - mean)^2 / (strength + n)) / 2."""
+    n = statistic.weight.to_floats()
+    variance = statistic.variance("n", empty=0.0)
+    gap = _gap(statistic, prior) * np.sqrt(prior.strength * (n / (prior.strength + n)))
+    with np.errstate(over="ignore"):
+        added = 0.5 * (n * variance + gap**2)
+    if not np.isfinite(added).all():
+        raise FitError(
+            "the sum of squared deviations from the mean of the prior exceeds the range of floats",
+            fix="measure the column in a larger unit",
+        )
+    return np.asarray(added)
+
+
+def _gap(statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
+    """Sample mean less prior mean."""
+    mean, mean_low = statistic.mean_pair(empty=0.0)
+    return np.asarray((mean - prior.mean) + (mean_low - prior.mean_low))
+
+
+def _mean_between(statistic: Moments, prior: NormalInverseGamma) -> tuple[FloatArray, FloatArray]:
+    """The posterior mean as high + low: a step from the heavier of sample and prior towards the lighter."""
+    n, gap = statistic.weight.to_floats(), _gap(statistic, prior)
+    mean, mean_low = statistic.mean_pair(empty=0.0)
+    heavy = n > prior.strength
+    start, start_low = np.where(heavy, mean, prior.mean), np.where(heavy, mean_low, prior.mean_low)
+    step = np.where(heavy, -prior.strength, n) / (prior.strength + n) * gap + start_low
+    high = start + step
+    moved = high - start
+    return high, (start - (high - moved)) + (step - moved)
