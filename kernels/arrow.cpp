@@ -90,6 +90,14 @@ struct OpaqueView {
     }
 };
 
+// d:precision,scale[,bits]
+int scale_of(const std::string& format) { return std::stoi(format.substr(format.find(',') + 1)); }
+
+int decimal_bytes(const std::string& format) {
+    const std::size_t second = format.find(',', format.find(',') + 1);
+    return second == std::string::npos ? 16 : std::stoi(format.substr(second + 1)) / 8;
+}
+
 std::string storage_of(const std::string& format) {
     if (format.empty()) return "object";
     switch (format[0]) {
@@ -97,7 +105,7 @@ std::string storage_of(const std::string& format) {
         case 'b': return "boolean";
         case 'c': case 'C': case 's': case 'S': case 'i': case 'I': case 'l': case 'L': return "integer";
         case 'e': case 'f': case 'g': return "float";
-        case 'd': return "float";
+        case 'd': return scale_of(format) > 0 ? "float" : "integer";
         case 'u': case 'U': return "text";
         case 'v': return format == "vu" ? "text" : "binary";
         case 'z': case 'Z': case 'w': return "binary";
@@ -164,11 +172,8 @@ std::unique_ptr<Column> temporal_column(const Slice& s, const std::string& forma
     return column_of(TemporalView<std::int64_t>{s.numbers<std::int64_t>(), clock, rate}, s.n_rows);
 }
 
-// d:precision,scale[,bits]
 std::unique_ptr<Column> decimal_column(const Slice& s, const std::string& format) {
-    const std::size_t comma = format.find(','), second = format.find(',', comma + 1);
-    const int scale = std::stoi(format.substr(comma + 1));
-    const int n_bytes = second == std::string::npos ? 16 : std::stoi(format.substr(second + 1)) / 8;
+    const int scale = scale_of(format), n_bytes = decimal_bytes(format);
     const auto* data = static_cast<const unsigned char*>(s.array.buffers[1]) + s.start() * n_bytes;
     return column_of(DecimalView{data, n_bytes, scale, s.n_rows, s.validity()}, s.n_rows);
 }

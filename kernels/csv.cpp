@@ -145,8 +145,7 @@ private:
                 if (data_[i] != ' ' && data_[i] != '\t') return flaw(Flaw::after_quote, quote_line_);
             end = close_ + 1;
         }
-        b_.begins.push_back(static_cast<std::uint32_t>(begin_));
-        b_.ends.push_back(static_cast<std::uint32_t>(end));
+        b_.fields.push_back({static_cast<std::uint32_t>(begin_), static_cast<std::uint32_t>(end)});
         ++n_fields_;
     }
     // False when the block ends between a carriage return and the line feed that may follow it.
@@ -178,9 +177,7 @@ private:
         if (b_.flaw == Flaw::none) { b_.consumed = size_; b_.next_line = line_ + 1; }
     }
     void drop_record() {
-        const std::size_t kept = b_.lines.size() * b_.n_columns;
-        b_.begins.resize(kept);
-        b_.ends.resize(kept);
+        b_.fields.resize(b_.lines.size() * b_.n_columns);
     }
     void flaw(Flaw what, std::int64_t line) {
         b_.flaw = what;
@@ -206,7 +203,7 @@ void check_encoding(CsvBlock& block) {
     const std::size_t good = utf8_until(records);
     if (good == records.size()) return;
     std::size_t row = block.lines.size();
-    while (row > 0 && block.begins[(row - 1) * block.n_columns] > good) --row;
+    while (row > 0 && block.fields[(row - 1) * block.n_columns].begin > good) --row;
     block.flaw = Flaw::encoding;
     block.flaw_line = row > 0 ? block.lines[row - 1] : 1;
 }
@@ -220,18 +217,14 @@ std::shared_ptr<CsvBlock> split_csv(std::string data, const Dialect& dialect, st
     block->dialect = dialect;
     block->n_columns = n_columns;
     block->next_line = first_line;
-    const std::size_t guess = block->data.size() / 8;
-    block->begins.reserve(guess);
-    block->ends.reserve(guess);
+    block->fields.reserve(block->data.size() / 8);
     Splitter splitter(*block, last, most_rows);
     splitter.run();
     if (block->flaw == Flaw::none && !splitter.plain_ascii()) check_encoding(*block);
     return block;
 }
 
-std::string_view CsvView::unquoted(std::string_view field, std::string& scratch) const {
-    const char quote = block->dialect.quote;
-    if (field.size() < 2 || quote == 0 || field.front() != quote) return field;
+std::string_view CsvView::without_quotes(std::string_view field, char quote, std::string& scratch) {
     field = field.substr(1, field.size() - 2);
     if (field.find(quote) == std::string_view::npos) return field;
     scratch.clear();

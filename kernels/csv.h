@@ -16,17 +16,21 @@ struct Dialect {
 
 enum class Flaw : std::uint8_t { none, ragged, after_quote, open_quote, encoding };
 
+struct Field {
+    std::uint32_t begin, end;
+};
+
 // Whole records of one block: where their fields begin and end, and which lines they begin on.
 struct CsvBlock {
     std::string data;
     Dialect dialect;
     std::size_t n_columns = 0;
-    std::vector<std::uint32_t> begins, ends;   // (n_rows, n_columns)
-    std::vector<std::int64_t> lines;           // (n_rows)
-    std::size_t consumed = 0;                  // bytes of whole records
+    std::vector<Field> fields;         // (n_rows, n_columns)
+    std::vector<std::int64_t> lines;   // (n_rows)
+    std::size_t consumed = 0;          // bytes of whole records
     std::int64_t next_line = 1;
 
-    Flaw flaw = Flaw::none;                    // what stopped the splitting, if anything
+    Flaw flaw = Flaw::none;            // what stopped the splitting, if anything
     std::int64_t flaw_line = 0;
     std::size_t flaw_fields = 0;
 
@@ -48,10 +52,13 @@ struct CsvView {
         const std::size_t n = block->n_columns;
         const char* data = block->data.data();
         for (std::int64_t row = 0; row < n_rows; ++row) {
-            const std::size_t k = static_cast<std::size_t>(begin + row) * n + column;
-            const std::string_view field(data + block->begins[k], block->ends[k] - block->begins[k]);
-            sink.text(row, unquoted(field, scratch));
+            const Field field = block->fields[static_cast<std::size_t>(begin + row) * n + column];
+            sink.text(row, unquoted({data + field.begin, field.end - field.begin}, scratch));
         }
     }
-    std::string_view unquoted(std::string_view field, std::string& scratch) const;
+    std::string_view unquoted(std::string_view field, std::string& scratch) const {
+        const bool quoted = field.size() >= 2 && block->dialect.quote != 0 && field.front() == block->dialect.quote;
+        return quoted ? without_quotes(field, block->dialect.quote, scratch) : field;
+    }
+    static std::string_view without_quotes(std::string_view field, char quote, std::string& scratch);
 };

@@ -92,6 +92,27 @@ Scan scan(const char* p, const char* end, char decimal_mark) {
     return s;
 }
 
+// Digits with at most one mark, few enough for one exact division: nearly every number met in practice.
+bool read_plain(const char* p, const char* end, char decimal_mark, Numeral& n) {
+    std::uint64_t mantissa = 0;
+    const char* const begin = p;
+    while (p < end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+    const std::ptrdiff_t whole = p - begin;
+    std::ptrdiff_t fraction = 0;
+    if (p < end && *p == decimal_mark) {
+        const char* const after = ++p;
+        while (p < end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
+        fraction = p - after;
+    } else {
+        n.integer = true;
+    }
+    if (p != end || whole + fraction == 0 || whole + fraction > 19 || mantissa > exact_limit) return false;
+    n.padded = n.integer && *begin == '0' && whole > 1;
+    n.value = fraction == 0 ? static_cast<double>(mantissa) : static_cast<double>(mantissa) / powers_of_ten[fraction];
+    n.valid = true;
+    return true;
+}
+
 Numeral infinity(double sign) {
     Numeral n;
     n.value = sign * std::numeric_limits<double>::infinity();
@@ -121,6 +142,11 @@ Numeral read_number(std::string_view text, char decimal_mark) {
     }
     const char* begin = text.data();
     const char* end = begin + text.size();
+    if (read_plain(begin, end, decimal_mark, n)) {
+        if (negative) n.value = -n.value;
+        return n;
+    }
+    n = Numeral();
     const Scan s = scan(begin, end, decimal_mark);
     if (!s.well_formed) return n;
     n.integer = !s.mark && !s.power;
@@ -150,6 +176,7 @@ double wide_value(std::string_view digits) {
 }
 
 NullWords::NullWords(const std::vector<std::string>& words) {
+    for (const char blank : {' ', '\t', '\n', '\v', '\f', '\r'}) first_[static_cast<unsigned char>(blank)] = true;
     for (const std::string& word : words) {
         std::string lowered(trimmed(word));
         for (char& c : lowered) c = lower(c);
@@ -162,7 +189,7 @@ NullWords::NullWords(const std::vector<std::string>& words) {
 }
 
 bool NullWords::contains(std::string_view text) const {
-    if (words_.empty() && !empty_word_) return false;
+    if (!text.empty() && !first_[static_cast<unsigned char>(text[0])]) return false;
     text = trimmed(text);
     if (text.empty()) return empty_word_;
     if (text.size() > longest_ || !first_[static_cast<unsigned char>(text[0])]) return false;

@@ -1,6 +1,7 @@
 """Hot loops of bayeswise, in C++; each releases the GIL and works on the rows it is given, on one thread."""
 
-from typing import TypeAlias, overload
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -104,3 +105,97 @@ def add_sparse(
     counts: npt.NDArray[np.float64],
     log_weight: npt.NDArray[np.float64],
 ) -> None: ...
+
+# ---- Tables
+
+Cell: TypeAlias = str | int | float | bool | None
+Settle: TypeAlias = Callable[[object], Cell]
+"""Turns a cell of any other type into one of these."""
+
+class TextRules:
+    """How text cells are read: the words for missing and the decimal mark."""
+
+    def __init__(self, null_words: Sequence[str], decimal_mark: str = ".") -> None: ...
+
+class Levels:
+    """A dictionary of values that only grows."""
+
+    def __init__(self, declared: list[Any], settle: Settle) -> None: ...
+    def __len__(self) -> int: ...
+    def since(self, start: int) -> list[str | int | float | bool]:
+        """The labels from this code on."""
+
+class Profiler:
+    """Counts what the cells of one column look like."""
+
+    def __init__(self, exact_distinct: int, counted_levels: int, counted_bytes: int) -> None: ...
+    def result(self, most: int) -> dict[str, Any]: ...
+
+class Column:
+    """One column of some rows."""
+
+    @property
+    def n_rows(self) -> int: ...
+    def numbers(self, rules: TextRules, out: npt.NDArray[np.float64]) -> list[tuple[int, str]]:
+        """Fill doubles; return the strays as (row, text)."""
+    def labels(self, rules: TextRules, levels: Levels, out: npt.NDArray[np.int32]) -> None:
+        """Fill codes into the growing levels."""
+    def profile(self, rules: TextRules, profiler: Profiler, first_row: int) -> None: ...
+    def texts(self, rules: TextRules) -> list[Cell]:
+        """The values, None for missing."""
+    def kinds(self) -> dict[str, int]:
+        """How many cells of each kind there are."""
+    def line(self, row: int) -> int | None:
+        """The line of a row in its text file."""
+
+def object_column(cells: list[Any] | tuple[Any, ...], settle: Settle) -> Column: ...
+def number_column(array: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None = None) -> Column: ...
+def coded_column(codes: npt.NDArray[Any], values: list[Any], settle: Settle) -> Column: ...
+
+class CsvBlock:
+    """The whole records of one block of text."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def consumed(self) -> int: ...
+    @property
+    def next_line(self) -> int: ...
+    @property
+    def flaw(self) -> str: ...
+    @property
+    def flaw_line(self) -> int: ...
+    @property
+    def flaw_fields(self) -> int: ...
+    @staticmethod
+    def split(
+        data: bytes,
+        delimiter: str,
+        quote: str,
+        skip_space: bool,
+        n_columns: int,
+        first_line: int,
+        last: bool,
+        most_rows: int,
+    ) -> CsvBlock: ...
+    def column(self, index: int, begin: int, n_rows: int) -> Column: ...
+
+class ArrowBatch:
+    """Some rows of an Arrow stream."""
+
+    @property
+    def n_rows(self) -> int: ...
+    def column(self, index: int, begin: int, n_rows: int) -> Column: ...
+    def declared(self, index: int) -> list[Cell]: ...
+
+class ArrowStream:
+    """A stream of the Arrow C data interface, from its capsule."""
+
+    def __init__(self, capsule: object) -> None: ...
+    def fields(self) -> list[tuple[str, str, bool, bool]]:
+        """(name, storage, is dictionary, is ordered) of each column."""
+    def next(self) -> ArrowBatch | None:
+        """The next batch, or None at the end."""
+    def close(self) -> None: ...

@@ -9,7 +9,9 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Label: TypeAlias = str | int | float | bool
+from bayeswise._kernels import Profiler
+from bayeswise.tables.labels import Label
+
 Storage: TypeAlias = Literal[
     "text", "integer", "float", "boolean", "declared", "temporal", "nested", "binary", "null", "object"
 ]
@@ -32,7 +34,10 @@ class RawColumn:
 
 @dataclass(frozen=True)
 class Stray:
-    """A cell that is no number where numbers were asked for: its row (from 0), its line in a text file, its text."""
+    """A cell that is no number where numbers were asked for.
+
+    `row` counts from 0 over the whole source; `line` counts from 1 in its text file, with the header.
+    """
 
     row: int
     line: int | None
@@ -40,7 +45,7 @@ class Stray:
 
 
 class Chunk(Protocol):
-    """Some consecutive rows of a source; valid until the next chunk is asked for."""
+    """Some consecutive rows of a source; it stays valid, and may be read by another thread than the next chunk."""
 
     @property
     def n_rows(self) -> int: ...
@@ -65,8 +70,19 @@ class Chunk(Protocol):
         """
         ...
 
+    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[Stray]]]:
+        """`numbers` of several columns, as one matrix (n_rows, n_columns) in C order, and the strays by column.
+
+        The matrix may be a read-only view of the table's own memory.
+        """
+        ...
+
     def texts(self, column: str) -> list[str | None]:
         """The column as text, None for missing."""
+        ...
+
+    def profile(self, column: str, profiler: Profiler) -> None:
+        """Show the cells to a profiler."""
         ...
 
 
@@ -102,10 +118,6 @@ class Source(Protocol):
         """One sweep over these columns; every sweep starts anew."""
         ...
 
-    def profile(self, columns: Sequence[str]) -> Mapping[str, object]:
-        """What `bayeswise.tables.profile.profile` calls: one pass that profiles these columns."""
-        ...
-
 
 def open_source(
     table: object,
@@ -114,12 +126,20 @@ def open_source(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: Literal[".", ","] | None = None,
+    header: bool | None = None,
     table_name: str | None = None,
     query: str | None = None,
+    chunk_rows: int | None = None,
 ) -> Source:
     """The source behind a path, a list of paths, a glob, `-`, a dataframe, an array or a list of dicts.
 
-    `table_name` or `query` choose what to read from a SQLite file (or the sheet of a workbook); `delimiter`,
-    `encoding` and `decimal` are sniffed from text files unless given.
+    `delimiter`, `encoding`, `decimal` and `header` of text files are sniffed unless given; `table_name` or `query`
+    choose what to read from a SQLite file, `table_name` the sheet of a workbook. A source comes back unchanged.
+
+    >>> open_source({"wind": ["weak", "strong"]}).columns
+    (RawColumn(name='wind', storage='text', declared=None),)
     """
-    raise NotImplementedError
+    from bayeswise.tables.sources import opening
+
+    options = opening.Options(tuple(null_words), delimiter, encoding, decimal, header, table_name, query)
+    return opening.opened(table, options, chunk_rows)

@@ -1,0 +1,127 @@
+"""What DuckDB reads: Parquet, JSON and its own relations, streamed as Arrow batches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayeswise import _kernels
+from bayeswise.foundation.errors import SchemaError, SourceError
+from bayeswise.tables.source import RawColumn
+from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_columns
+from bayeswise.tables.sources.cells import object_column
+from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """DuckDB's errors as ours, in one line."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as problem:
+        sentence = " ".join(str(problem).split("\n\n")[0].split())
+        raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None
+
+
+@dataclass(frozen=True)
+class ScanPiece(ArrowPiece):
+    """A batch in which some columns hold JSON fragments of several types."""
+
+    mixed: frozenset[int]
+
+    def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
+        column = super().column(index, begin, n_rows)
+        if index not in self.mixed:
+            return column
+        fragments = column.texts(PLAIN)
+        return object_column([None if fragment is None else json.loads(str(fragment)) for fragment in fragments])
+
+
+class RelationSource(TableSource):
+    """A DuckDB relation: each sweep runs its query anew."""
+
+    def __init__(self, description: str, relation: Any) -> None:
+        self._relation = relation
+        with translated(description):
+            fields, _ = one_batch(description, relation.limit(0).__arrow_c_stream__())
+        columns = [_declared(raw, kind) for raw, kind in zip(raw_columns(fields, None), relation.types, strict=True)]
+        self._mixed = frozenset(k for k, kind in enumerate(relation.types) if str(kind) == "JSON")
+        super().__init__(description, columns)
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[ScanPiece]:
+        positions = {index: k for k, index in enumerate(indices)}
+        for batch in ahead(self._batches(indices)):
+            yield ScanPiece(batch, positions, self._mixed)
+
+    def _batches(self, indices: Sequence[int]) -> Generator[_kernels.ArrowBatch, None, None]:
+        wanted = ", ".join(quoted(self.columns[k].name) for k in indices)
+        with translated(self.description):
+            capsule = self._opened().project(wanted or "1").__arrow_c_stream__()
+            yield from batches(self.description, capsule)
+
+    def _opened(self) -> Any:
+        return self._relation
+
+
+class ScanSource(RelationSource):
+    """A file that DuckDB scans, on a connection of its own for each sweep."""
+
+    def __init__(self, name: str, reader: str, path: Path) -> None:
+        import duckdb
+
+        self._database = duckdb.connect(":memory:")
+        self._query = f"SELECT * FROM {reader.format(path=literal(str(path)))}"
+        with translated(name):
+            super().__init__(name, self._opened())
+
+    def _opened(self) -> Any:
+        return self._database.cursor().sql(self._query)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _declared(column: RawColumn, kind: Any) -> RawColumn:
+    if kind.id == "enum":
+        return RawColumn(column.name, "declared", tuple(dict(kind.children)["values"]))
+    return RawColumn(column.name, "object") if str(kind) == "JSON" else column
+
+
+def from_relation(relation: Any) -> TableSource:
+    """A relation of the user's own connection."""
+    if not hasattr(relation, "project"):
+        raise SourceError(
+            f"a {type(relation).__name__} of duckdb is no table", fix='give a relation: connection.sql("SELECT ...")'
+        )
+    return RelationSource("duckdb relation", relation)
+
+
+def from_parquet(path: Path, name: str) -> TableSource:
+    """A Parquet file; DuckDB ignores the case of names, so names that differ only there are refused."""
+    source = ScanSource(name, "read_parquet({path})", path)
+    with translated(name):
+        folded: dict[str, str] = {}
+        for column in source.columns:
+            stem = column.name.casefold()
+            if stem in folded:
+                raise SchemaError(f"{name} has columns {folded[stem]!r} and {column.name!r}", fix="rename one of them")
+            folded[stem] = column.name
+    return source
+
+
+def from_json(path: Path, name: str) -> TableSource:
+    """JSON lines, or one JSON array of objects; types are decided from all rows, not from the first ones."""
+    return ScanSource(name, "read_json({path}, sample_size=-1, maximum_depth=2)", path)

@@ -1,0 +1,131 @@
+"""Paths: which files are meant, and which reader each needs."""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from bayeswise.foundation.errors import NotInstalledError, SourceError
+from bayeswise.tables.sources.concatenated import ConcatenatedSource
+from bayeswise.tables.sources.csv import CsvSource, empty_file
+from bayeswise.tables.sources.opening import Options
+from bayeswise.tables.sources.table import TableSource
+from bayeswise.tables.sources.text_file import translated
+
+STDIN = "-"
+_JSON = {".jsonl", ".ndjson", ".json"}
+_WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
+
+
+def from_paths(table: str | Path | Sequence[str | Path], options: Options) -> TableSource:
+    """The source of one path, several paths or a glob."""
+    given = [table] if isinstance(table, str | Path) else list(table)
+    if [str(path) for path in given] == [STDIN]:
+        return _from_stdin(options)
+    paths = [path for item in given for path in _expanded(item)]
+    parts = [from_file(path, path.name, options) for path in paths]
+    return parts[0] if len(parts) == 1 else ConcatenatedSource(parts)
+
+
+def _expanded(item: str | Path) -> list[Path]:
+    path = Path(item).expanduser()
+    if path.exists() or not glob.has_magic(str(item)):
+        return [_checked(path)]
+    found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (patterns may be absolute)
+    if not found:
+        raise SourceError(f"no file matches {item}", fix="check the pattern")
+    return [_checked(Path(name)) for name in found]
+
+
+def _checked(path: Path) -> Path:
+    if path.is_dir():
+        raise SourceError(f"{path} is a directory", fix=f"name its files, such as '{path}/*.csv'")
+    if not path.exists():
+        raise SourceError(f"there is no file {path}", fix=_nearby(path))
+    return path
+
+
+def _nearby(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"check the path: there is no directory {path.parent}"
+    near = get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(str(path.parent / name) for name in near)}?" if near else "check the path"
+
+
+def _from_stdin(options: Options) -> TableSource:
+    """Standard input, kept in a temporary file that goes away with the source."""
+    with tempfile.NamedTemporaryFile(prefix="bayeswise-", delete=False) as spool:
+        shutil.copyfileobj(sys.stdin.buffer, spool)
+    path = Path(spool.name)
+    try:
+        source = from_file(path, "standard input", options)
+    except BaseException:
+        path.unlink()
+        raise
+    weakref.finalize(source, path.unlink, missing_ok=True)
+    return source
+
+
+def from_file(path: Path, name: str, options: Options) -> TableSource:
+    """The reader of a file, chosen by its first bytes, then by its suffix; CSV unless they say otherwise."""
+    with translated(name), path.open("rb") as stream:
+        start = stream.read(512)
+    if not start:
+        raise empty_file(name)
+    suffixes = {suffix.lower() for suffix in path.suffixes[-2:]}
+    return _binary(path, name, options, start, suffixes) or _text(path, name, options, start, suffixes)
+
+
+def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource | None:
+    if start.startswith(b"PAR1"):
+        from bayeswise.tables.sources.duckdb_scan import from_parquet
+
+        return from_parquet(path, name)
+    if start.startswith(b"SQLite format 3\0"):
+        from bayeswise.tables.sources.sqlite import from_sqlite
+
+        return from_sqlite(path, name, options.table_name, options.query)
+    if start.startswith(b"ARROW1") or suffixes & {".arrow", ".feather", ".ipc"}:
+        return _arrow_file(path, name)
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or suffixes & _WORKBOOKS:
+        from bayeswise.tables.sources.workbook import from_workbook
+
+        return from_workbook(path, name, options.table_name, options.null_words)
+    return None
+
+
+def _text(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource:
+    if suffixes & _JSON or (name == "standard input" and start.lstrip().startswith(b"{")):
+        from bayeswise.tables.sources.duckdb_scan import from_json
+
+        return from_json(path, name)
+    return CsvSource(
+        path,
+        name=name,
+        null_words=options.null_words,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+        decimal=options.decimal,
+        header=options.header,
+    )
+
+
+def _arrow_file(path: Path, name: str) -> TableSource:
+    try:
+        import polars
+    except ImportError:
+        raise NotInstalledError(
+            f"{name} is an Arrow file, which needs polars", fix="pip install polars, or write it as Parquet"
+        ) from None
+    from bayeswise.tables.sources.polars_frame import LazySource
+
+    try:
+        return LazySource(polars.scan_ipc(path), name)
+    except (polars.exceptions.PolarsError, OSError) as problem:
+        raise SourceError(f"{name} cannot be read: {problem}", fix="check that the file is whole") from None

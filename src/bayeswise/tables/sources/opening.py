@@ -1,0 +1,103 @@
+"""Which kind of source an object is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.errors import SourceError
+from bayeswise.tables.source import Source
+from bayeswise.tables.sources.table import TableSource
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read files; None is sniffed."""
+
+    null_words: tuple[str, ...]
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    table_name: str | None = None
+    query: str | None = None
+
+
+def opened(table: Any, options: Options, chunk_rows: int | None) -> Source:
+    """The source of a table in memory or in files."""
+    source = _opened(table, options)
+    if chunk_rows is not None and isinstance(source, TableSource):
+        source.chunk_rows = chunk_rows
+    return source
+
+
+def _opened(table: Any, options: Options) -> Source:
+    if hasattr(table, "chunks") and hasattr(table, "columns") and hasattr(table, "textual"):
+        source: Source = table
+        return source
+    if isinstance(table, str | Path) or _is_paths(table):
+        from bayeswise.tables.sources import files
+
+        return files.from_paths(table, options)
+    return _in_memory(table)
+
+
+def _is_paths(table: object) -> bool:
+    return isinstance(table, Sequence) and len(table) > 0 and all(isinstance(item, str | Path) for item in table)
+
+
+def _in_memory(table: Any) -> TableSource:
+    library = type(table).__module__.split(".")[0]
+    kind = type(table).__name__
+    if library == "pandas":
+        return _pandas(table, kind)
+    if library == "polars":
+        return _polars(table, kind)
+    if library in ("duckdb", "_duckdb"):
+        from bayeswise.tables.sources.duckdb_scan import from_relation
+
+        return from_relation(table)
+    if hasattr(table, "__arrow_c_stream__"):
+        from bayeswise.tables.sources.arrow import from_pyarrow
+
+        return from_pyarrow(table)
+    return _plain(table)
+
+
+def _pandas(table: Any, kind: str) -> TableSource:
+    from bayeswise.tables.sources.pandas_frame import PandasSource
+
+    if kind == "Series":
+        return PandasSource(table.to_frame(table.name if table.name is not None else "x0"))
+    return PandasSource(table)
+
+
+def _polars(table: Any, kind: str) -> TableSource:
+    from bayeswise.tables.sources.polars_frame import LazySource, from_frame
+
+    if kind == "LazyFrame":
+        return LazySource(table)
+    return from_frame(table.to_frame() if kind == "Series" else table)
+
+
+def _plain(table: Any) -> TableSource:
+    from bayeswise.tables.sources import numpy_array, records
+
+    if isinstance(table, np.ndarray):
+        return numpy_array.from_array(table)
+    if hasattr(table, "tocsr"):
+        from bayeswise.tables.sources.sparse import SparseSource
+
+        return SparseSource(table)
+    if isinstance(table, Mapping):
+        return records.from_columns(table)
+    if isinstance(table, Sequence) and not isinstance(table, bytes | bytearray):
+        return records.from_dicts(table)
+    raise SourceError(
+        f"a {type(table).__name__} is no table",
+        fix="give a path, a dataframe, a 2-D array, a list of dicts or a dict of arrays",
+    )

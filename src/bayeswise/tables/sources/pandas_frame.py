@@ -1,0 +1,101 @@
+"""pandas DataFrames, column by column, without pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeswise import _kernels
+from bayeswise.tables.labels import Label
+from bayeswise.tables.source import RawColumn, Storage
+from bayeswise.tables.sources.cells import object_column, settle, storage_of
+from bayeswise.tables.sources.numpy_array import array_column
+from bayeswise.tables.sources.table import ColumnPiece, TableSource
+
+
+@dataclass(frozen=True)
+class PandasPiece(ColumnPiece):
+    """A whole frame; columns are converted chunk by chunk."""
+
+    frame: Any
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.frame)
+
+    def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
+        return series_column(self.frame.iloc[begin : begin + n_rows, index])
+
+
+class PandasSource(TableSource):
+    """A DataFrame; the index is not a column."""
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(
+            "pandas DataFrame",
+            [_raw_column(str(name), frame.iloc[:, k]) for k, name in enumerate(frame.columns)],
+        )
+        self._frame = frame
+        self.n_rows = len(frame)
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[PandasPiece]:
+        yield PandasPiece(self._frame)
+
+
+def _raw_column(name: str, series: Any) -> RawColumn:
+    if hasattr(series, "cat"):
+        return RawColumn(name, "declared", tuple(_plain(level) for level in series.cat.categories))
+    return RawColumn(name, _storage(series))
+
+
+def _plain(level: object) -> Label:
+    label = settle(level)
+    return "None" if label is None else label
+
+
+def _storage(series: Any) -> Storage:
+    kind = _kind(series.dtype)
+    by_kind: dict[str, Storage] = {"i": "integer", "u": "integer", "f": "float", "b": "boolean"}
+    if kind in by_kind:
+        return by_kind[kind]
+    if kind in "Mm" or type(series.dtype).__name__ == "PeriodDtype":
+        return "temporal"
+    return storage_of(series.to_numpy(dtype=object).tolist())
+
+
+def _kind(dtype: Any) -> str:
+    """The kind of the dtype in NumPy's letters; sparse dtypes are what they hold."""
+    return str(getattr(getattr(dtype, "subtype", dtype), "kind", "O"))
+
+
+def series_column(series: Any) -> _kernels.Column:
+    """A kernel column over some rows of a Series."""
+    if hasattr(series, "cat"):
+        levels = [settle(level) for level in series.cat.categories]
+        return _kernels.coded_column(np.asarray(series.cat.codes), levels, settle)
+    dtype = series.dtype
+    kind = _kind(dtype)
+    if isinstance(dtype, np.dtype) and kind in "biuf":
+        return array_column(series.to_numpy())
+    if kind in "biuf":
+        return _masked(series, dtype, kind)
+    if kind in "Mm":
+        return object_column(_time_texts(series))
+    return object_column(series.to_numpy(dtype=object).tolist())
+
+
+def _masked(series: Any, dtype: Any, kind: str) -> _kernels.Column:
+    """Nullable, sparse and Arrow-backed numbers: the values, with a mask where there are none."""
+    missing: NDArray[np.bool_] = np.ascontiguousarray(series.isna().to_numpy(dtype=bool))
+    wide: Any = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}[kind]
+    values = series.to_numpy(dtype=object, copy=True)
+    values[missing] = 0
+    return _kernels.number_column(values.astype(wide), missing)
+
+
+def _time_texts(series: Any) -> list[Any]:
+    return list(series.astype(object).tolist())

@@ -1,0 +1,76 @@
+"""Plain Python: a list of dicts, or a dict of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.errors import SourceError
+from bayeswise.tables.source import RawColumn
+from bayeswise.tables.sources.cells import object_column, storage_of
+from bayeswise.tables.sources.numpy_array import ArraysSource
+from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource
+
+
+@dataclass(frozen=True)
+class ListsPiece(ColumnPiece):
+    """One list of cells for each column."""
+
+    n_rows: int
+    columns: Sequence[Sequence[Any]]
+    rules: _kernels.TextRules = PLAIN
+
+    def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
+        return object_column(self.columns[index][begin : begin + n_rows])
+
+
+class ListsSource(TableSource):
+    """Columns as lists of Python objects."""
+
+    def __init__(self, description: str, names: Sequence[str], lists: Sequence[Sequence[Any]], n_rows: int) -> None:
+        super().__init__(
+            description, [RawColumn(name, storage_of(cells)) for name, cells in zip(names, lists, strict=True)]
+        )
+        self._lists = lists
+        self.n_rows = n_rows
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[ListsPiece]:
+        yield ListsPiece(self.n_rows or 0, self._lists, _kernels.TextRules(self.null_words))
+
+
+def from_dicts(rows: Sequence[Mapping[str, Any]]) -> TableSource:
+    """One dict for each row; an absent key is a missing cell.
+
+    >>> from_dicts([{"a": 1}, {"a": 2, "b": "x"}]).columns
+    (RawColumn(name='a', storage='integer', declared=None), RawColumn(name='b', storage='text', declared=None))
+    """
+    if not rows:
+        raise SourceError("an empty list is no table", fix="give at least one row")
+    for k, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise SourceError(f"row {k} is a {type(row).__name__}, not a dict", fix="give one dict for each row")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return ListsSource(
+        "list of dicts", [str(name) for name in names], [[row.get(name) for row in rows] for name in names], len(rows)
+    )
+
+
+def from_columns(columns: Mapping[str, Any]) -> TableSource:
+    """One array or list for each column."""
+    if all(isinstance(cells, np.ndarray) for cells in columns.values()) and columns:
+        return ArraysSource("dict of arrays", {str(name): _flat(name, cells) for name, cells in columns.items()})
+    lists = {str(name): cells.tolist() if hasattr(cells, "tolist") else list(cells) for name, cells in columns.items()}
+    lengths = {name: len(cells) for name, cells in lists.items()}
+    if len(set(lengths.values())) > 1:
+        raise SourceError(f"the columns of the dict differ in length: {lengths}", fix="make them equal")
+    return ListsSource("dict of lists", list(lists), list(lists.values()), max(lengths.values(), default=0))
+
+
+def _flat(name: str, cells: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if cells.ndim != 1:
+        raise SourceError(f"column {name!r} has the shape {cells.shape}", fix="give one dimension for each column")
+    return cells

@@ -1,0 +1,241 @@
+"""What all sources share: checked names, sweeps in chunks, and cells read by the kernel."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import repeat
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeswise import _kernels
+from bayeswise.foundation.errors import MissingColumnError, SchemaError
+from bayeswise.tables.labels import Label
+from bayeswise.tables.source import RawColumn, Stray
+from bayeswise.tables.sources.cells import settle
+
+CHUNK_ROWS = 65_536
+PLAIN = _kernels.TextRules([])
+_Item = TypeVar("_Item")
+
+
+class Piece(Protocol):
+    """Some rows as the table delivers them, to be cut into chunks."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def rules(self) -> _kernels.TextRules:
+        """How text cells are read."""
+        ...
+
+    def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
+        """Rows [begin, begin + n_rows) of the column at this position of the source."""
+        ...
+
+    def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
+        """The table's own memory as (n_rows, len(indices)), if it has that shape already."""
+        ...
+
+
+class ColumnPiece:
+    """A piece whose text is text and whose memory is no matrix, unless it says otherwise."""
+
+    rules: _kernels.TextRules = PLAIN
+
+    def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
+        return None
+
+
+class TableSource(ABC):
+    """A source made of pieces."""
+
+    textual = False
+    null_words: tuple[str, ...] = ()
+    n_rows: int | None = None
+    chunk_rows = CHUNK_ROWS
+
+    def __init__(self, description: str, columns: Sequence[RawColumn]) -> None:
+        self.description = description
+        self.columns = checked_names(description, columns)
+        self._positions = {column.name: k for k, column in enumerate(self.columns)}
+
+    def __repr__(self) -> str:
+        return f"<{self.description}: {', '.join(column.name for column in self.columns)}>"
+
+    @abstractmethod
+    def pieces(self, indices: Sequence[int]) -> Iterator[Piece]:
+        """One sweep over the columns at these positions."""
+
+    def positions(self, columns: Iterable[str]) -> list[int]:
+        """Where the named columns stand."""
+        asked = list(columns)
+        absent = [name for name in asked if name not in self._positions]
+        if absent:
+            raise MissingColumnError(
+                f"{self.description} has no column {absent[0]!r}; it has {_some(self._positions)}",
+                fix="check the spelling",
+            )
+        return [self._positions[name] for name in asked]
+
+    def chunks(self, columns: Sequence[str]) -> Iterator[TableChunk]:
+        indices = self.positions(columns)
+        sweep = Sweep(self)
+        first_row = 0
+        for piece in self.pieces(indices):
+            for begin in range(0, piece.n_rows, self.chunk_rows):
+                n_rows = min(self.chunk_rows, piece.n_rows - begin)
+                yield TableChunk(sweep, piece, begin, n_rows, first_row + begin)
+            first_row += piece.n_rows
+        self.n_rows = first_row
+
+
+class Sweep:
+    """What the chunks of one sweep have in common: the levels met so far."""
+
+    def __init__(self, source: TableSource) -> None:
+        self.source = source
+        self._lock = threading.Lock()
+        self._levels: dict[int, tuple[_kernels.Levels, list[Label]]] = {}
+
+    def levels(self, index: int) -> tuple[_kernels.Levels, list[Label]]:
+        """The kernel's dictionary of a column and its labels as a list that follows it."""
+        with self._lock:
+            if index not in self._levels:
+                declared = list(self.source.columns[index].declared or ())
+                self._levels[index] = (_kernels.Levels(declared, settle), list(declared))
+            return self._levels[index]
+
+    def follow(self, levels: _kernels.Levels, labels: list[Label]) -> None:
+        """Append what is new."""
+        with self._lock:
+            labels.extend(levels.since(len(labels)))
+
+
+class TableChunk:
+    """Consecutive rows of a `TableSource`."""
+
+    def __init__(self, sweep: Sweep, piece: Piece, begin: int, n_rows: int, first_row: int) -> None:
+        self._sweep = sweep
+        self._piece = piece
+        self._begin = begin
+        self.n_rows = n_rows
+        self.first_row = first_row
+
+    def __repr__(self) -> str:
+        return f"<rows {self.first_row} to {self.first_row + self.n_rows - 1} of {self._sweep.source.description}>"
+
+    def _column(self, name: str) -> tuple[int, _kernels.Column]:
+        (index,) = self._sweep.source.positions([name])
+        return index, self._piece.column(index, self._begin, self.n_rows)
+
+    def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[Stray]]:
+        values = np.empty(self.n_rows)
+        return values, self._fill(column, values)
+
+    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[Stray]]]:
+        indices = self._sweep.source.positions(columns)
+        own = self._piece.matrix(indices, self._begin, self.n_rows)
+        if own is not None:
+            return own, dict.fromkeys(columns, ())
+        values = np.empty((self.n_rows, len(columns)))
+        return values, {name: self._fill(name, values[:, k]) for k, name in enumerate(columns)}
+
+    def _fill(self, name: str, values: NDArray[np.float64]) -> list[Stray]:
+        _, column = self._column(name)
+        strays = column.numbers(self._piece.rules, values)
+        return [Stray(self.first_row + row, column.line(row), text) for row, text in strays]
+
+    def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
+        index, cells = self._column(column)
+        refuse_opaque(self._sweep.source.columns[index])
+        levels, labels = self._sweep.levels(index)
+        codes = np.empty(self.n_rows, dtype=np.int32)
+        cells.labels(self._piece.rules, levels, codes)
+        self._sweep.follow(levels, labels)
+        return codes, labels
+
+    def texts(self, column: str) -> list[str | None]:
+        index, cells = self._column(column)
+        refuse_opaque(self._sweep.source.columns[index])
+        values = cells.texts(self._piece.rules)
+        return [value if value is None or type(value) is str else str(value) for value in values]
+
+    def profile(self, column: str, profiler: _kernels.Profiler) -> None:
+        self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
+
+
+def refuse_opaque(column: RawColumn) -> None:
+    """Lists, structs and bytes have no labels."""
+    if column.storage in ("nested", "binary"):
+        what = "lists or structs" if column.storage == "nested" else "bytes"
+        raise SchemaError(
+            f"column {column.name!r} holds {what}, which are no labels", fix="turn it into text or leave it out"
+        )
+
+
+def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """The same items, each made by another thread while the one before is in use.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    end = object()
+    with _closed(items), ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(next, items, end)
+        while (item := pending.result()) is not end:
+            pending = pool.submit(next, items, end)
+            yield item  # type: ignore[misc]
+
+
+@contextmanager
+def _closed(items: object) -> Iterator[None]:
+    """A sweep that is given up leaves no stream and no file open."""
+    try:
+        yield
+    finally:
+        if isinstance(items, Generator):
+            items.close()
+
+
+def checked_names(description: str, columns: Sequence[RawColumn]) -> tuple[RawColumn, ...]:
+    """The columns, if each has a name and no two names are equal after NFC and strip."""
+    if not columns:
+        raise SchemaError(f"{description} has no columns", fix="give a table with at least one column")
+    seen: dict[str, int] = {}
+    for position, column in enumerate(columns, start=1):
+        plain = unicodedata.normalize("NFC", column.name).strip()
+        if not plain:
+            raise SchemaError(
+                f"column {position} of {description} has no name",
+                fix="name it, or leave it out (a nameless first column is often a saved pandas index: "
+                "write with index=False)",
+            )
+        if plain in seen:
+            raise SchemaError(_collision(description, columns, seen[plain], position), fix="rename one of them")
+        seen[plain] = position
+    return tuple(columns)
+
+
+def _collision(description: str, columns: Sequence[RawColumn], first: int, second: int) -> str:
+    one, other = columns[first - 1].name, columns[second - 1].name
+    named = f"both named {one!r}" if one == other else f"named {one!r} and {other!r}, which read the same"
+    return f"columns {first} and {second} of {description} are {named}"
+
+
+def _some(names: Iterable[str], most: int = 12) -> str:
+    shown = list(names)
+    more = ["..."] * (len(shown) > most)
+    return ", ".join([*map("{!r}".format, shown[:most]), *more])
+
+
+def plain_columns(names: Iterable[str], storage: str) -> list[RawColumn]:
+    """Columns of one storage."""
+    return [RawColumn(name, kind) for name, kind in zip(names, repeat(storage), strict=False)]  # type: ignore[arg-type]
