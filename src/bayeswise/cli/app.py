@@ -9,9 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from bayeswise import __version__
+from bayeswise.cli.many_values import ManyValues
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
-VERBS: dict[str, str] = {}
+VERBS: dict[str, str] = {
+    "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
+}
+
+# The verbs whose options take several values at once; in the others a value could as well be an argument.
+MANY_VALUES = {"bayes"}
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -26,7 +32,8 @@ def application(words: Sequence[str]) -> typer.Typer:
     app.callback()(root)
     asked = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
-        app.command(verb, short_help=line)(load(verb) if verb == asked else unloaded)
+        kind = ManyValues if verb in MANY_VALUES else None
+        app.command(verb, short_help=line, cls=kind)(load(verb) if verb == asked else unloaded)
     return app
 
 

@@ -1,21 +1,28 @@
 """From joint probabilities to posteriors: the only place where logarithms become probabilities.
 
-    states.py      finding a state by its label, and guessing which one was meant
-    prior.py       a prior given by name, checked
-    normalise.py   posterior = joint / evidence for many rows
-    odds.py        how much more probable one state is than another
-    exact.py       numbers as they were typed, and how they are shown
-    bayes_rule.py  the calculator for problems of two lines, every step kept
-    joint_table.py sum rule and product rule on a table of joint probabilities
+states.py      finding a state by its label, and guessing which one was meant
+prior.py       a prior given by name, checked
+normalise.py   posterior = joint / evidence for many rows
+odds.py        how much more probable one state is than another
+exact.py       numbers as they were typed, and how they are shown
+bayes_rule.py  the calculator for problems of two lines, every step kept
+joint_table.py sum rule and product rule on a table of joint probabilities
+bayes_text.py  both of them as text, step by step
+wording.py     labels that fit into a line, whatever they contain
 """
 
+from bayeswise.posteriors.bayes_rule import Inference, bayes
+from bayeswise.posteriors.joint_table import JointTable
 from bayeswise.posteriors.normalise import Posterior, Undefined, log_posterior, normalise
 from bayeswise.posteriors.odds import log_odds, probability_of
 from bayeswise.posteriors.prior import prior_by_state
 
 __all__ = [
+    "Inference",
+    "JointTable",
     "Posterior",
     "Undefined",
+    "bayes",
     "log_odds",
     "log_posterior",
     "normalise",

@@ -1,4 +1,4 @@
-"""The one exit from log space: posterior = joint / evidence, shifted by the largest term so that nothing underflows."""
+"""The one exit from log space: posterior = joint / evidence, shifted by the top so that nothing underflows."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def normalise(
 ) -> Posterior:
     """p(state | row) = exp(log_joint - log_evidence), log_evidence = log sum_state exp(log_joint).
 
-    A row that is impossible in every state (all -inf) has no posterior: it is 0/0. `undefined` says what happens
-    then: an error that names the row, the `prior` (n_states,), or equal shares; its log-evidence is -inf.
-    `out` takes the probabilities and may be `log_joint` itself, which saves an array of that size.
+    A row that is impossible in every state (all -inf) has no posterior: it is 0/0. `undefined` says what
+    happens then: an error that names the row, the `prior` (n_states,), or equal shares; its log-evidence is
+    -inf. `out` takes the probabilities and may be `log_joint` itself, which saves an array of that size.
 
     >>> answer = normalise([[-1000.0, -1000.0 - np.log(3.0)]])
     >>> answer.probability.round(12).tolist(), answer.log_evidence.round(4).tolist()
@@ -113,7 +113,7 @@ def _impossible(log_block: FloatArray, log_top: FloatArray, first_row: int, allo
     if broken.any():
         k = int(np.argmax(broken))
         raise ParameterError(
-            f"the log joint of row {first_row + k} is {log_block[:, k].tolist()}; each must be a number or -inf",
+            f"the log joint of row {first_row + k} is {log_block[:8, k].tolist()}; it must be finite or -inf",
             fix="look for an infinite cell or a zero variance in that row",
         )
     impossible: BoolArray = log_top == -np.inf
@@ -136,7 +136,8 @@ def _share(undefined: Undefined, prior: FloatArray | None, n_states: int) -> Flo
         return np.asarray(prior, dtype=np.float64)
     if undefined == "prior":
         raise ParameterError(
-            f'undefined="prior" needs the prior of {n_states} states; found {prior!r}', fix="give prior=(n_states,)"
+            f'undefined="prior" needs the prior of {n_states} states; found {prior!r}',
+            fix="give prior=(n_states,)",
         )
     raise ParameterError(f"undefined is {undefined!r}", fix='choose "error", "prior" or "uniform"')
 

@@ -1,4 +1,4 @@
-"""Odds: how much more probable one state is than another, or than all others together, without leaving log space."""
+"""Odds: how much more probable one state is than another, or than all others; without leaving log space."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def _check_possible(log_for: FloatArray, log_against: FloatArray) -> None:
     impossible = np.isneginf(np.maximum(log_for, log_against))
     if impossible.any():
         raise ImpossibleEvidenceError(
-            f"row {int(np.argmax(impossible))} has probability 0 in all states compared, so that their odds are 0/0",
+            f"row {int(np.argmax(impossible))} has probability 0 in all states compared: their odds are 0/0",
             fix="use smoothing above 0, or compare other states",
         )

@@ -17,7 +17,7 @@ SUM_TOLERANCE = 1e-9
 
 
 def prior_by_state(given: Mapping[Any, float], states: Sequence[Label]) -> FloatArray:
-    """The prior in the order of the states, (n_states,): every state named, none below 0, the sum 1 to within 1e-9.
+    """The prior in the order of the states, (n_states,): each named, none below 0, the sum 1 to within 1e-9.
 
     A state may have probability 0, and keeps it whatever is observed.
 
@@ -67,4 +67,6 @@ def _check_sum(prior: FloatArray, given: Mapping[Any, float]) -> None:
     if abs(total - 1.0) > SUM_TOLERANCE:
         terms = " + ".join(f"{label!r}: {value}" for label, value in list(given.items())[:8])
         more = " + ..." if len(given) > 8 else ""
-        raise PriorError(f"the prior sums to {total:.12g}, not to 1: {terms}{more}", fix="divide each entry by the sum")
+        raise PriorError(
+            f"the prior sums to {total:.12g}, not to 1: {terms}{more}", fix="divide each entry by the sum"
+        )

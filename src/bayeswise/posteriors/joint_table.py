@@ -1,0 +1,165 @@
+"""A table of joint probabilities: the sum rule gives marginals, the product rule conditionals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.posteriors.exact import Number, decimal_text, exact, fraction_text
+from bayeswise.posteriors.prior import SUM_TOLERANCE
+from bayeswise.posteriors.states import find_state
+from bayeswise.tables.labels import Label, label_of
+
+Cell = tuple[Label, ...]
+
+
+class JointTable:
+    """P(a, b, ...) for every combination of levels; one that is not named has probability 0.
+
+    >>> weather = JointTable(
+    ...     ["weather", "temperature"],
+    ...     {("sun", "hot"): ".4", ("rain", "hot"): ".1", ("sun", "cold"): ".2", ("rain", "cold"): ".3"},
+    ... )
+    >>> weather.marginal("weather")
+    JointTable(weather: sun=0.6, rain=0.4)
+    >>> weather.given({"temperature": "hot"})
+    JointTable(weather: sun=0.8, rain=0.2)
+    >>> weather.given({"temperature": "cold"})["rain"]
+    0.6
+    """
+
+    variables: tuple[str, ...]
+    exact: Mapping[Cell, Fraction]
+
+    def __init__(self, variables: Sequence[str], probability: Mapping[Any, Number]) -> None:
+        self.variables = _checked_variables(variables)
+        cells = {self._cell(key): _probability(key, value) for key, value in probability.items()}
+        total = sum(cells.values(), Fraction())
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise ParameterError(
+                f"the joint probabilities sum to {decimal_text(total, 12)}, not to 1",
+                fix="add the combinations that are missing, or divide by the sum",
+            )
+        self.exact = cells
+
+    @classmethod
+    def of_rows(cls, variables: Sequence[str], rows: Iterable[Sequence[Any]]) -> JointTable:
+        """Relative frequencies: probabilities by counting.
+
+        >>> JointTable.of_rows(["play"], [["yes"], ["no"], ["yes"]])
+        JointTable(play: yes=0.666667, no=0.333333)
+        """
+        counts = Counter(tuple(map(label_of, row)) for row in rows)
+        if not counts:
+            raise ParameterError("no rows to count", fix="give at least one row")
+        total = counts.total()
+        return cls(variables, {cell: Fraction(count, total) for cell, count in counts.items()})
+
+    @property
+    def levels(self) -> dict[str, tuple[Label, ...]]:
+        """The levels of each variable, in the order in which they were first named."""
+        return {
+            name: tuple(dict.fromkeys(cell[position] for cell in self.exact))
+            for position, name in enumerate(self.variables)
+        }
+
+    def __getitem__(self, key: Any) -> float:
+        """The probability of one combination of known levels."""
+        cell = self._cell(key)
+        found = tuple(self._level(name, level) for name, level in zip(self.variables, cell, strict=True))
+        return float(self.exact.get(found, Fraction()))
+
+    def marginal(self, *variables: str) -> JointTable:
+        """The sum rule: P(a) = sum over b of P(a, b), for the variables that are named, in that order."""
+        kept = [self._position(name) for name in _checked_variables(variables)]
+        sums: dict[Cell, Fraction] = {}
+        for cell, probability in self.exact.items():
+            part = tuple(cell[position] for position in kept)
+            sums[part] = sums.get(part, Fraction()) + probability
+        return JointTable(variables, sums)
+
+    def given(self, evidence: Mapping[str, Any]) -> JointTable:
+        """The product rule: P(a | b) = P(a, b) / P(b), over the variables that are not in the evidence."""
+        fixed = {self._position(name): self._level(name, level) for name, level in evidence.items()}
+        rest = [position for position in range(len(self.variables)) if position not in fixed]
+        if not rest:
+            raise ParameterError(
+                "every variable is given, so that none is left", fix="leave one out of the evidence"
+            )
+        matching = {
+            tuple(cell[position] for position in rest): probability
+            for cell, probability in self.exact.items()
+            if all(cell[position] == level for position, level in fixed.items())
+        }
+        total = sum(matching.values(), Fraction())
+        if total == 0:
+            named = ", ".join(f"{name} = {level}" for name, level in evidence.items())
+            raise ImpossibleEvidenceError(
+                f"P({named}) is 0, so that nothing follows from it", fix="give it a probability above 0"
+            )
+        names = [self.variables[position] for position in rest]
+        return JointTable(names, {cell: probability / total for cell, probability in matching.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the variables, and for each combination its probability as a float and exactly."""
+        return {
+            "variables": list(self.variables),
+            "joint": [
+                {
+                    "levels": dict(zip(self.variables, cell, strict=True)),
+                    "P": float(p),
+                    "exact": fraction_text(p),
+                }
+                for cell, p in self.exact.items()
+            ],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JointTable):
+            return NotImplemented
+        return self.variables == other.variables and _possible(self.exact) == _possible(other.exact)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        terms = (f"{' '.join(map(str, cell))}={decimal_text(p)}" for cell, p in self.exact.items())
+        return f"JointTable({' x '.join(self.variables)}: {', '.join(terms)})"
+
+    def _cell(self, key: Any) -> Cell:
+        parts = tuple(key) if isinstance(key, tuple | list) else (key,)
+        if len(parts) != len(self.variables):
+            raise ParameterError(
+                f"a combination names one level for each of {', '.join(self.variables)}; found {key!r}",
+                fix="name each level once",
+            )
+        return tuple(map(label_of, parts))
+
+    def _position(self, name: str) -> int:
+        return find_state(name, self.variables, what="there is no variable")
+
+    def _level(self, name: str, level: object) -> Label:
+        levels = self.levels[self.variables[self._position(name)]]
+        return levels[find_state(level, levels, what=f"the variable {name!r} has no level")]
+
+
+def _checked_variables(variables: Sequence[str]) -> tuple[str, ...]:
+    names = (variables,) if isinstance(variables, str) else tuple(map(str, variables))
+    if not names or len(set(names)) < len(names):
+        raise ParameterError(
+            f"variables must be named, and each once; found {list(names)}", fix="name each one once"
+        )
+    return names
+
+
+def _probability(key: object, value: Number) -> Fraction:
+    probability = exact(value, f"the probability of {key!r}")
+    if not 0 <= probability <= 1:
+        raise ParameterError(f"the probability of {key!r} must be from 0 to 1; found {value}")
+    return probability
+
+
+def _possible(cells: Mapping[Cell, Fraction]) -> dict[Cell, Fraction]:
+    return {cell: probability for cell, probability in cells.items() if probability}

@@ -1,0 +1,41 @@
+"""Labels that fit into a line of text, whatever they contain."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_JOINERS = "\u200d\u200c"  # emoji and several scripts are written with them
+
+
+def shown(label: object, width: int | None = None) -> str:
+    """The label in one line: control characters escaped, cut to so many cells of the terminal.
+
+    >>> shown("two\\nlines"), shown("a very long name", width=8)
+    ('two\\\\nlines', 'a very…')
+    """
+    text = f"{label:.6g}" if isinstance(label, float) else str(label)
+    if width is not None and len(text) > 4 * width:
+        text = text[: 4 * width]
+    line = "".join(map(_visible, text))
+    return line if width is None else shortened(line, width)
+
+
+def shortened(line: str, width: int) -> str:
+    """Cut to so many cells, with a mark if something is gone; wide characters take two."""
+    from rich.cells import cell_len, set_cell_size
+
+    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
+
+
+def padded(line: str, width: int, *, right: bool = False) -> str:
+    """Filled up with blanks to so many cells, on the left if the text belongs to the right."""
+    from rich.cells import cell_len
+
+    blanks = " " * max(0, width - cell_len(line))
+    return blanks + line if right else line + blanks
+
+
+def _visible(character: str) -> str:
+    hidden = unicodedata.category(character) in _INVISIBLE and character not in _JOINERS
+    return character.encode("unicode_escape").decode() if hidden else character
