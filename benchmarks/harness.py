@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Protocol
 
 Task = Callable[[], object]
 
@@ -72,7 +73,13 @@ class Figure:
         return Outcome(self.what, found, None, self.unit, None, limit, found <= self.at_most)
 
 
-Row = Race | Figure
+class Row(Protocol):
+    """Whatever has a name and an outcome."""
+
+    @property
+    def what(self) -> str: ...
+
+    def run(self, size: Size) -> Outcome: ...
 
 
 def best_of(repeats: int, *tasks: Task, budget: float = 60.0) -> list[float]:
