@@ -1,0 +1,1 @@
+"""Fitted models: frozen values made of a schema, settings and exact statistics, independent of scikit-learn."""

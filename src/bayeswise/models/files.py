@@ -1,0 +1,59 @@
+"""Saving and loading of fitted models: which types a model file may hold, for each kind of model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from bayeswise import families, statistics
+from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.others import Others
+from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
+from bayeswise.models.naive_bayes.words import Words
+from bayeswise.store.document import pack
+from bayeswise.store.file import model_bytes, read_value, write_value
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema import Column, Schema, Target
+
+_KINDS: dict[type, str] = {NaiveBayesModel: "naive-bayes"}
+
+_TABLES = (Vocabulary, Column, Target, Schema)
+_STATISTICS = tuple(
+    kind for kind in (getattr(statistics, name) for name in statistics.__all__) if isinstance(kind, type)
+)
+_FAMILIES = tuple(
+    kind
+    for kind in (getattr(families, name) for name in families.__all__)
+    if isinstance(kind, type) and hasattr(kind, "log_density")
+)
+_TYPES: dict[str, tuple[type, ...]] = {
+    "naive-bayes": (
+        NaiveBayesModel,
+        NaiveBayesSettings,
+        MEstimate,
+        Categories,
+        Numbers,
+        Others,
+        Words,
+        *_TABLES,
+        *_STATISTICS,
+        *_FAMILIES,
+    ),
+}
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write the model file: whole or not at all."""
+    write_value(path, model, _KINDS[type(model)])
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model file; it is data, loading it runs no code."""
+    return read_value(path, _TYPES)[1]
+
+
+def bytes_of(model: Any) -> bytes:
+    """The bytes of the model file: equal exactly for equal models."""
+    return model_bytes(pack(model), _KINDS[type(model)])

@@ -1,0 +1,223 @@
+"""Categories and flags, by counting: p(level | state) = (n_level + alpha) / (n + alpha |levels|)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.engines import Request
+from bayeswise.families.priors import Dirichlet
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.logspace import log
+from bayeswise.models.naive_bayes.factors import Leaving
+from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
+from bayeswise.statistics import Counts, Product
+from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema import Column, Schema
+
+
+@dataclass(frozen=True)
+class Categories:
+    """All category and binary columns of a table."""
+
+    columns: tuple[str, ...]
+
+    name = "categories"
+
+    def request(self, schema: Schema) -> Request:
+        return Request.counts(self.name, self.columns, [schema[column].levels for column in self.columns])
+
+    def scores(self, statistic: Product, settings: NaiveBayesSettings, schema: Schema) -> CategoryScores:
+        tables = [CategoryTable.of(statistic[name], settings, schema[name]) for name in self.columns]
+        positions = [schema.categories.index(name) for name in self.columns]
+        return CategoryScores(tuple(tables), np.array(positions, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class CategoryTable:
+    """One column: counts of its cells (levels, then "missing" where that is a level) and the imagined rows of each."""
+
+    column: Column
+    counts: Counts
+    count: FloatArray  # (n_states, n_cells)
+    imagined: Imagined
+
+    @classmethod
+    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column) -> CategoryTable:
+        count = counts.weight.to_floats()
+        if column.missing == "level":
+            count = np.concatenate([count, counts.missing.to_floats()[:, None]], axis=1)
+        return cls(column, counts, count, Imagined.of(counts, settings, column, n_states=count.shape[0]))
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.counts.levels)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """(n_states,) the weight of the cells that count."""
+        return np.asarray(self.count.sum(axis=1))
+
+    def log_probability(self) -> FloatArray:
+        """(n_cells, n_states)."""
+        n_cells = self.count.shape[1]
+        above = self.count.T + self.imagined.by_cell(n_cells)[:, None]
+        return _log_ratio(above, self.total + self.imagined.below(n_cells), n_cells)
+
+    def log_unseen(self) -> FloatArray:
+        """(n_states,) a level that no row showed: as if the column had one more level, with its own imagined rows."""
+        return self._log_other(self.total, self.count.shape[1])
+
+    def _log_other(self, total: FloatArray, n_cells: int) -> FloatArray:
+        if self.column.unseen == "ignore":
+            return np.zeros(total.shape)
+        below = total + self.imagined.below_with_another(n_cells)
+        return _log_ratio(np.full(total.shape, self.imagined.of_another(n_cells)), below, n_cells + 1)
+
+    def with_ends(self) -> FloatArray:
+        """(n_levels + 2, n_states): the levels, then missing, then unseen: the table the kernel wants."""
+        log_cells = self.log_probability()
+        missing = log_cells[self.n_levels :] if self.column.missing == "level" else np.zeros((1, len(self.total)))
+        return np.concatenate([log_cells[: self.n_levels], missing, self.log_unseen()[None]])
+
+    def left_out(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
+        """(n_rows, n_states) log-likelihoods of the rows' own cells, each row taken out of its class first.
+
+        A level whose last row this is vanishes (unless declared): its cell is then unseen, and one level fewer is
+        smoothed.
+        """
+        cells = self._cells(codes)
+        rows = np.arange(len(codes))
+        present = cells >= 0
+        at = np.where(present, cells, 0)
+        count = self.count[:, at].T.copy()  # (n_rows, n_states)
+        total = np.broadcast_to(self.total, count.shape).copy()
+        weight = np.where(present, leaving.weights, 0.0)
+        count[rows, leaving.groups] -= weight
+        total[rows, leaving.groups] -= weight
+        n_cells = self.count.shape[1]
+        above = count + self.imagined.by_cell(n_cells)[at][:, None] if n_cells else count
+        log_cell = _log_ratio(above, total + self.imagined.below(n_cells), n_cells)
+        vanishes = present & ~self._is_fixed(at) & (self.count[:, at].sum(axis=0) <= weight)
+        if vanishes.any():
+            log_cell[vanishes] = self._log_other(total[vanishes], n_cells - 1)
+        return np.where(present[:, None], log_cell, 0.0)
+
+    def _cells(self, codes: CodeArray) -> IntArray:
+        """Codes as positions in the counts; -1 for cells that say nothing."""
+        missing = self.n_levels if self.column.missing == "level" else -1
+        return np.where(codes == MISSING, missing, codes).astype(np.int64)
+
+    def _is_fixed(self, cells: IntArray) -> Any:
+        """Cells that stay though no row shows them: declared levels, "missing", and where shares are given, all."""
+        if self.imagined.shares is not None:
+            return np.ones(len(cells), dtype=bool)
+        return np.array([*(level in self.counts.declared for level in self.counts.levels), True])[cells]
+
+
+@dataclass(frozen=True)
+class Imagined:
+    """The imagined rows of a column with a given number of cells: alpha for each, or m in all."""
+
+    each: float | None  # Lidstone's alpha; None: m rows shared out
+    all: float  # m
+    shares: FloatArray | None = None  # (n_cells,) how the m rows are shared out; evenly if None
+    printed: float | None = None  # the rows below the line, where they are not the sum of those above it
+
+    @classmethod
+    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column, n_states: int) -> Imagined:
+        printed = settings.pseudo_rows * n_states if settings.denominator == "classes" else None
+        smoothing = settings.smoothing
+        if not isinstance(smoothing, MEstimate):
+            return cls(float(smoothing), 0.0, None, printed)
+        given = smoothing.p.get(column.name)
+        if given is None:
+            return cls(None, float(smoothing.m), None, printed)
+        shares = Dirichlet.m_estimate(counts.levels, 1.0, given).weight
+        missing = np.zeros(1 if column.missing == "level" else 0)
+        return cls(None, float(smoothing.m), np.concatenate([shares, missing]), printed)
+
+    def by_cell(self, n_cells: int) -> FloatArray:
+        if self.each is not None:
+            return np.full(n_cells, self.each)
+        return self.all * (np.full(n_cells, 1.0 / max(n_cells, 1)) if self.shares is None else self.shares)
+
+    def below(self, n_cells: int) -> float:
+        if self.printed is not None:
+            return self.printed
+        return self.all if self.each is None else self.each * n_cells
+
+    def of_another(self, n_cells: int) -> float:
+        """The imagined rows of one more level."""
+        return self.all / max(n_cells, 1) if self.each is None else self.each
+
+    def below_with_another(self, n_cells: int) -> float:
+        return self.printed if self.printed is not None else self.below(n_cells) + self.of_another(n_cells)
+
+
+def _log_ratio(above: FloatArray, below: FloatArray, n_cells: int) -> FloatArray:
+    """log above - log below; a class of which nothing is known spreads its mass evenly."""
+    unknown = np.broadcast_to(below <= 0, above.shape)
+    safe = np.where(below <= 0, 1.0, below)
+    return np.where(unknown, -np.log(max(n_cells, 1)), log(above) - np.log(safe))
+
+
+@dataclass(frozen=True)
+class CategoryScores:
+    """The tables of all columns, as one table for the kernel."""
+
+    tables: tuple[CategoryTable, ...]
+    positions: IntArray  # of the columns in Batch.codes
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        return np.array([table.n_levels for table in self.tables], dtype=np.int64)
+
+    @cached_property
+    def log_table(self) -> FloatArray:
+        """(sum of sizes + 2, n_states)."""
+        return np.ascontiguousarray(np.concatenate([table.with_ends() for table in self.tables]))
+
+    @cached_property
+    def starts(self) -> IntArray:
+        return np.concatenate([[0], np.cumsum(self.sizes + 2)[:-1]]).astype(np.int64)
+
+    @cached_property
+    def takes_all(self) -> bool:
+        return bool(np.array_equal(self.positions, np.arange(len(self.positions))))
+
+    def _codes(self, batch: Batch) -> CodeArray:
+        if self.takes_all and batch.codes.shape[1] == len(self.positions):
+            return batch.codes
+        return batch.codes[:, self.positions]
+
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
+        _kernels.add_table(log_joint, self._codes(batch), self.sizes, self.log_table)
+
+    def by_column(self, batch: Batch) -> FloatArray:
+        codes = self._codes(batch).astype(np.int64)
+        slots = np.where(codes >= 0, codes, self.sizes - 1 - codes) + self.starts
+        return np.asarray(self.log_table[slots])
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        codes, leaving = self._codes(batch), Leaving.of(groups, weights)
+        return np.asarray(sum(table.left_out(codes[:, c], leaving) for c, table in enumerate(self.tables)))
+
+    def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        return {table.column.name: _drawn(table, states, generator) for table in self.tables}
+
+    def n_free_parameters(self) -> int:
+        return sum(max(table.count.shape[1] - 1, 0) * table.count.shape[0] for table in self.tables)
+
+
+def _drawn(table: CategoryTable, states: CodeArray, generator: np.random.Generator) -> list[Any]:
+    """One level for each state, by inversion; None for a missing cell."""
+    probability = np.exp(table.log_probability().T)  # (n_states, n_cells)
+    edges = np.cumsum(probability / probability.sum(axis=1, keepdims=True), axis=1)
+    drawn = (generator.random(len(states))[:, None] > edges[states]).sum(axis=1)
+    labels: list[Any] = [*table.counts.levels, None]
+    return [labels[min(int(cell), len(labels) - 1)] for cell in drawn]

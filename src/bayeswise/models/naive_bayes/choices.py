@@ -1,0 +1,98 @@
+"""Which family stands for which column: by kind, by name, or as an object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from bayeswise import families
+from bayeswise.foundation.errors import NotStreamableError, ParameterError
+from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.factors import Factor
+from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.others import Others
+from bayeswise.models.naive_bayes.words import TextModel, Words
+from bayeswise.tables.names import find_name
+from bayeswise.tables.schema import Schema
+
+Families: TypeAlias = str | Any | Mapping[str, Any]
+
+_NUMBER_SUPPORTS = ("real", "positive", "unit interval", "count", "binary")
+TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
+
+
+def number_families() -> dict[str, Any]:
+    """The families of number columns, by name."""
+    kinds = (getattr(families, name) for name in families.__all__)
+    made = [kind() for kind in kinds if hasattr(kind, "log_density") and hasattr(kind, "support")]
+    return {each.name: each for each in made if each.support in _NUMBER_SUPPORTS}
+
+
+def factors_for(schema: Schema, wanted: Families = "auto") -> tuple[Factor, ...]:
+    """The factors of a schema: normal for numbers, Poisson for counts, counting for categories, words for text.
+
+    `wanted` is "auto", one family for all number columns (a name or an object), or a mapping by column; text columns
+    take "multinomial", "bernoulli" or "complement".
+    """
+    by_column = _by_column(schema, wanted)
+    factors: list[Factor] = []
+    normal = tuple(name for name in schema.numbers if by_column[name] == families.Normal())
+    if normal:
+        factors.append(Numbers(normal))
+    for family in _distinct(by_column[name] for name in schema.numbers if name not in normal):
+        factors.append(Others(tuple(name for name in schema.numbers if by_column[name] == family), family))
+    if schema.categories:
+        factors.append(Categories(schema.categories))
+    factors.extend(Words((name,), by_column[name]) for name in schema.texts)
+    if not factors:
+        raise ParameterError("the table has no column to learn from", fix="keep one with kinds={...: 'category'}")
+    return tuple(factors)
+
+
+def _by_column(schema: Schema, wanted: Families) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for name in schema.used:
+        kind = schema[name].kind
+        chosen[name] = {"number": families.Normal(), "count": families.Poisson(), "text": "multinomial"}.get(kind)
+    if isinstance(wanted, Mapping):
+        for name, family in wanted.items():
+            column = find_name(name, chosen, where="the columns")
+            chosen[column] = _family(schema, column, family)
+    elif not (isinstance(wanted, str) and wanted == "auto"):
+        for name in schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers:
+            chosen[name] = _family(schema, name, wanted)
+    return chosen
+
+
+def _family(schema: Schema, column: str, family: Any) -> Any:
+    kind = schema[column].kind
+    if kind == "text":
+        return _one_of(family, TEXT_MODELS, column)
+    if kind in ("category", "binary"):
+        return _one_of(family, ("categorical",), column)
+    known = number_families()
+    found = known[_one_of(family, tuple(known), column)] if isinstance(family, str) else family
+    if not hasattr(found, "log_density"):
+        raise ParameterError(f"column {column!r} has the family {family!r}", fix=f"choose one of {', '.join(known)}")
+    if not found.streams:
+        raise NotStreamableError(
+            f"the family {found.name!r} of column {column!r} has no statistic of fixed size",
+            fix="choose a family that streams, such as 'normal'",
+        )
+    return found
+
+
+def _one_of(family: Any, allowed: tuple[str, ...], column: str) -> Any:
+    if family not in allowed:
+        raise ParameterError(
+            f"column {column!r} cannot have the family {family!r}", fix=f"choose one of {', '.join(allowed)}"
+        )
+    return family
+
+
+def _distinct(values: Any) -> list[Any]:
+    seen: list[Any] = []
+    for value in values:
+        if value not in seen:
+            seen.append(value)
+    return seen

@@ -1,0 +1,72 @@
+"""A factor: the columns of one family, and what they say about the state of a row.
+
+A factor is (columns, family) and knows no rows. It asks for a statistic (`request`), and with that statistic and the
+settings becomes scores: log-likelihoods of cells under every state, which the model adds up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayeswise.engines import Request
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema import Schema
+
+
+class Factor(Protocol):
+    """The columns of one family; a frozen value that a model file keeps."""
+
+    @property
+    def name(self) -> str:
+        """The name of its statistic."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def request(self, schema: Schema) -> Request:
+        """What it needs of rows."""
+        ...
+
+    def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> Scores:
+        """The statistic (its first axis is the classes) and the beliefs, ready to score rows."""
+        ...
+
+
+class Scores(Protocol):
+    """Log-likelihoods of the cells of one factor."""
+
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
+        """log_joint (n_rows, n_states) += the factor's log-likelihoods; missing cells add nothing."""
+        ...
+
+    def by_column(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_columns, n_states): the same, column by column."""
+        ...
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        """(n_rows, n_states): what `add_to` would add if the row itself had never been learned."""
+        ...
+
+    def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        """One cell for each of the given states, by column."""
+        ...
+
+    def n_free_parameters(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """Which class each row of a batch is taken out of, and with which weight."""
+
+    groups: CodeArray  # (n_rows,)
+    weights: FloatArray  # (n_rows,)
+
+    @classmethod
+    def of(cls, groups: CodeArray, weights: FloatArray | None) -> Leaving:
+        return cls(groups, np.ones(len(groups)) if weights is None else weights)

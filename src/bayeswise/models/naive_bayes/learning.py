@@ -1,0 +1,60 @@
+"""From a table to a fitted naive Bayes model: look once, decide the schema, sweep once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bayeswise.engines import summarise
+from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.models.naive_bayes.choices import Families, factors_for
+from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.settings import settings_of
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import open_source
+
+_SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
+
+
+def fit(
+    table: Any,
+    target: str,
+    *,
+    families: Families = "auto",
+    convention: str | None = None,
+    schema: Schema | None = None,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **wishes: Any,
+) -> NaiveBayesModel:
+    """Learn naive Bayes from any table: a path, `-`, a dataframe, an array, a list of dicts.
+
+    Wishes about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"],
+    missing="ignore" | "level" | "error", unseen="smooth" | "ignore" | "error", weight="n".
+    Wishes about beliefs: smoothing, class_prior, prior_smoothing, variance_divisor, variance_floor, ...
+
+    >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]
+    >>> fit(rows, target="play")
+    NaiveBayesModel(play: {'no': 1, 'yes': 2}, 1 columns, laplace)
+    """
+    about_columns = {name: wishes.pop(name) for name in _SCHEMA_WORDS if name in wishes}
+    settings = settings_of(convention, wishes)
+    source = open_source(table)
+    if schema is None:
+        schema = infer_schema(source, target, **about_columns)
+    elif about_columns:
+        raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
+    factors = factors_for(schema, families)
+    encoder = Encoder(schema, learning=True)
+    found = summarise(
+        encoder.batches(source), schema, request_of(factors, schema), threads=threads, progress=progress
+    )
+    if found.n_rows == 0:
+        raise SchemaError(
+            f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
+        )
+    return NaiveBayesModel(schema, settings, factors, found.statistics)
+
+

@@ -1,0 +1,143 @@
+"""Normal columns: log p(x | state) = -log(stddev sqrt(2 pi)) - z^2 / 2, with a floor under each column's variance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.engines import Request
+from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.models.naive_bayes.factors import Leaving
+from bayeswise.models.naive_bayes.numbers_left_out import log_left_out
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.statistics import Moments
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema import Schema
+
+CONSTANT_SPREAD = 2.0**-26
+"""A column that is the same everywhere gets this share of its value as stddev (and 1 where the value is 0)."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The columns modelled by a normal distribution for each class."""
+
+    columns: tuple[str, ...]
+
+    name = "normal"
+
+    def request(self, schema: Schema) -> Request:
+        return Request.numbers(self.name, self.columns, Moments.of)
+
+    def scores(self, statistic: Moments, settings: NaiveBayesSettings, schema: Schema) -> NormalScores:
+        positions = np.array([schema.numbers.index(name) for name in self.columns], dtype=np.int64)
+        return NormalScores(self.columns, positions, statistic, settings, normal_parameters(statistic, settings))
+
+
+def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> NormalParameters:
+    """Mean and stddev of each class and column, (n_states, n_columns), finite whatever the rows.
+
+    A class without a cell in a column gets the whole column's mean and stddev there: it tells nothing about it.
+    """
+    whole = statistic.pooled()
+    none = statistic.is_empty()
+    mean, mean_low = statistic.mean_pair(empty=0.0)
+    whole_mean, whole_low = whole.mean_pair(empty=0.0)
+    stddev = _stddev(statistic, settings)
+    whole_stddev = whole.stddev("n", empty=0.0)
+    stddev = np.where(none, whole_stddev, stddev)
+    mean, mean_low = np.where(none, whole_mean, mean), np.where(none, whole_low, mean_low)
+    return NormalParameters(mean, raised(stddev, whole_mean, whole_stddev, settings), mean_low)
+
+
+def raised(
+    stddev: FloatArray, whole_mean: FloatArray, whole_stddev: FloatArray, settings: NaiveBayesSettings
+) -> FloatArray:
+    """The stddev after the rule for variances, above zero everywhere."""
+    if settings.variance_rule == "added":
+        added = np.sqrt(settings.variance_floor) * np.max(whole_stddev, axis=-1, keepdims=True, initial=0.0)
+        stddev = np.hypot(stddev, added)
+    else:
+        stddev = np.maximum(stddev, np.sqrt(settings.variance_floor) * whole_stddev)
+    constant = np.where(whole_mean == 0, 1.0, np.abs(whole_mean) * CONSTANT_SPREAD)
+    return np.where(stddev > 0, stddev, np.broadcast_to(np.maximum(constant, 5e-324), stddev.shape))
+
+
+def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
+    if not settings.shared_variance:
+        return statistic.stddev(settings.variance_divisor, empty=0.0)
+    weight = statistic.weight.to_floats()
+    total = weight.sum(axis=0)
+    freedom = total if settings.variance_divisor == "n" else total - (weight > 0).sum(axis=0)
+    within = (weight * statistic.variance("n", empty=0.0)).sum(axis=0)
+    variance = np.divide(within, freedom, out=np.zeros_like(within), where=freedom > 0)
+    return np.broadcast_to(np.sqrt(variance), weight.shape).copy()
+
+
+@dataclass(frozen=True)
+class NormalScores:
+    """Parameters in the form the kernel wants."""
+
+    columns: tuple[str, ...]
+    positions: IntArray  # of the columns in Batch.values
+    statistic: Moments
+    settings: NaiveBayesSettings
+    parameters: NormalParameters
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / self.parameters.stddev)
+
+    @cached_property
+    def log_peak(self) -> FloatArray:
+        return np.asarray(-np.log(self.parameters.stddev) - 0.5 * LOG_TWO_PI)
+
+    @cached_property
+    def is_ordinary(self) -> bool:
+        """Whether the kernel's x - mean and 1 / stddev stay in range."""
+        largest = np.abs(self.parameters.mean).max(initial=0.0)
+        return bool(largest < 2.0**1020 and np.isfinite(self.precision).all() and (self.precision > 2.0**-1000).all())
+
+    @cached_property
+    def takes_all(self) -> bool:
+        return bool(np.array_equal(self.positions, np.arange(len(self.positions))))
+
+    def values(self, batch: Batch) -> FloatArray:
+        if self.takes_all and batch.values.shape[1] == len(self.positions):
+            return batch.values
+        return batch.values[:, self.positions]
+
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
+        values = self.values(batch)
+        if self.is_ordinary:
+            p = self.parameters
+            _kernels.add_normal(log_joint, values, p.mean, np.asarray(p.mean_low), self.precision, self.log_peak)
+        else:
+            log_joint += self.by_column(batch).sum(axis=1)
+
+    def by_column(self, batch: Batch) -> FloatArray:
+        values = self.values(batch)[:, None, :]  # (n_rows, 1, n_columns)
+        log_cells = Normal().log_density(self.parameters, values)  # (n_rows, n_states, n_columns)
+        return np.where(np.isnan(values), 0.0, log_cells).transpose(0, 2, 1)
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        return log_left_out(self, self.values(batch), Leaving.of(groups, weights))
+
+    def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        mean, stddev = self.parameters.mean[states], self.parameters.stddev[states]
+        drawn = mean + stddev * generator.standard_normal(mean.shape)
+        return {name: drawn[:, c] for c, name in enumerate(self.columns)}
+
+    def n_free_parameters(self) -> int:
+        n_states, n_columns = (int(size) for size in self.parameters.mean.shape)
+        return n_columns * (n_states + (1 if self.settings.shared_variance else n_states))
+
+    def floored(self) -> BoolArray:
+        """(n_states, n_columns) where the floor, not the rows, gives the stddev."""
+        return np.asarray(_stddev(self.statistic, self.settings) < self.parameters.stddev)

@@ -1,0 +1,141 @@
+"""Number columns of every other family: Poisson, exponential, log-normal, gamma, ...
+
+Conjugate families start from `smoothing` imagined rows of the whole column, so that a class of zeros still allows a
+one. For the others a class whose estimate does not exist takes the whole column's; if that does not exist either, the
+column says nothing about the class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.engines import Request
+from bayeswise.families.priors import BetaPrior, GammaPrior
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema import Schema
+
+_BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Others:
+    """The columns of one family that is neither normal nor categorical."""
+
+    columns: tuple[str, ...]
+    family: Any
+
+    @property
+    def name(self) -> str:
+        return str(self.family.name)
+
+    def request(self, schema: Schema) -> Request:
+        return Request.numbers(self.name, self.columns, self.family.statistic)
+
+    def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> FamilyScores:
+        positions = np.array([schema.numbers.index(name) for name in self.columns], dtype=np.int64)
+        return FamilyScores(self.columns, self.family, positions, statistic, settings.pseudo_rows)
+
+
+@dataclass(frozen=True)
+class FamilyScores:
+    """One family's parameters for each state and column."""
+
+    columns: tuple[str, ...]
+    family: Any
+    positions: IntArray  # of the columns in Batch.values
+    statistic: Any
+    pseudo_rows: float
+
+    @cached_property
+    def parameters(self) -> tuple[Any, BoolArray]:
+        """The parameters (n_states, n_columns), and where they mean anything."""
+        whole = self.statistic.pooled()
+        n_states = self.statistic.weight_of_rows.shape[0]
+        return self._estimated(self.statistic, whole.take(np.zeros(n_states, dtype=np.int64)))
+
+    def values(self, batch: Batch) -> FloatArray:
+        return batch.values[:, self.positions]
+
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
+        for start in range(0, batch.n_rows, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            log_joint[rows] += self._log_cells(*self.parameters, self.values(batch)[rows]).sum(axis=1)
+
+    def by_column(self, batch: Batch) -> FloatArray:
+        return self._log_cells(*self.parameters, self.values(batch))
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        values = self.values(batch)
+        n_states = self.statistic.weight_of_rows.shape[0]
+        log_sums = np.empty((batch.n_rows, n_states))
+        for start in range(0, batch.n_rows, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            taken = None if weights is None else weights[rows]
+            log_sums[rows] = self._left_out_block(values[rows], groups[rows], taken)
+        return log_sums
+
+    def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        """Each row as a group of its own, taken out of its class and of the whole."""
+        n_rows = len(values)
+        each = self.family.statistic(values, np.arange(n_rows, dtype=np.int32), n_rows, weights)
+        whole = self.statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
+        log_sums = []
+        for state in range(self.statistic.weight_of_rows.shape[0]):
+            mine = self.statistic.take(np.full(n_rows, state))
+            own = np.flatnonzero(groups == state)
+            mine = mine.subtract(each.take(own).regroup(own, n_rows)) if len(own) else mine
+            parameters, known = self._estimated(mine, whole)
+            log_cells = np.asarray(self.family.log_density(parameters, values))  # (n_rows, n_columns)
+            log_sums.append(np.where(np.isnan(values) | ~known, 0.0, log_cells).sum(axis=1))
+        return np.stack(log_sums, axis=1)
+
+    def _log_cells(self, parameters: Any, known: BoolArray, values: FloatArray) -> FloatArray:
+        """(n_rows, n_columns, n_states)."""
+        cells = values[:, None, :]
+        log_cells = np.asarray(self.family.log_density(parameters, cells))
+        return np.where(np.isnan(cells) | ~known, 0.0, log_cells).transpose(0, 2, 1)
+
+    def _estimated(self, statistic: Any, whole: Any) -> tuple[Any, BoolArray]:
+        """Parameters and where they are known; `whole` has the same groups, each the whole column."""
+        estimate, fallback = self.family.estimate(statistic), self.family.estimate(whole)
+        known = estimate.exists | fallback.exists
+        prior = self._imagined_rows(whole, fallback.parameters)
+        if prior is not None:
+            return self.family.parameters(statistic, prior), known
+        chosen = {
+            each.name: np.where(
+                estimate.exists, getattr(estimate.parameters, each.name), getattr(fallback.parameters, each.name)
+            )
+            for each in fields(estimate.parameters)
+        }
+        return type(estimate.parameters)(**chosen), known
+
+    def _imagined_rows(self, whole: Any, parameters: Any) -> Any:
+        """`pseudo_rows` imagined rows of the whole column, as a conjugate prior; None where there is none."""
+        if self.pseudo_rows == 0:
+            return None
+        if hasattr(parameters, "rate") and self.family.name in ("poisson", "exponential"):
+            n_rows = whole.weight_of_rows.to_floats()[:, None]
+            rate = np.where(parameters.rate > 0, parameters.rate, 1.0 / (n_rows + 1.0))
+            if self.family.name == "poisson":
+                return GammaPrior(self.pseudo_rows * rate, np.full_like(rate, self.pseudo_rows))
+            return GammaPrior(np.full_like(rate, self.pseudo_rows), self.pseudo_rows / rate)
+        if hasattr(parameters, "probability"):
+            share = np.clip(parameters.probability, 1e-6, 1.0 - 1e-6)
+            return BetaPrior(self.pseudo_rows * share, self.pseudo_rows * (1.0 - share))
+        return None
+
+    def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        drawn = self.family.sample(self.parameters[0], len(states), generator)  # (n, n_states, n_columns)
+        picked = drawn[np.arange(len(states)), states]
+        return {name: picked[:, c] for c, name in enumerate(self.columns)}
+
+    def n_free_parameters(self) -> int:
+        n_states = int(self.statistic.weight_of_rows.shape[0])
+        return int(self.family.n_free_parameters()) * n_states * len(self.columns)
