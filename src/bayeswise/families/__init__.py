@@ -14,7 +14,9 @@ from bayeswise.families.categorical import Categorical, CategoricalParameters
 from bayeswise.families.chance import Chance
 from bayeswise.families.exponential import Exponential, ExponentialParameters
 from bayeswise.families.geometric import Geometric
+from bayeswise.families.multivariate_normal import MultivariateNormal, MultivariateNormalParameters
 from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
+from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.families.poisson import Poisson, PoissonParameters
 from bayeswise.families.priors import BetaPrior, Dirichlet, GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Family
@@ -33,8 +35,11 @@ __all__ = [
     "Family",
     "GammaPrior",
     "Geometric",
+    "MultivariateNormal",
+    "MultivariateNormalParameters",
     "Normal",
     "NormalInverseGamma",
+    "NormalInverseWishart",
     "NormalParameters",
     "Poisson",
     "PoissonParameters",

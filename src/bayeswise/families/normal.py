@@ -8,6 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise.families.deviations import (
+    gap_between,
+    log_one_plus_square,
+    mean_between,
+    refuse_overflow,
+    standard_scores,
+)
 from bayeswise.families.evidence import log_gamma_evidence
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
@@ -15,7 +22,7 @@ from bayeswise.families.special import log_gamma_ratio
 from bayeswise.families.support import is_positive, reasons, refuse_unless
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
 
@@ -126,13 +133,10 @@ class Normal:
 
         A stddev of 0 is the certain value `mean`: plus infinity there, minus infinity elsewhere.
         """
-        values = np.asarray(x, dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            deviation = (values - parameters.mean) - parameters.mean_low
-            halved = 2.0 * ((0.5 * values - 0.5 * parameters.mean) / parameters.stddev)
-            z = np.where(np.isinf(deviation), halved, deviation / parameters.stddev)
+        z = standard_scores(x, parameters.mean, parameters.mean_low, parameters.stddev)
+        with np.errstate(over="ignore", invalid="ignore"):
             log_p = -log(parameters.stddev) - 0.5 * LOG_TWO_PI - 0.5 * z * z
-        certain = np.where(np.isnan(deviation), np.nan, np.where(deviation == 0, np.inf, -np.inf))
+        certain = np.where(np.isnan(z), np.nan, np.where(z == 0, np.inf, -np.inf))
         return np.where(parameters.stddev == 0, certain, log_p)
 
     def sample(self, parameters: NormalParameters, size: int, generator: np.random.Generator) -> FloatArray:
@@ -158,10 +162,10 @@ class Normal:
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Moments, prior: NormalInverseGamma) -> NormalInverseGamma:
         """strength + n, shape + n/2, scale + (sum (x - xbar)^2 + strength n (xbar - mean)^2 / (strength + n)) / 2."""
-        n = statistic.weight.to_floats()
+        n, added_scale = statistic.weight.to_floats(), _added_scale(statistic, prior)
         strength = prior.strength + n
-        mean, mean_low = _mean_between(statistic, prior)
-        added_scale = _added_scale(statistic, prior)
+        sample = statistic.mean_pair(empty=0.0)
+        mean, mean_low = mean_between(n, sample, prior.strength, (prior.mean, prior.mean_low))
         return NormalInverseGamma(mean, strength, prior.shape + 0.5 * n, prior.scale + added_scale, mean_low)
 
     def log_marginal(self, statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
@@ -192,47 +196,13 @@ class Normal:
         )
 
 
-def log_one_plus_square(deviation: ArrayLike, width: ArrayLike) -> FloatArray:
-    """log(1 + (deviation / width)^2), also where the square or the quotient overflows.
-
-    >>> f"{log_one_plus_square(1e300, 1e-300) / np.log(10.0):.12g}"
-    '1200'
-    """
-    distance, unit = np.abs(np.asarray(deviation, dtype=np.float64)), np.asarray(width, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        ratio = distance / unit
-        near = np.log1p(ratio * ratio)
-    return np.where(ratio < 1e100, near, 2.0 * (log(distance) - log(unit)))
-
-
 def _added_scale(statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
     """(sum (x - xbar)^2 + strength n (xbar - mean)^2 / (strength + n)) / 2."""
     n = statistic.weight.to_floats()
     variance = statistic.variance("n", empty=0.0)
-    gap = _gap(statistic, prior) * np.sqrt(prior.strength * (n / (prior.strength + n)))
-    with np.errstate(over="ignore"):
-        added = 0.5 * (n * variance + gap**2)
-    if not np.isfinite(added).all():
-        raise FitError(
-            "the sum of squared deviations from the mean of the prior exceeds the range of floats",
-            fix="measure the column in a larger unit",
-        )
-    return np.asarray(added)
-
-
-def _gap(statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
-    """Sample mean less prior mean."""
-    mean, mean_low = statistic.mean_pair(empty=0.0)
-    return np.asarray((mean - prior.mean) + (mean_low - prior.mean_low))
-
-
-def _mean_between(statistic: Moments, prior: NormalInverseGamma) -> tuple[FloatArray, FloatArray]:
-    """The posterior mean as high + low: a step from the heavier of sample and prior towards the lighter."""
-    n, gap = statistic.weight.to_floats(), _gap(statistic, prior)
-    mean, mean_low = statistic.mean_pair(empty=0.0)
-    heavy = n > prior.strength
-    start, start_low = np.where(heavy, mean, prior.mean), np.where(heavy, mean_low, prior.mean_low)
-    step = np.where(heavy, -prior.strength, n) / (prior.strength + n) * gap + start_low
-    high = start + step
-    moved = high - start
-    return high, (start - (high - moved)) + (step - moved)
+    gap = gap_between(statistic.mean_pair(empty=0.0), (prior.mean, prior.mean_low))
+    share = np.sqrt(prior.strength * (n / (prior.strength + n)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        added = np.where(n > 0, 0.5 * (n * variance + (gap * share) ** 2), 0.0)
+    refuse_overflow(added)
+    return added

@@ -1,0 +1,79 @@
+"""The conjugate prior of a mean vector and a covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.families.covariance import Factor, singular_reason, standardised
+from bayeswise.families.support import is_positive, refuse_unless
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+
+
+@dataclass(frozen=True, repr=False)
+class NormalInverseWishart:
+    """covariance ~ InverseWishart(freedom, scale), mean | covariance ~ Normal(mean, covariance / strength).
+
+    It is what `strength` imagined rows with mean `mean`, and `freedom` rows with sum of products of deviations `scale`
+    would have taught. All fields have a first axis of groups, which may be left out.
+
+    >>> NormalInverseWishart(mean=np.zeros(2), strength=1, freedom=4, scale=np.eye(2))
+    NormalInverseWishart(strength=1, freedom=4, mean=[0, 0])
+    """
+
+    mean: FloatArray  # (n_groups, n_columns)
+    strength: FloatArray | float  # (n_groups,)
+    freedom: FloatArray | float  # (n_groups,), above n_columns - 1
+    scale: FloatArray  # (n_groups, n_columns, n_columns), of full rank
+    mean_low: FloatArray | float = 0.0  # the digits of the mean beyond the 53 bits of a float
+
+    def __post_init__(self) -> None:
+        mean, scale = np.atleast_2d(np.asarray(self.mean, float)), np.asarray(self.scale, float)
+        fields = {
+            "mean": mean,
+            "strength": np.atleast_1d(np.asarray(self.strength, float)),
+            "freedom": np.atleast_1d(np.asarray(self.freedom, float)),
+            "scale": scale[None] if scale.ndim == 2 else scale,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        self._refuse_impossible(fields)
+
+    def _refuse_impossible(self, fields: dict[str, FloatArray]) -> None:
+        n_columns = self.n_columns
+        if fields["scale"].shape[-2:] != (n_columns, n_columns):
+            raise ParameterError(f"a mean of {n_columns} columns needs a scale of as many rows and columns")
+        refuse_unless(np.isfinite(fields["mean"]), "mean of a prior must be finite", fields["mean"])
+        refuse_unless(is_positive(fields["strength"]), "strength of a prior must be above 0", fields["strength"])
+        enough = np.isfinite(fields["freedom"]) & (fields["freedom"] > n_columns - 1)
+        refuse_unless(enough, f"freedom must be above {n_columns - 1} for {n_columns} columns", fields["freedom"])
+        for stddev, correlation in zip(*standardised(fields["scale"]), strict=True):
+            reason = singular_reason(stddev, correlation)
+            if reason:
+                raise ParameterError(f"the scale of a prior needs full rank; {reason}")
+
+    @property
+    def n_columns(self) -> int:
+        return int(np.shape(self.mean)[-1])
+
+    def factors(self) -> list[Factor]:
+        """The Cholesky factor of the scale of each group."""
+        return [Factor.of(*pair) for pair in zip(*standardised(self.scale), strict=True)]
+
+    def over(self, n_groups: int) -> NormalInverseWishart:
+        """The same prior for each of several groups."""
+        d = self.n_columns
+        return NormalInverseWishart(
+            np.broadcast_to(self.mean, (n_groups, d)),
+            np.broadcast_to(self.strength, n_groups),
+            np.broadcast_to(self.freedom, n_groups),
+            np.broadcast_to(self.scale, (n_groups, d, d)),
+            np.broadcast_to(self.mean_low, (n_groups, d)),
+        )
+
+    def __repr__(self) -> str:
+        parts = {name: getattr(self, name) for name in ("strength", "freedom", "mean")}
+        return one_line("NormalInverseWishart", parts)
