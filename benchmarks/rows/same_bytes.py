@@ -40,12 +40,13 @@ def tables(n_rows: int, folder: Path) -> Iterator[tuple[str, Any]]:
 
     frame = pd.DataFrame(columns(n_rows))
     shuffled = frame.sample(frac=1.0, random_state=1).reset_index(drop=True)
+    arrays = {name: shuffled[name].to_numpy() for name in shuffled}
     shuffled.to_csv(folder / "table.csv", index=False)
-    pl.from_dict({name: frame[name].to_numpy() for name in frame}).write_parquet(folder / "table.parquet")
+    pl.from_dict(arrays).write_parquet(folder / "table.parquet")
     yield "pandas", frame
     yield "pandas, shuffled", shuffled
-    yield "polars", pl.from_dict({name: shuffled[name].to_numpy() for name in frame})
-    yield "NumPy", np.rec.fromarrays([frame[name].to_numpy() for name in frame], names=list(frame))
+    yield "polars", pl.from_dict(arrays)
+    yield "NumPy", arrays
     yield "CSV", str(folder / "table.csv")
     yield "Parquet", str(folder / "table.parquet")
 

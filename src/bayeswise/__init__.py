@@ -33,6 +33,9 @@ _ERRORS = "bayeswise.foundation.errors"
 
 # Public name -> the module that defines it; a name that ends a module's own path is the module itself.
 _HOMES = {
+    "JointTable": "bayeswise.posteriors.joint_table",
+    "bayes": "bayeswise.posteriors.bayes_rule",
+    "families": "bayeswise.families",
     "BayeswiseError": _ERRORS,
     "CheckFailed": _ERRORS,
     "DataError": _ERRORS,

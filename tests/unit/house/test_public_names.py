@@ -19,7 +19,8 @@ OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "python_calamine")
 def loaded_by(script: str, packages: tuple[str, ...]) -> list[str]:
     """Run a script in a fresh interpreter and say which of the packages it loaded."""
     ask = f"import sys; {script}; print(*sorted({set(packages)!r} & set(sys.modules)))"
-    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr.splitlines()[-1]
     return answer.stdout.split()
 
 
