@@ -36,6 +36,8 @@ _HOMES = {
     "JointTable": "bayeswise.posteriors.joint_table",
     "bayes": "bayeswise.posteriors.bayes_rule",
     "families": "bayeswise.families",
+    "fit": "bayeswise.models.naive_bayes",
+    "load": "bayeswise.models.files",
     "BayeswiseError": _ERRORS,
     "CheckFailed": _ERRORS,
     "DataError": _ERRORS,
