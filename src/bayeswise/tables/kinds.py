@@ -29,11 +29,16 @@ from bayeswise.tables.wishes import Wish
 
 @dataclass(frozen=True)
 class Finding:
-    """A judged column; `note` and `advice` tell about these rows, `problem` is what keeps a model from learning."""
+    """A judged column.
+
+    `note` and `advice` tell about these rows, `hint` says how to keep a column that is ignored, `problem` is what keeps
+    a model from learning.
+    """
 
     column: Column
     profile: ColumnProfile
     note: str = ""
+    hint: str = ""
     advice: tuple[Advice, ...] = ()
     problem: BayeswiseError | None = None
 
@@ -48,7 +53,8 @@ def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
     return Finding(
         column,
         profile,
-        note_on(column, profile, hint=_hint(profile, column)),
+        note_on(column, profile),
+        _hint(profile, column),
         advice_on(column, profile, textual),
         _problem(column, profile),
     )
@@ -130,7 +136,7 @@ def _hint(profile: ColumnProfile, column: Column) -> str:
     if profile.storage in ("nested", "binary"):
         return "turn it into text or numbers first to keep it"
     if profile.present == 0 or profile.distinct <= 1:
-        return "it tells nothing"
+        return ""
     return f"keep it with {keep(column.name, 'category')}"
 
 
@@ -161,7 +167,7 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
     strays = evidence.strays(profile)
     if evidence.too_many_strays(strays, profile.present):
         return SchemaError(
-            f"column {column.name!r} looks like numbers, but {strays} of its {profile.present} cells are none: "
+            f"column {column.name!r} looks like numbers, but {strays:,} of its {profile.present:,} cells are none: "
             + places_of(profile.stray_examples, strays),
             fix=f"correct these cells, or {keep(column.name, 'category')}",
         )

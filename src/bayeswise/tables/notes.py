@@ -15,6 +15,7 @@ from bayeswise.tables.strays import places_of
 _SHOWN_LEVELS = 5
 _SHOWN_CHARACTERS = 24
 _MANY_LEVELS = 1000
+_JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))  # they hold emoji and Persian letters together
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,22 @@ def shown(label: Label, width: int = _SHOWN_CHARACTERS) -> str:
     if not isinstance(label, str):
         return f"{label:g}" if isinstance(label, float) else str(label)
     text = label if len(label) <= width else label[: width - 1] + "…"
-    return text if text and text.isprintable() and text == text.strip() else repr(text)
+    plain = text.translate(_JOINERS).isprintable() and text == text.strip() != ""
+    return text if plain else repr(text)
 
 
-def note_on(column: Column, profile: ColumnProfile, hint: str) -> str:
+def cells_of(count: int) -> str:
+    """A number of cells, in words.
+
+    >>> cells_of(1), cells_of(1200)
+    ('1 cell is', '1,200 cells are')
+    """
+    return "1 cell is" if count == 1 else f"{count:,} cells are"
+
+
+def note_on(column: Column, profile: ColumnProfile) -> str:
     """One line: the reason if it is ignored, else what its cells look like."""
-    parts = [column.reason, hint] if column.kind == "ignored" else _cells(column, profile)
+    parts = [column.reason] if column.kind == "ignored" else _cells(column, profile)
     return "; ".join(part for part in [*parts, _null_words(profile)] if part)
 
 
@@ -53,8 +64,7 @@ def _cells(column: Column, profile: ColumnProfile) -> list[str]:
     if column.kind == "number" and evidence.has_few_values(profile):
         parts.insert(0, f"number ({profile.distinct} values) - category?")
     if profile.strays:
-        strays = places_of(profile.stray_examples, profile.strays)
-        parts.append(f"{profile.strays} no number, taken as missing: {strays}")
+        parts.append(f"{cells_of(profile.strays)} no number: {places_of(profile.stray_examples[:1], profile.strays)}")
     return parts
 
 
@@ -67,7 +77,7 @@ def _levels(column: Column, profile: ColumnProfile) -> list[str]:
 
 
 def _null_words(profile: ColumnProfile) -> str:
-    counts = [f"{shown(word)} {count}" for word, count in sorted(profile.null_words.items())]
+    counts = [f"{shown(word) if word else 'empty'} {count}" for word, count in sorted(profile.null_words.items())]
     return f"null words: {', '.join(counts)}" if counts else ""
 
 
@@ -101,9 +111,10 @@ def advice_on(column: Column, profile: ColumnProfile, textual: bool) -> tuple[Ad
 
 
 def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple[str, str]]:
-    if column.kind in ("number", "count") and profile.strays:
+    few = profile.strays and not evidence.too_many_strays(profile.strays, profile.present)
+    if column.kind in ("number", "count") and few:
         strays = places_of(profile.stray_examples, profile.strays)
-        what = f"{profile.strays} cells are no numbers and taken as missing: {strays}"
+        what = f"{cells_of(profile.strays)} no number and taken as missing: {strays}"
         yield what, f"correct them, or {keep(column.name, 'category')}"
 
 

@@ -26,7 +26,7 @@ def place_of(stray: Stray) -> str:
 
 def places_of(strays: Sequence[Stray], count: int) -> str:
     """The first of `count` strays."""
-    return ", ".join(map(place_of, strays)) + (", ..." if count > len(strays) else "")
+    return ", ".join(map(place_of, strays)) + (", …" if count > len(strays) else "")
 
 
 @dataclass

@@ -1,0 +1,221 @@
+"""One pass of an encoder over one source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.errors import KindError, MissingCellError, ParameterError, SchemaError
+from bayeswise.tables.batch import MISSING, Batch, TextBlock
+from bayeswise.tables.coders import Coders
+from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.plan import plan_for
+from bayeswise.tables.schema import Column, Schema
+from bayeswise.tables.source import Chunk, Source
+from bayeswise.tables.strays import StrayCount
+from bayeswise.tables.weights import checked_weights, refuse_all_zero
+
+
+@dataclass
+class Report:
+    """What a sweep met on its way."""
+
+    rows: int = 0
+    without_target: int = 0
+    without_weight: int = 0
+    strays: dict[str, StrayCount] = field(default_factory=dict)
+    unseen: dict[str, int] = field(default_factory=dict)
+
+
+class Sweep:
+    """Chunks of one source, in their order, to batches."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        coders: Coders,
+        source: Source,
+        targets: Source | None,
+        weights: ArrayLike | None,
+        with_target: bool,
+    ) -> None:
+        self.schema = schema
+        self.coders = coders
+        self.source = source
+        self.report = Report()
+        self.targets = None if targets is None or coders.classes is None else _all_labels(targets)
+        self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        self.weight = schema.weight if with_target and weights is None else None
+        self.heaviest = 0.0
+        target = coders.classes.name if coders.classes is not None and self.targets is None else None
+        self.plan = plan_for(schema, source, [name for name in (target, self.weight) if name is not None])
+        for coder in coders.levels.values():
+            coder.start(textual=source.textual)
+        if coders.classes is not None:
+            coders.classes.start(textual=(targets or source).textual)
+
+    def encode(self, chunk: Chunk) -> Batch:
+        """The rows of a chunk that count, as one batch."""
+        weights = self._weights_of(chunk)
+        groups, classes = self._groups_of(chunk)
+        kept = self._kept(groups, weights)
+        n_rows = chunk.n_rows if kept is None else int(np.count_nonzero(kept))
+        self.report.rows += chunk.n_rows
+        return Batch(
+            n_rows,
+            values=_picked(self._values_of(chunk, kept), kept),
+            codes=self._codes_of(chunk, kept, n_rows),
+            vocabularies=tuple(self.coders.levels[name].vocabulary for name in self.schema.categories),
+            texts=tuple(self._words_of(name, chunk, kept) for name in self.schema.texts),
+            groups=None if self.coders.classes is None else self.coders.classes.encode(_picked(groups, kept), classes),
+            group_labels=Vocabulary() if self.coders.classes is None else self.coders.classes.vocabulary,
+            weights=None if weights is None else _picked(weights, kept),
+        )
+
+    def finish(self, check_strays: bool) -> None:
+        """Judge what only the whole table can tell."""
+        for name, count in self.report.strays.items():
+            if check_strays and count.too_many:
+                error = SchemaError if self.coders.learning else KindError
+                raise error(
+                    f"column {name!r} is a number, but in {self.source.description} {count}",
+                    fix=f"correct these cells, or learn anew with kinds={{{name!r}: 'category'}}",
+                )
+        self.report.unseen = {name: coder.n_unseen for name, coder in self.coders.levels.items() if coder.n_unseen}
+        if self.coders.learning and (self.weight is not None or self.weights is not None):
+            refuse_all_zero(self.heaviest, self.report.rows, self._where_weights)
+        n_targets = None if self.targets is None else len(self.targets[0])
+        n_weights = None if self.weights is None else len(self.weights)
+        for what, given in (("targets", n_targets), ("weights", n_weights)):
+            if given is not None and given != self.report.rows:
+                raise ParameterError(f"there are {given} {what} for {self.report.rows} rows", fix="give one per row")
+
+    # -- which rows count -------------------------------------------------------------------------------------
+    def _weights_of(self, chunk: Chunk) -> FloatArray | None:
+        if self.weights is not None:
+            weights = _rows_of(self.weights, chunk, "weights")
+        elif self.weight is not None:
+            weights = chunk.numbers(self.plan[self.weight])[0]
+        else:
+            return None
+        self.heaviest = max(self.heaviest, float(weights.max(initial=0.0)))
+        return checked_weights(weights, chunk.first_row, self._where_weights)
+
+    @property
+    def _where_weights(self) -> str:
+        return "the weights" if self.weight is None else f"column {self.weight!r}"
+
+    def _groups_of(self, chunk: Chunk) -> tuple[CodeArray, Sequence[Label]]:
+        if self.coders.classes is None:
+            return np.empty(0, dtype=np.int32), ()
+        if self.targets is not None:
+            codes, classes = self.targets
+            return _rows_of(codes, chunk, "targets"), classes
+        return chunk.labels(self.plan[self.coders.classes.name])
+
+    def _kept(self, groups: CodeArray, weights: FloatArray | None) -> BoolArray | None:
+        """Rows that count while learning; None if all of them do."""
+        kept = np.ones(len(weights) if weights is not None else len(groups), dtype=bool)
+        if weights is not None:
+            kept &= weights > 0
+            self.report.without_weight += len(kept) - int(np.count_nonzero(kept))
+        if self.coders.classes is not None:
+            self.report.without_target += int(np.count_nonzero(kept & (groups == MISSING)))
+            kept &= groups != MISSING
+        return None if kept.all() or not self.coders.learning else kept
+
+    # -- what is in their cells -------------------------------------------------------------------------------
+    def _values_of(self, chunk: Chunk, kept: BoolArray | None) -> FloatArray:
+        if not self.schema.numbers:
+            return np.empty((chunk.n_rows, 0))
+        values, strays = chunk.matrix([self.plan[name] for name in self.schema.numbers])
+        for k, name in enumerate(self.schema.numbers):
+            column = self.schema[name]
+            if self.plan.may_stray(name):
+                count = self.report.strays.setdefault(name, StrayCount())
+                count.observe(values[:, k], strays[self.plan[name]])
+            if column.missing == "error":
+                _refuse_missing(column, np.isnan(values[:, k]), chunk, kept)
+            if column.kind == "count":
+                _refuse_no_count(column, values[:, k], chunk)
+        return values
+
+    def _codes_of(self, chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:
+        codes = np.empty((len(self.schema.categories), n_rows), dtype=np.int32)
+        for k, name in enumerate(self.schema.categories):
+            raw_codes, levels = chunk.labels(self.plan[name])
+            if self.schema[name].missing == "error":
+                _refuse_missing(self.schema[name], raw_codes == MISSING, chunk, kept)
+            codes[k] = self.coders.levels[name].encode(_picked(raw_codes, kept), levels)
+        return codes.T
+
+    def _words_of(self, name: str, chunk: Chunk, kept: BoolArray | None) -> TextBlock:
+        texts = chunk.texts(self.plan[name])
+        return self.coders.words[name].encode(texts if kept is None else list(compress(texts, kept)))
+
+
+def in_parts(batch: Batch, most_rows: int | None) -> Iterator[Batch]:
+    """Views of at most so many rows."""
+    step = batch.n_rows if most_rows is None else most_rows
+    for start in range(0, batch.n_rows, max(step, 1)):
+        yield batch if batch.n_rows <= step else _part(batch, slice(start, min(start + step, batch.n_rows)))
+
+
+def _part(batch: Batch, rows: slice) -> Batch:
+    return replace(
+        batch,
+        n_rows=rows.stop - rows.start,
+        values=batch.values[rows],
+        codes=batch.codes[rows],
+        texts=tuple(TextBlock(block.counts[rows], block.vocabulary) for block in batch.texts),
+        groups=None if batch.groups is None else batch.groups[rows],
+        weights=None if batch.weights is None else batch.weights[rows],
+    )
+
+
+def _picked(array: Any, kept: BoolArray | None) -> Any:
+    return array if kept is None else array[kept]
+
+
+def _rows_of(array: Any, chunk: Chunk, what: str) -> Any:
+    rows = array[chunk.first_row : chunk.first_row + chunk.n_rows]
+    if len(rows) < chunk.n_rows:
+        raise ParameterError(f"there are {len(array)} {what} for more rows", fix="give one for each row")
+    return rows
+
+
+def _all_labels(targets: Source) -> tuple[CodeArray, Sequence[Label]]:
+    if len(targets.columns) != 1:
+        raise ParameterError(f"the targets have {len(targets.columns)} columns", fix="give one column")
+    name = targets.columns[0].name
+    parts: list[CodeArray] = []
+    levels: Sequence[Label] = ()
+    for chunk in targets.chunks([name]):
+        codes, levels = chunk.labels(name)
+        parts.append(codes)
+    return (np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)), levels
+
+
+def _refuse_missing(column: Column, missing: BoolArray, chunk: Chunk, kept: BoolArray | None) -> None:
+    absent = missing if kept is None else missing & kept
+    if absent.any():
+        raise MissingCellError(
+            f"column {column.name!r} is missing in row {chunk.first_row + int(np.argmax(absent))}",
+            fix=f"fill the cell in, or choose missing='ignore' for {column.name!r}",
+        )
+
+
+def _refuse_no_count(column: Column, values: FloatArray, chunk: Chunk) -> None:
+    wrong = (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise KindError(
+            f"column {column.name!r} is a count, but row {chunk.first_row + row} holds {values[row]:g}",
+            fix=f"correct the cell, or learn anew with kinds={{{column.name!r}: 'number'}}",
+        )

@@ -1,0 +1,32 @@
+"""Weights of rows: 0 means absent, k means k copies; anything else than a finite number from 0 on is an error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import SchemaError
+
+
+def checked_weights(weights: FloatArray, first_row: int, where: str) -> FloatArray:
+    """The weights, or an error that names the first bad one.
+
+    >>> checked_weights(np.array([1.0, -2.0]), 10, "column 'w'")
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.SchemaError: the weight in row 11 of column 'w' is -2.0. Fix: give each row a finite
+    weight of 0 or more.
+    """
+    bad = ~((weights >= 0) & (weights < np.inf))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise SchemaError(
+            f"the weight in row {first_row + row} of {where} is {weights[row]}",
+            fix="give each row a finite weight of 0 or more",
+        )
+    return weights
+
+
+def refuse_all_zero(total: float, rows: int, where: str) -> None:
+    """A table in which every row is absent teaches nothing, and is a mistake."""
+    if rows and not total > 0:
+        raise SchemaError(f"all {rows} weights of {where} are zero", fix="give at least one row a weight above 0")
