@@ -14,12 +14,13 @@ from bayeswise.engines import Request, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, NotFittedError, NotMergedError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
-from bayeswise.models.naive_bayes.words import WordScores
+from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.statistics import Counts, Grouped, Product
+from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
@@ -239,9 +240,9 @@ class NaiveBayesModel:
         known: dict[str, Vocabulary] = {}
         for factor in self.factors:
             part = self.statistics.part[factor.name]
-            if isinstance(part, Product):
-                known.update({name: part[name].levels for name in factor.columns if isinstance(part[name], Counts)})
-            elif isinstance(part, Counts):
+            if isinstance(factor, Categories):
+                known.update({name: part[name].levels for name in factor.columns})
+            elif isinstance(factor, Words):
                 known[factor.columns[0]] = part.levels
         return known
 

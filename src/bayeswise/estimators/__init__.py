@@ -1,0 +1,5 @@
+"""The scikit-learn faces of models and decisions; the only layer that imports scikit-learn."""
+
+from bayeswise.estimators.naive_bayes import NaiveBayes
+
+__all__ = ["NaiveBayes"]

@@ -1,0 +1,146 @@
+"""X as scikit-learn users bring it: a matrix of numbers, a sparse matrix, or a dataframe of anything.
+
+A matrix is numbers throughout (or categories, if the family says so); a sparse matrix is one block of word counts; the
+columns of a dataframe are judged like those of any table, except that a number stays a number even where a table would
+call it an identifier.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import validate_data
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.tables.batch import Batch, TextBlock
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.source import Source, open_source
+
+WORDS = "words"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """y as codes into classes that stand in canonical order."""
+
+    codes: CodeArray  # (n_rows,)
+    classes: Vocabulary
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns."""
+    return hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
+
+
+def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X after scikit-learn's own checks of shape, names and number of columns; frames and text pass as they are."""
+    if issparse(X):
+        return validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
+    if is_frame(X) or _is_text(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=[np.float64, np.float32])
+
+
+def _is_text(X: Any) -> bool:
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in "UT" and kind:
+        return True
+    return kind == "O" and any(isinstance(cell, str) for cell in np.asarray(X).ravel())
+
+
+def schema_of(X: Any, *, categorical: bool, wishes: Mapping[str, Any]) -> Schema:
+    """What the columns of X mean; the target is y and has no name of its own."""
+    target = Target("y", "mixed")
+    if issparse(X):
+        return Schema((Column(WORDS, "text", reason="a sparse matrix of word counts"),), target)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not wishes:
+        return Schema(tuple(Column(f"x{k}", "number") for k in range(X.shape[1])), target)
+    source = open_source(X)
+    kinds = dict(wishes.get("kinds") or {})
+    for column in source.columns:
+        if categorical:
+            kinds.setdefault(column.name, "category")
+        elif column.storage in ("integer", "float"):
+            kinds.setdefault(column.name, "number")
+    schema = infer_schema(source, None, **{**wishes, "kinds": kinds})
+    if schema.ignored:
+        reasons = "; ".join(f"{name!r} ({schema[name].reason})" for name in schema.ignored)
+        warnings.warn(f"columns that are not used: {reasons}", UserWarning, stacklevel=4)
+    return Schema(schema.columns, target)
+
+
+def batches(
+    schema: Schema,
+    X: Any,
+    labels: Labels | None = None,
+    weights: FloatArray | None = None,
+    vocabularies: Mapping[str, Vocabulary] | None = None,
+) -> Iterator[Batch]:
+    """X as batches of the schema, with y and weights where they are given."""
+    if schema.texts == (WORDS,) and (issparse(X) or isinstance(X, np.ndarray)):
+        yield _with(_sparse_batch(csr_array(X)), labels, weights)
+    elif issparse(X):
+        yield from batches(schema, X.toarray(), labels, weights, vocabularies)
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(schema.numbers) == X.shape[1]:
+        yield _with(_number_batch(X), labels, weights)
+    else:
+        yield from _table_batches(schema, open_source(X), labels, weights, vocabularies)
+
+
+def _number_batch(X: Any) -> Batch:
+    return Batch(len(X), X, np.empty((len(X), 0), dtype=np.int32))
+
+
+def _sparse_batch(X: Any) -> Batch:
+    n_rows, n_words = X.shape
+    block = TextBlock(X, words_of(n_words))
+    return Batch(n_rows, np.empty((n_rows, 0)), np.empty((n_rows, 0), dtype=np.int32), texts=(block,))
+
+
+_WORDS: dict[int, Vocabulary] = {}
+
+
+def words_of(n_words: int) -> Vocabulary:
+    """The columns of a sparse matrix as words, 0, 1, 2, ...: integers, so that their order is the matrix's."""
+    if n_words not in _WORDS:
+        _WORDS.clear()
+        _WORDS[n_words] = Vocabulary.trusted(tuple(range(n_words)))
+    return _WORDS[n_words]
+
+
+def _with(batch: Batch, labels: Labels | None, weights: FloatArray | None) -> Batch:
+    """The batch with y and weights; rows of weight 0 are absent."""
+    groups = None if labels is None else labels.codes
+    if groups is not None and weights is not None and (weights == 0).any():
+        groups = np.where(weights > 0, groups, -1).astype(np.int32)
+    known = Vocabulary() if labels is None else labels.classes
+    return Batch(
+        batch.n_rows, batch.values, batch.codes, batch.vocabularies, batch.texts, groups, known, weights
+    )
+
+
+def _table_batches(
+    schema: Schema,
+    source: Source,
+    labels: Labels | None,
+    weights: FloatArray | None,
+    vocabularies: Mapping[str, Vocabulary] | None,
+) -> Iterator[Batch]:
+    bare = Schema(schema.columns)
+    learning = vocabularies is None
+    encoder = Encoder(bare, learning=learning, vocabularies=vocabularies or {}, with_target=False)
+    start = 0
+    for batch in encoder.batches(source):
+        rows = slice(start, start + batch.n_rows)
+        start = rows.stop
+        part = None if labels is None else Labels(labels.codes[rows], labels.classes)
+        yield _with(batch, part, None if weights is None else weights[rows])
