@@ -14,6 +14,8 @@ from scipy.special import xlogy
 from bayeswise.families.special import HALF_LOG_TWO_PI, log1p_minus, stirling_error, two_product
 from bayeswise.foundation.arrays import FloatArray
 
+_LEAST_LEFT = 1e-250
+
 
 def deviance(x: ArrayLike, mean: ArrayLike, gap: ArrayLike) -> FloatArray:
     """x log(x / mean) - x + mean >= 0, where gap = x - mean is given with all its digits.
@@ -64,9 +66,11 @@ def gamma_penalty(shape: ArrayLike, rate: ArrayLike, events: ArrayLike, time: Ar
     deviance(a, b r) + log(1 + k / a) / 2 + stirling_error(a) - stirling_error(a + k)
     """
     a, b, k, t = (np.asarray(value, dtype=np.float64) for value in (shape, rate, events, time))
+    left = b / (b + t)
     gap = difference_of_products(a, t, b, k) / (b + t)
+    far = a * (np.log(a) - np.log(a + k) + np.log(b + t) - np.log(b)) - a  # where b r underflows
     curvature = 0.5 * np.log1p(k / a) + stirling_error(a) - stirling_error(a + k)
-    return np.asarray(deviance(a, b * ((a + k) / (b + t)), gap) + curvature)
+    return np.where(left < _LEAST_LEFT, far, deviance(a, (a + k) * left, gap)) + curvature
 
 
 def log_dirichlet_evidence(weights: ArrayLike, counts: ArrayLike) -> FloatArray:
