@@ -27,9 +27,7 @@ def counted(successes: float, failures: float) -> Moments:
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 0.999, 1.0])
 def test_the_density_is_that_of_scipy(p: float) -> None:
     x = np.array([0.0, 1.0])
-    np.testing.assert_allclose(
-        BERNOULLI.log_density(Chance.of(p), x), stats.bernoulli(p).logpmf([0, 1]), rtol=1e-14
-    )
+    np.testing.assert_allclose(BERNOULLI.log_density(Chance.of(p), x), stats.bernoulli(p).logpmf([0, 1]), rtol=1e-14)
 
 
 @pytest.mark.parametrize("p", [5e-324, 1e-300, 1e-17, 0.3, 0.5, 0.7, 1 - 2**-53])
@@ -54,7 +52,13 @@ def test_one_failure_in_a_thousand_billion_is_not_rounded_away() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "k", "m"),
-    [(1.0, 1.0, 7.0, 3.0), (0.5, 0.5, 1e15, 0.0), (1.0, 1.0, 1e15, 1e10), (1e15, 1e15, 3.0, 4.0), (1e-3, 2e5, 8.0, 9e9)],
+    [
+        (1.0, 1.0, 7.0, 3.0),
+        (0.5, 0.5, 1e15, 0.0),
+        (1.0, 1.0, 1e15, 1e10),
+        (1e15, 1e15, 3.0, 4.0),
+        (1e-3, 2e5, 8.0, 9e9),
+    ],
 )
 def test_the_evidence_agrees_with_mpmath_for_huge_counts_and_huge_priors(
     a: float, b: float, k: float, m: float

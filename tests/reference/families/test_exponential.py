@@ -66,7 +66,13 @@ def test_the_predictive_agrees_with_mpmath(shape: float, rate: float, x: float) 
 
 @pytest.mark.parametrize(
     ("shape", "rate", "n", "time"),
-    [(1.0, 1.0, 3.0, 2.5), (0.1, 3.0, 1e15, 0.5), (2e15, 1e15, 2.0, 3.5), (1e-3, 1e-3, 1e6, 7.0), (5.0, 1e-300, 2.0, 1e300)],
+    [
+        (1.0, 1.0, 3.0, 2.5),
+        (0.1, 3.0, 1e15, 0.5),
+        (2e15, 1e15, 2.0, 3.5),
+        (1e-3, 1e-3, 1e6, 7.0),
+        (5.0, 1e-300, 2.0, 1e300),
+    ],
 )
 def test_the_evidence_agrees_with_mpmath(shape: float, rate: float, n: float, time: float) -> None:
     statistic = EXPONENTIAL.statistic(np.array([[time]]), weights=np.array([n]))

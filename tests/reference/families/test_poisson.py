@@ -63,7 +63,9 @@ def test_the_predictive_is_the_negative_binomial_of_scipy(shape: float, rate: fl
     np.testing.assert_allclose(POISSON.log_predictive(GammaPrior(shape, rate), x), expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize(("shape", "rate"), [(1e-6, 1.0), (2.5, 1e-8), (3e15, 1e15), (1e20, 1e5), (7.0, 1e12), (1e15, 1e-3)])
+@pytest.mark.parametrize(
+    ("shape", "rate"), [(1e-6, 1.0), (2.5, 1e-8), (3e15, 1e15), (1e20, 1e5), (7.0, 1e12), (1e15, 1e-3)]
+)
 @pytest.mark.parametrize("deviations", [-3.0, 0.0, 1.0, 40.0])
 def test_the_predictive_agrees_with_mpmath(shape: float, rate: float, deviations: float) -> None:
     mean = shape / rate
