@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import examine
+from bayeswise.tables.inference import examine, infer_schema
 from bayeswise.tables.labels import Label, Vocabulary, label_key, label_of
 from bayeswise.tables.schema import KINDS, LABELLED, MISSING_POLICIES, UNSEEN_POLICIES, Column, Schema, Target
 from bayeswise.tables.schema_json import schema_from_json, schema_to_json
@@ -69,6 +69,36 @@ def test_the_order_of_rows_and_the_size_of_chunks_never_change_the_schema(
     expected = verdict(open_source(columns))
     assert verdict(open_source(columns, chunk_rows=chunk_rows)) == expected
     assert verdict(open_source(shuffled(columns, seed))) == expected
+
+
+NUMBERS = [
+    st.none() | st.floats(-5, 5),
+    st.none() | FINITE,
+    st.integers(-3, 3),
+    st.integers(),
+    st.just(2.5),
+    st.none() | st.sampled_from([0.0, -0.0]),
+    st.floats(),
+]
+
+
+@given(tables([*NUMBERS, *CELLS]), st.sampled_from([{}, {"c0": "number"}, {"c0": "ignored"}]), st.integers(1, 30))
+def test_judging_at_sight_is_judging(columns: Columns, kinds: dict[str, Any], chunk_rows: int) -> None:
+    source = open_source(columns, chunk_rows=chunk_rows)
+    examination = examine(source, "y", kinds=kinds)
+    if examination.problems:
+        with pytest.raises(BayeswiseError):
+            infer_schema(source, "y", kinds=kinds)
+    else:
+        assert infer_schema(source, "y", kinds=kinds) == examination.schema
+
+
+@pytest.mark.parametrize("first", [0, 5, 10**6])
+@pytest.mark.parametrize("n_rows", [9, 10, 200])
+def test_row_numbers_are_known_at_sight(first: int, n_rows: int) -> None:
+    source = open_source(np.array([[first + k, k * k] for k in range(n_rows)], dtype=float))
+    assert infer_schema(source) == examine(source).schema
+    assert infer_schema(source)["x0"].kind == ("ignored" if n_rows >= 10 else "number")
 
 
 def as_csv(columns: Columns) -> Path:

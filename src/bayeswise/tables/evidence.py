@@ -69,10 +69,17 @@ def is_index(column: ColumnProfile) -> bool:
     """Different numbers that leave no gap (a row number), or that are named like an id."""
     if not all_different(column):
         return False
-    if _ID_NAME.fullmatch(column.name.strip()):
-        return True
-    gapless = column.maximum - column.minimum + 1 == column.present
-    return gapless and column.present >= _ROWS_OF_AN_INDEX
+    return named_like_an_id(column.name) or is_gapless(column.minimum, column.maximum, column.present)
+
+
+def named_like_an_id(name: str) -> bool:
+    """True for id, customer_id, customerId, key, index and the like."""
+    return _ID_NAME.fullmatch(name.strip()) is not None
+
+
+def is_gapless(minimum: float, maximum: float, present: int) -> bool:
+    """As many cells as steps of 1 from the least to the largest."""
+    return maximum - minimum + 1 == present >= _ROWS_OF_AN_INDEX
 
 
 def is_moment(column: ColumnProfile) -> bool:

@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Unpack
 
-from bayeswise.foundation.errors import BayeswiseError, ParameterError, SchemaError
+from bayeswise.foundation.errors import BayeswiseError, SchemaError
 from bayeswise.tables.kinds import Finding, judge
-from bayeswise.tables.labels import Label
 from bayeswise.tables.notes import Advice
 from bayeswise.tables.profile import ColumnProfile, profile
-from bayeswise.tables.schema import Kind, MissingPolicy, Schema, UnseenPolicy
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.sight import judged_at_sight
 from bayeswise.tables.source import Source
 from bayeswise.tables.targets import TargetFinding, judge_target
-from bayeswise.tables.wishes import Names, Wish, wishes_for
+from bayeswise.tables.wishes import Asked, Names, Wishes, wishes_for
 
 
 @dataclass(frozen=True)
@@ -70,48 +70,38 @@ class Examination:
         )
 
 
-def infer_schema(source: Source, target: str | None = None, **asked: Any) -> Schema:
-    """The schema of a table; takes what `examine` takes."""
-    return examine(source, target, **asked).schema
+def examine(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Examination:
+    """Judge every column from its full profile."""
+    wishes = _wishes(source, target, asked)
+    return _judged(source, wishes, wishes.features, profile(source))
 
 
-def examine(
-    source: Source,
-    target: str | None = None,
-    *,
-    weight: str | None = None,
-    kinds: Mapping[str, Kind] | None = None,
-    levels: Mapping[str, Iterable[Label]] | None = None,
-    ignore: Iterable[str] = (),
-    missing: MissingPolicy | Mapping[str, MissingPolicy] = "ignore",
-    unseen: UnseenPolicy | Mapping[str, UnseenPolicy] = "smooth",
+def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Schema:
+    """The schema that `examine` finds, sooner: most columns of plain numbers need no full profile."""
+    wishes = _wishes(source, target, asked)
+    quick = judged_at_sight(source, wishes)
+    slow = tuple(name for name in wishes.features if name not in quick)
+    names = [*slow, *(name for name in (wishes.target, wishes.weight) if name is not None)]
+    schema = _judged(source, wishes, slow, profile(source, names) if names else {}).schema
+    columns = {**quick, **{column.name: column for column in schema}}
+    return replace(schema, columns=tuple(columns[name] for name in wishes.features))
+
+
+def _wishes(source: Source, target: str | None, asked: Asked) -> Wishes:
+    return wishes_for(Names(tuple(column.name for column in source.columns), source.description), target, asked)
+
+
+def _judged(
+    source: Source, wishes: Wishes, features: tuple[str, ...], profiles: Mapping[str, ColumnProfile]
 ) -> Examination:
-    """Judge every column; what was asked for beats what was inferred, `levels` of the target are its classes."""
-    names = Names(tuple(column.name for column in source.columns), source.description)
-    target = None if target is None else names.find(target, role="target")
-    weight = None if weight is None else names.find(weight, role="weight column")
-    wishes = wishes_for(names, kinds or {}, levels or {}, ignore, missing, unseen)
-    _check_roles(target, weight, wishes)
-    profiles = profile(source)
-    features = [name for name in names.names if name not in (target, weight)]
+    textual, target, weight = source.textual, wishes.target, wishes.weight
     return Examination(
         source.description,
         next((column.rows for column in profiles.values()), 0),
-        tuple(judge(profiles[name], source.textual, wishes[name]) for name in features),
-        None if target is None else judge_target(profiles[target], source.textual, wishes[target]),
+        tuple(judge(profiles[name], textual, wishes[name]) for name in features),
+        None if target is None else judge_target(profiles[target], textual, wishes[target]),
         None if weight is None else WeightFinding(profiles[weight], _weight_problem(profiles[weight])),
     )
-
-
-def _check_roles(target: str | None, weight: str | None, wishes: Mapping[str, Wish]) -> None:
-    if target is not None and target == weight:
-        raise ParameterError(f"column {target!r} cannot be both target and weight", fix="name two columns")
-    if target is not None and wishes[target].kind not in (None, "category", "binary"):
-        raise ParameterError(
-            f"column {target!r} is the target and cannot be {wishes[target].kind}", fix="ask for 'category' or nothing"
-        )
-    if weight is not None and wishes[weight].kind is not None:
-        raise ParameterError(f"column {weight!r} is the weight and has no kind", fix="leave it out of kinds and ignore")
 
 
 def _weight_problem(column: ColumnProfile) -> BayeswiseError | None:

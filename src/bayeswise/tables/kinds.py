@@ -45,7 +45,7 @@ class Finding:
 
 def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
     """The column with its kind and reason, and what a reader should know about it."""
-    kind, reason = _asked(profile, wish) or _inferred(profile, textual)
+    kind, reason = _asked(wish) or _inferred(profile, textual)
     try:
         column = _column(profile, textual, wish, kind, reason)
     except SchemaError as error:
@@ -60,7 +60,13 @@ def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
     )
 
 
-def _asked(profile: ColumnProfile, wish: Wish) -> tuple[Kind, str] | None:
+def asked_for(name: str, kind: Kind, wish: Wish) -> Column:
+    """The column that `judge` makes of one without labels, whose kind is known without a profile."""
+    reason = _asked(wish)
+    return Column(name, kind, missing=wish.missing, unseen=wish.unseen, reason=reason[1] if reason else "numbers")
+
+
+def _asked(wish: Wish) -> tuple[Kind, str] | None:
     if wish.kind == "ignored":
         return "ignored", "ignored on request"
     if wish.kind is None and wish.levels is not None:

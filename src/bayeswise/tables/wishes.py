@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.labels import Label, label_of
@@ -41,42 +41,87 @@ class Names:
         return self.keyed(asked) if isinstance(asked, Mapping) else dict.fromkeys(self.names, asked)
 
 
-def wishes_for(
-    names: Names,
-    kinds: Mapping[str, Kind],
-    levels: Mapping[str, Iterable[Label]],
-    ignore: Iterable[str],
-    missing: MissingPolicy | Mapping[str, MissingPolicy],
-    unseen: UnseenPolicy | Mapping[str, UnseenPolicy],
-) -> dict[str, Wish]:
-    """One wish for each column.
+class Asked(TypedDict, total=False):
+    """What may be asked for when a table is read; it beats what is inferred.
 
-    >>> wishes_for(Names(("zip",), "a.csv"), {"zip": "category"}, {}, (), "ignore", "error")
-    {'zip': Wish(kind='category', levels=None, missing='ignore', unseen='error')}
+    `levels` of a category are all it can have, `levels` of the target are its classes; `missing` and `unseen` are one
+    policy for all columns or a mapping for some.
     """
-    by_kind = _checked_kinds(names.keyed(kinds))
-    by_levels = {name: tuple(map(label_of, declared)) for name, declared in names.keyed(levels).items()}
-    for name in by_levels:
-        if by_kind.get(name, "category") not in LABELLED:
-            raise ParameterError(f"column {name!r} has levels and cannot be {by_kind[name]}", fix="ask for one of both")
-    for name in map(names.find, [ignore] if isinstance(ignore, str) else ignore):
-        if by_kind.get(name, "ignored") != "ignored" or name in by_levels:
-            raise ParameterError(f"column {name!r} is to be kept and to be ignored", fix="ask for one of both")
-        by_kind[name] = "ignored"
-    policies = {"missing": names.each(missing), "unseen": names.each(unseen)}
+
+    weight: str | None
+    kinds: Mapping[str, Kind] | None
+    levels: Mapping[str, Iterable[Label]] | None
+    ignore: Iterable[str]
+    missing: MissingPolicy | Mapping[str, MissingPolicy]
+    unseen: UnseenPolicy | Mapping[str, UnseenPolicy]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for, by the names of the table."""
+
+    features: tuple[str, ...]
+    target: str | None
+    weight: str | None
+    by_column: dict[str, Wish]
+
+    def __getitem__(self, name: str) -> Wish:
+        return self.by_column[name]
+
+
+def wishes_for(names: Names, target: str | None, asked: Asked) -> Wishes:
+    """Everything that was asked for, checked against the table.
+
+    >>> wishes_for(Names(("zip", "y"), "a.csv"), "y", {"kinds": {"zip": "category"}})["zip"].kind
+    'category'
+    """
+    target = None if target is None else names.find(target, role="target")
+    weight = asked.get("weight")
+    weight = None if weight is None else names.find(weight, role="weight column")
+    wishes = _by_column(names, asked)
+    _check_roles(target, weight, wishes)
+    return Wishes(tuple(name for name in names.names if name not in (target, weight)), target, weight, wishes)
+
+
+def _by_column(names: Names, asked: Asked) -> dict[str, Wish]:
+    levels = names.keyed(asked.get("levels") or {})
+    by_levels = {name: tuple(map(label_of, declared)) for name, declared in levels.items()}
+    ignore = asked.get("ignore", ())
+    by_kind = _kinds(names, asked.get("kinds") or {}, [ignore] if isinstance(ignore, str) else ignore, by_levels)
+    policies = {"missing": names.each(asked.get("missing", {})), "unseen": names.each(asked.get("unseen", {}))}
     return {
         name: Wish(
             by_kind.get(name),
             by_levels.get(name),
-            **{policy: asked[name] for policy, asked in policies.items() if name in asked},
+            **{policy: wanted[name] for policy, wanted in policies.items() if name in wanted},
         )
         for name in names.names
     }
 
 
-def _checked_kinds(kinds: dict[str, Kind]) -> dict[str, Kind]:
-    for name, kind in kinds.items():
+def _kinds(
+    names: Names, kinds: Mapping[str, Kind], ignore: Iterable[str], levels: Mapping[str, tuple[Label, ...]]
+) -> dict[str, Kind]:
+    by_kind: dict[str, Kind] = names.keyed(kinds)
+    for name, kind in by_kind.items():
         if kind not in KINDS:
             choices = ", ".join(map(repr, KINDS))
             raise ParameterError(f"kind of column {name!r} is {kind!r}", fix=f"choose one of {choices}")
-    return kinds
+        if name in levels and kind not in LABELLED:
+            raise ParameterError(f"column {name!r} has levels and cannot be {kind}", fix="ask for one of both")
+    for name in map(names.find, ignore):
+        if by_kind.get(name, "ignored") != "ignored" or name in levels:
+            raise ParameterError(f"column {name!r} is to be kept and to be ignored", fix="ask for one of both")
+        by_kind[name] = "ignored"
+    return by_kind
+
+
+def _check_roles(target: str | None, weight: str | None, wishes: Mapping[str, Wish]) -> None:
+    if target is not None and target == weight:
+        raise ParameterError(f"column {target!r} cannot be both target and weight", fix="name two columns")
+    if target is not None and wishes[target].kind not in (None, *LABELLED):
+        raise ParameterError(
+            f"column {target!r} is the target and cannot be {wishes[target].kind}", fix="ask for 'category' or nothing"
+        )
+    if weight is not None and wishes[weight].kind is not None:
+        raise ParameterError(f"column {weight!r} is the weight and has no kind", fix="leave it out of kinds and ignore")
