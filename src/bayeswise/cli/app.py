@@ -13,6 +13,7 @@ from bayeswise.cli.many_values import ManyValues
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {
+    "look": "Show what the columns of a table are taken for, and why.",
     "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
 }
 
