@@ -13,7 +13,10 @@ KERNELS := CMakeLists.txt $(wildcard kernels/*)
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
-	$(BIN)/bayeswise --help
+	$(BIN)/bayeswise look examples/golf.csv --target play
+	$(BIN)/bayeswise bayes --prior disease=.004 --likelihood positive:disease=.8 positive:healthy=.1 --observe positive
+	@echo
+	@echo "Next: $(BIN)/bayeswise look YOUR.csv --target COLUMN, and the five minutes of README.md"
 
 test: check
 	$(BIN)/python -m pytest -n $(JOBS)
