@@ -10,20 +10,29 @@ a prior into parameters:
 """
 
 from bayeswise.families.bernoulli import Bernoulli
+from bayeswise.families.beta import Beta, BetaParameters
+from bayeswise.families.binomial import Binomial
 from bayeswise.families.categorical import Categorical, CategoricalParameters
 from bayeswise.families.chance import Chance
 from bayeswise.families.exponential import Exponential, ExponentialParameters
+from bayeswise.families.gamma import Gamma, GammaParameters
 from bayeswise.families.geometric import Geometric
+from bayeswise.families.laplace import Laplace, LaplaceParameters
+from bayeswise.families.log_normal import LogNormal, LogNormalParameters
 from bayeswise.families.multivariate_normal import MultivariateNormal, MultivariateNormalParameters
 from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.families.poisson import Poisson, PoissonParameters
 from bayeswise.families.priors import BetaPrior, Dirichlet, GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Family
+from bayeswise.families.student_t import StudentT, StudentTParameters
 
 __all__ = [
     "Bernoulli",
+    "Beta",
+    "BetaParameters",
     "BetaPrior",
+    "Binomial",
     "Categorical",
     "CategoricalParameters",
     "Chance",
@@ -33,8 +42,14 @@ __all__ = [
     "ExponentialForm",
     "ExponentialParameters",
     "Family",
+    "Gamma",
+    "GammaParameters",
     "GammaPrior",
     "Geometric",
+    "Laplace",
+    "LaplaceParameters",
+    "LogNormal",
+    "LogNormalParameters",
     "MultivariateNormal",
     "MultivariateNormalParameters",
     "Normal",
@@ -43,4 +58,6 @@ __all__ = [
     "NormalParameters",
     "Poisson",
     "PoissonParameters",
+    "StudentT",
+    "StudentTParameters",
 ]

@@ -51,7 +51,7 @@ def stirling_error(a: ArrayLike) -> FloatArray:
     """
     value = np.asarray(a, dtype=np.float64)
     large = np.maximum(value, LEAST_ASYMPTOTIC)
-    series = _series(_STIRLING, 1.0 / (large * large)) / large
+    series = _series(_STIRLING, (1.0 / large) ** 2) / large  # large squared would overflow
     small = np.minimum(value, LEAST_ASYMPTOTIC)
     direct = gammaln(small) - ((small - 0.5) * np.log(small) - small + HALF_LOG_TWO_PI)
     return np.where(value >= LEAST_ASYMPTOTIC, series, direct)
@@ -114,6 +114,17 @@ def trigamma_minus_inverse(a: ArrayLike) -> FloatArray:
     series = square * (0.5 + _series(_TRIGAMMA, square) / large)
     small = np.minimum(value, LEAST_ASYMPTOTIC)
     return np.where(value >= LEAST_ASYMPTOTIC, series, polygamma(1, small) - 1.0 / small)
+
+
+def digamma_half_step(a: ArrayLike) -> FloatArray:
+    """digamma(a + 1/2) - digamma(a) - 1 / (2 a), about 1 / (8 a^2)."""
+    value = np.asarray(a, dtype=np.float64)
+    large = np.maximum(value, LEAST_ASYMPTOTIC)
+    near, far = 1.0 / (large * large), 1.0 / np.square(large + 0.5)
+    h = 0.5 / large
+    series = log1p_minus(h) + h * h / (1.0 + h) + near * _series(_DIGAMMA, near) - far * _series(_DIGAMMA, far)
+    small = np.minimum(value, LEAST_ASYMPTOTIC)
+    return np.where(value >= LEAST_ASYMPTOTIC, series, digamma(small + 0.5) - digamma(small) - 0.5 / small)
 
 
 def log_pair(x: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NonFiniteError, NotStreamableError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
@@ -53,11 +53,11 @@ class Sample:
         """The values of some rows; a negative group is left out, a weight of k counts as k rows."""
         table = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 and 0.0 are one value
         group = np.zeros(len(table), dtype=np.int64) if groups is None else groups.astype(np.int64)
-        weigh = np.ones(len(table)) if weights is None else weights
-        kept = ~np.isnan(table) & ((group >= 0) & (weigh > 0))[:, None]
+        counted = (group >= 0) if weights is None else (group >= 0) & (weights > 0)
+        kept = ~np.isnan(table) & counted[:, None]
         _refuse_infinite(table, kept)
         cell = group[:, None] * table.shape[1] + np.arange(table.shape[1])  # (n_rows, n_columns)
-        weight = ExactArray.from_floats(np.broadcast_to(weigh[:, None], table.shape)[kept])
+        weight = _weight_of_cells(kept, weights)
         rows = Weights.of(len(table), groups, n_groups, weights).weight
         return _gathered(rows, (n_groups, table.shape[1]), cell[kept], table[kept], weight)
 
@@ -152,6 +152,13 @@ class Sample:
         return f"Sample({self.rows.sum().to_floats():g} rows, {n_groups} groups, {n_columns} columns)"
 
 
+def _weight_of_cells(kept: BoolArray, weights: FloatArray | None) -> ExactArray:
+    """The weight of each cell that is kept, row after row."""
+    if weights is None:
+        return ExactArray.from_integers(np.ones(np.count_nonzero(kept), dtype=np.int64))
+    return ExactArray.from_floats(np.broadcast_to(weights[:, None], kept.shape)[kept])
+
+
 def _gathered(
     rows: ExactArray, shape: tuple[int, ...], cell: IntArray, values: FloatArray, weight: ExactArray
 ) -> Sample:
@@ -190,7 +197,7 @@ def _units(weight: ExactArray) -> IntArray | ObjectArray:
     return weight.digits[:, 0] if weight.digits.shape[-1] == 1 else weight.to_ints()[0]
 
 
-def _refuse_infinite(table: FloatArray, kept: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> None:
+def _refuse_infinite(table: FloatArray, kept: BoolArray) -> None:
     found = np.argwhere(np.isinf(table) & kept)
     if len(found):
         row, column = (int(k) for k in found[0])

@@ -1,0 +1,166 @@
+"""The beta distribution of a number between 0 and 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import digamma, polygamma
+
+from bayeswise.families.beta_likelihood import fit_beta
+from bayeswise.families.beta_power import log_beta_power
+from bayeswise.families.evidence import difference_of_products
+from bayeswise.families.priors import BetaPrior
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.special import log_beta
+from bayeswise.families.support import reasons, refuse_outside, refuse_unless
+from bayeswise.families.without_prior import WithoutConjugatePrior
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.product import Product
+from bayeswise.statistics.transforms import log_of, log_one_minus
+
+_LEAST_NEAR = 10.0  # from these parameters on the peak is sharp, and large terms must cancel on paper
+_LARGEST = float(np.nextafter(1.0, 0.0))
+
+
+@dataclass(frozen=True, repr=False)
+class BetaParameters:
+    """alpha and beta; both infinite are a certain value, `mean`, which is alpha / (alpha + beta) otherwise."""
+
+    alpha: FloatArray
+    beta: FloatArray
+    mean: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+            refuse_unless(getattr(self, name) > 0, f"{name} of a beta distribution must be above 0", self.alpha)
+        if self.mean is None:
+            refuse_unless(np.isfinite(self.alpha + self.beta), "infinite parameters need a mean", self.alpha)
+            object.__setattr__(self, "mean", np.asarray(self.alpha / (self.alpha + self.beta)))
+
+    @property
+    def is_certain(self) -> BoolArray:
+        return np.isinf(self.alpha)
+
+    def __repr__(self) -> str:
+        return one_line("Beta", {"alpha": self.alpha, "beta": self.beta})
+
+
+@dataclass(frozen=True)
+class Beta(WithoutConjugatePrior):
+    """p(x) = x^(alpha - 1) (1 - x)^(beta - 1) / B(alpha, beta) for 0 < x < 1.
+
+    >>> beta = Beta()
+    >>> beta.estimate(beta.statistic(np.array([[0.2], [0.5], [0.6]]))).parameters
+    Beta(alpha=3.35448, beta=4.46785)
+    """
+
+    name: ClassVar[str] = "beta"
+    support: ClassVar[Support] = "unit interval"
+    streams: ClassVar[bool] = True
+
+    # -- estimation -------------------------------------------------------------------------------------------
+    def statistic(
+        self,
+        values: FloatArray,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> Product:
+        """Moments of log x and of log(1 - x); `DataError` for a value that is not between 0 and 1."""
+        numbers = np.asarray(values, dtype=np.float64)
+        outside = ~(np.isnan(numbers) | _is_inside(numbers))
+        refuse_outside(numbers, outside, "a beta value lies between 0 and 1", groups, weights)
+        inside = np.where(outside, np.nan, numbers)
+        return Product(
+            {
+                "logs": Moments.of(log_of(inside), groups, n_groups, weights),
+                "logs_of_rest": Moments.of(log_one_minus(inside), groups, n_groups, weights),
+            }
+        )
+
+    def estimate(self, statistic: Product) -> Estimate[BetaParameters]:
+        """digamma(alpha) - digamma(alpha + beta) = mean(log x), and so for beta and 1 - x, by Newton's method.
+
+        A constant sample has no maximum: the likelihood grows as alpha and beta go to infinity. With no rows, alpha
+        and beta 1 stand in. The relative error is about min(alpha, beta) 1e-16, and never more than 1e-5.
+        """
+        logs, logs_of_rest = statistic["logs"], statistic["logs_of_rest"]
+        empty = logs.is_empty()
+        constant = ~empty & (logs.stddev(empty=0.0) == 0) & (logs_of_rest.stddev(empty=0.0) == 0)
+        fit = fit_beta(logs, logs_of_rest, empty | constant)
+        certain = np.where(constant, np.inf, 1.0)
+        g, h = logs.mean(empty=-1.0), logs_of_rest.mean(empty=-1.0)
+        mean = np.where(constant, np.where(g < h, np.exp(g), -np.expm1(h)), fit.alpha / (fit.alpha + fit.beta))
+        reason = reasons(
+            (empty, "no rows: any alpha and beta are as likely"),
+            (constant, "fewer than two different values: the likelihood grows as alpha and beta -> infinity"),
+        )
+        parameters = BetaParameters(fit.alpha * certain, fit.beta * certain, mean)
+        return Estimate(parameters, ~empty & ~constant, reason, fit.iterations, fit.converged)
+
+    def parameters(self, statistic: Product, prior: Any = None) -> BetaParameters:
+        """Maximum likelihood; there is no conjugate prior in closed form."""
+        if prior is not None:
+            self._refuse()
+        return self.estimate(statistic).parameters
+
+    def n_free_parameters(self) -> int:
+        return 2
+
+    # -- density ----------------------------------------------------------------------------------------------
+    def log_density(self, parameters: BetaParameters, x: ArrayLike) -> FloatArray:
+        """(alpha - 1) log x + (beta - 1) log(1 - x) - log B(alpha, beta); minus infinity unless 0 < x < 1.
+
+        For large parameters it is taken from their deviance from (alpha + beta) (x, 1 - x). Infinite ones are the
+        certain value `mean`: plus infinity there, to within rounding, and minus infinity elsewhere.
+        """
+        values = np.asarray(x, dtype=np.float64)
+        certain, inside = parameters.is_certain, _is_inside(values)
+        a, b = np.where(certain, 1.0, parameters.alpha), np.where(certain, 1.0, parameters.beta)
+        share = np.where(inside, values, 0.5)
+        rest = 1.0 - share
+        log_share, log_rest = np.log(share), np.log1p(-share)
+        far = (a - 1.0) * log_share + (b - 1.0) * log_rest - log_beta(a, b)
+        gap = difference_of_products(a, rest, b, share) + a * ((1.0 - rest) - share)
+        near = log_beta_power(a, b, share, rest, gap) - log_share - log_rest
+        log_p = np.where(np.minimum(a, b) >= _LEAST_NEAR, near, far)
+        log_p = np.where(certain, _log_certain(share, parameters), log_p)
+        return np.where(np.isnan(values), np.nan, np.where(inside, log_p, -np.inf))
+
+    def sample(self, parameters: BetaParameters, size: int, generator: np.random.Generator) -> FloatArray:
+        """Draws; what would round to 0 or 1 is the float next to it."""
+        certain = parameters.is_certain
+        a, b = np.where(certain, 1.0, parameters.alpha), np.where(certain, 1.0, parameters.beta)
+        draws = np.clip(BetaPrior(a, b).sample(size, generator)[0], np.finfo(np.float64).tiny, _LARGEST)
+        return np.where(certain, np.asarray(parameters.mean, dtype=np.float64), draws)
+
+    def exponential_form(self, parameters: BetaParameters) -> ExponentialForm:
+        """T = (log x, log(1 - x)), eta = (alpha - 1, beta - 1), a = log B(alpha, beta)."""
+        a, b = parameters.alpha, parameters.beta
+        refuse_unless(np.isfinite(a) & np.isfinite(b), "the exponential form needs finite parameters", a)
+        curve = polygamma(1, a + b)
+        return ExponentialForm(
+            log_base_measure=lambda x: np.where(_is_inside(np.asarray(x)), 0.0, -np.inf),
+            sufficient=lambda x: (np.log(x), np.log1p(-np.asarray(x))),
+            natural=(a - 1.0, b - 1.0),
+            log_partition=log_beta(a, b),
+            mean_of_sufficient=(digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)),
+            covariance_of_sufficient=((polygamma(1, a) - curve, -curve), (-curve, polygamma(1, b) - curve)),
+        )
+
+
+def _is_inside(values: FloatArray) -> BoolArray:
+    return np.asarray((values > 0.0) & (values < 1.0))
+
+
+def _log_certain(x: FloatArray, parameters: BetaParameters) -> FloatArray:
+    """Plus infinity at the mean, which is known through the rounded mean of the logarithms only."""
+    mean = np.asarray(parameters.mean, dtype=np.float64)
+    tolerance = 1e-15 * np.minimum(mean, 1.0 - mean) * (1.0 + np.abs(np.log(mean)))
+    return np.where(np.abs(x - mean) <= tolerance, np.inf, -np.inf)

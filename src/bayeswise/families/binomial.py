@@ -1,0 +1,185 @@
+"""The binomial distribution of the successes in a known number of trials, and its beta prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.families.beta_power import log_beta_power
+from bayeswise.families.chance import Chance
+from bayeswise.families.evidence import difference_of_products, log_beta_evidence
+from bayeswise.families.priors import BetaPrior
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.special import log_beta
+from bayeswise.families.support import is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
+from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.product import Product
+
+
+@dataclass(frozen=True)
+class Binomial:
+    """p(k) = trials! / (k! (trials - k)!) probability^k (1 - probability)^(trials - k) for k = 0, ..., trials.
+
+    >>> binomial = Binomial(trials=10)
+    >>> seen = binomial.statistic(np.array([[3.0], [5.0]]))
+    >>> binomial.estimate(seen).parameters, binomial.posterior(seen, BetaPrior(successes=1, failures=1))
+    (Chance(probability=0.4), BetaPrior(successes=9, failures=13))
+    """
+
+    trials: int
+
+    name: ClassVar[str] = "binomial"
+    support: ClassVar[Support] = "count"
+    streams: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        whole = self.trials == int(self.trials) and 1 <= self.trials <= 2**53
+        refuse_unless(whole, "the number of trials must be a whole number from 1 on", self.trials)
+
+    # -- estimation -------------------------------------------------------------------------------------------
+    def statistic(
+        self,
+        values: FloatArray,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> Product:
+        """Moments of k, and those of the log coefficients which the evidence needs; `DataError` for what is no k."""
+        numbers = np.asarray(values, dtype=np.float64)
+        outside = ~(np.isnan(numbers) | self._is_inside(numbers))
+        needs = f"a binomial count is a whole number from 0 to {self.trials}"
+        refuse_outside(numbers, outside, needs, groups, weights)
+        inside = np.where(outside, np.nan, numbers)
+        different, position = np.unique(inside, return_inverse=True)  # each k is met once: the layout cannot matter
+        log_coefficients = self.log_coefficient(different)[position].reshape(numbers.shape)
+        return Product(
+            {
+                "values": Moments.of(inside, groups, n_groups, weights),
+                "log_coefficients": Moments.of(log_coefficients, groups, n_groups, weights),
+            }
+        )
+
+    def estimate(self, statistic: Product) -> Estimate[Chance]:
+        """sum k / (n trials). Only successes or only failures put it on the border; with no rows 1/2 stands in."""
+        parameters, exists = Chance.of_exact(*self._outcomes(statistic))
+        border = exists & ((parameters.probability == 0) | (parameters.complement == 0))
+        reason = reasons(
+            (~exists, "no rows: any probability is as likely"),
+            (border, "no success or no failure: the maximum lies on the border 0 or 1"),
+        )
+        return Estimate(parameters, exists, reason)
+
+    def parameters(self, statistic: Product, prior: BetaPrior | None = None) -> Chance:
+        """Maximum likelihood, or the posterior mean."""
+        if prior is None:
+            return self.estimate(statistic).parameters
+        after = self.posterior(statistic, prior)
+        return Chance.of_weights(after.successes, after.failures)
+
+    def n_free_parameters(self) -> int:
+        return 1
+
+    # -- density ----------------------------------------------------------------------------------------------
+    def log_coefficient(self, k: ArrayLike) -> FloatArray:
+        """log trials! / (k! (trials - k)!) = -log(trials + 1) - log B(k + 1, trials - k + 1), for k in the support.
+
+        >>> round(np.exp(Binomial(trials=5).log_coefficient(2.0)).item(), 12)
+        10.0
+        """
+        counts = np.asarray(k, dtype=np.float64)
+        return np.asarray(-np.log(self.trials + 1.0) - log_beta(counts + 1.0, self.trials - counts + 1.0))
+
+    def log_density(self, parameters: Chance, x: ArrayLike) -> FloatArray:
+        """The log coefficient + k log probability + (trials - k) log(1 - probability), without cancellation."""
+        p, q = parameters.probability, parameters.complement
+        successes, failures = self._both(x)
+        from_p = difference_of_products(successes, 1.0, self.trials, p)
+        gap = np.where(p <= q, from_p, difference_of_products(self.trials, q, failures, 1.0))
+        log_inner = self._log_inner(successes, failures, p, q, gap)
+        return self._where_inside(x, self._with_borders(successes, failures, parameters, log_inner))
+
+    def sample(self, parameters: Chance, size: int, generator: np.random.Generator) -> FloatArray:
+        shape = (size, *np.shape(parameters.probability))
+        return generator.binomial(self.trials, parameters.probability, shape).astype(np.float64)
+
+    def exponential_form(self, parameters: Chance) -> ExponentialForm:
+        """h = trials! / (k! (trials - k)!), T = k, eta = log(p / (1 - p)), a = -trials log(1 - p)."""
+        p, q = parameters.probability, parameters.complement
+        refuse_unless((p > 0) & (q > 0), "the exponential form needs a probability between 0 and 1", p)
+        return ExponentialForm(
+            log_base_measure=lambda x: self._where_inside(x, self.log_coefficient(self._both(x)[0])),
+            sufficient=lambda x: (np.asarray(x),),
+            natural=(parameters.log_probability - parameters.log_complement,),
+            log_partition=-self.trials * parameters.log_complement,
+            mean_of_sufficient=(self.trials * p,),
+            covariance_of_sufficient=((self.trials * p * q,),),
+        )
+
+    # -- the conjugate prior ------------------------------------------------------------------------------------
+    def posterior(self, statistic: Product, prior: BetaPrior) -> BetaPrior:
+        """successes + sum k, failures + n trials - sum k."""
+        successes, failures = self._outcomes(statistic)
+        return BetaPrior(prior.successes + successes.to_floats(), prior.failures + failures.to_floats())
+
+    def log_marginal(self, statistic: Product, prior: BetaPrior) -> FloatArray:
+        """The log coefficients + log B(successes + sum k, failures + n trials - sum k) - log B(successes, failures)."""
+        successes, failures = (part.to_floats() for part in self._outcomes(statistic))
+        log_coefficients = statistic["log_coefficients"].total.to_floats()
+        log_evidence = log_beta_evidence(prior.successes, prior.failures, successes, failures)
+        return np.asarray(log_coefficients + log_evidence)
+
+    def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:
+        """Beta-binomial: the binomial at the mean r after k, times r^a (1 - r)^b / B(a, b), over the same after k."""
+        a, b = np.asarray(posterior.successes, dtype=np.float64), np.asarray(posterior.failures, dtype=np.float64)
+        k, rest = self._both(x)
+        after = Chance.of_weights(a + k, b + rest)
+        gap = difference_of_products(a, rest, b, k) / (a + b + self.trials)
+        log_inner = self._log_inner(k, rest, after.probability, after.complement, -gap)
+        log_binomial = self._with_borders(k, rest, after, log_inner)
+        log_before = log_beta_power(a, b, after.probability, after.complement, gap)
+        log_after = log_beta_power(a + k, b + rest, after.probability, after.complement, 0.0)
+        return self._where_inside(x, log_binomial + log_before - log_after)
+
+    def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
+        """Draws of the probability from the prior (or a posterior)."""
+        return Chance(*prior.sample(size, generator))
+
+    # -- parts --------------------------------------------------------------------------------------------------
+    def _outcomes(self, statistic: Product) -> tuple[ExactArray, ExactArray]:
+        """All successes and all failures."""
+        seen: Moments = statistic["values"]
+        weight, exponent = seen.weight.to_ints()
+        trials = ExactArray.from_ints(np.asarray(weight * int(self.trials)), exponent // DIGIT_BITS)
+        return seen.total, trials - seen.total
+
+    def _is_inside(self, values: FloatArray) -> BoolArray:
+        return is_whole(values) & np.asarray(values <= self.trials)
+
+    def _both(self, x: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Successes and failures; 0 successes in place of what is not in the support."""
+        values = np.asarray(x, dtype=np.float64)
+        successes = np.where(self._is_inside(values), values, 0.0)
+        return successes, self.trials - successes
+
+    def _where_inside(self, x: ArrayLike, log_p: FloatArray) -> FloatArray:
+        values = np.asarray(x, dtype=np.float64)
+        return np.where(np.isnan(values), np.nan, np.where(self._is_inside(values), log_p, -np.inf))
+
+    def _log_inner(
+        self, successes: FloatArray, failures: FloatArray, p: FloatArray, q: FloatArray, gap: FloatArray
+    ) -> FloatArray:
+        """For 0 < k < trials the coefficient is trials / (k (trials - k) B(k, trials - k))."""
+        k, rest = np.maximum(successes, 0.5), np.maximum(failures, 0.5)
+        return np.asarray(log_beta_power(k, rest, p, q, gap) + np.log(float(self.trials)) - np.log(k) - np.log(rest))
+
+    def _with_borders(
+        self, successes: FloatArray, failures: FloatArray, chance: Chance, log_inner: FloatArray
+    ) -> FloatArray:
+        """trials log(1 - probability) at 0, trials log probability at `trials`."""
+        log_none, log_all = self.trials * chance.log_complement, self.trials * chance.log_probability
+        return np.where(successes == 0, log_none, np.where(failures == 0, log_all, log_inner))

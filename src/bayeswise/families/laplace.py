@@ -1,0 +1,115 @@
+"""The Laplace distribution: its likelihood is highest at the median, so it needs all values in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.support import reasons, refuse_unless
+from bayeswise.families.without_prior import WithoutConjugatePrior
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.logspace import log
+from bayeswise.statistics.sample import Sample
+
+LOG_TWO = float(np.log(2.0))
+
+
+@dataclass(frozen=True, repr=False)
+class LaplaceParameters:
+    """The location, which is mean and median, and the scale, which is the mean of |x - location|."""
+
+    location: FloatArray
+    scale: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in ("location", "scale"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        refuse_unless(np.isfinite(self.location), "a location must be finite", self.location)
+        refuse_unless(np.isfinite(self.scale) & (self.scale >= 0), "a scale must not be negative", self.scale)
+
+    def __repr__(self) -> str:
+        return one_line("Laplace", {"location": self.location, "scale": self.scale})
+
+
+@dataclass(frozen=True)
+class Laplace(WithoutConjugatePrior):
+    """p(x) = exp(-|x - location| / scale) / (2 scale).
+
+    >>> laplace = Laplace()
+    >>> laplace.estimate(laplace.statistic(np.array([[1.0], [2.0], [6.0]]))).parameters
+    Laplace(location=2, scale=1.66667)
+    """
+
+    name: ClassVar[str] = "laplace"
+    support: ClassVar[Support] = "real"
+    streams: ClassVar[bool] = False
+
+    # -- estimation -------------------------------------------------------------------------------------------
+    def statistic(
+        self,
+        values: FloatArray,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> Sample:
+        """All values: a median has no statistic of fixed size."""
+        return Sample.of(values, groups, n_groups, weights)
+
+    def estimate(self, statistic: Sample) -> Estimate[LaplaceParameters]:
+        """Median and mean absolute deviation from it, correctly rounded.
+
+        Between two middle values any location is as likely; the one halfway stands for them.
+        """
+        location, scale = statistic.median(empty=0.0), statistic.mean_absolute_deviation(empty=0.0)
+        empty = statistic.sizes == 0
+        reason = reasons(
+            (empty, "no rows: any location and scale are as likely"),
+            (statistic.sizes == 1, "fewer than two different values: the likelihood grows as scale -> 0"),
+        )
+        return Estimate(LaplaceParameters(location, scale), statistic.sizes > 1, reason)
+
+    def parameters(self, statistic: Sample, prior: Any = None) -> LaplaceParameters:
+        """Maximum likelihood; there is no conjugate prior."""
+        if prior is not None:
+            self._refuse()
+        return self.estimate(statistic).parameters
+
+    def n_free_parameters(self) -> int:
+        return 2
+
+    # -- density ----------------------------------------------------------------------------------------------
+    def log_density(self, parameters: LaplaceParameters, x: ArrayLike) -> FloatArray:
+        """-log 2 - log scale - |x - location| / scale.
+
+        A scale of 0 is the certain value `location`: plus infinity there, minus infinity elsewhere.
+        """
+        values = np.asarray(x, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            distance = np.abs(values - parameters.location)
+            halved = 2.0 * (np.abs(0.5 * values - 0.5 * parameters.location) / parameters.scale)
+            z = np.where(np.isinf(distance), halved, distance / parameters.scale)
+            log_p = -LOG_TWO - log(parameters.scale) - z
+        certain = np.where(np.isnan(values), np.nan, np.where(distance == 0, np.inf, -np.inf))
+        return np.where(parameters.scale == 0, certain, log_p)
+
+    def sample(self, parameters: LaplaceParameters, size: int, generator: np.random.Generator) -> FloatArray:
+        draws = generator.laplace(size=(size, *np.shape(parameters.location)))
+        return np.asarray(parameters.location + parameters.scale * draws)
+
+    def exponential_form(self, parameters: LaplaceParameters) -> ExponentialForm:
+        """T = |x - location|, eta = -1 / scale, a = log(2 scale): an exponential family while the location is known."""
+        location, scale = parameters.location, parameters.scale
+        refuse_unless(scale > 0, "the exponential form needs a scale above 0", scale)
+        return ExponentialForm(
+            log_base_measure=lambda x: np.zeros(np.shape(x)),
+            sufficient=lambda x: (np.abs(np.asarray(x) - location),),
+            natural=(-1.0 / scale,),
+            log_partition=LOG_TWO + np.log(scale),
+            mean_of_sufficient=(scale,),
+            covariance_of_sufficient=((scale**2,),),
+        )

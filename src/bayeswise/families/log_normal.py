@@ -1,0 +1,141 @@
+"""The log-normal distribution: log x is normal, with a normal-inverse-gamma prior on that scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
+from bayeswise.families.positive import logs_of_positive, or_one, where_positive
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.special import log_pair
+from bayeswise.families.student_t_likelihood import log_student_t
+from bayeswise.families.support import refuse_unless
+from bayeswise.families.wording import one_line
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.logspace import log
+from bayeswise.statistics.moments import Moments
+
+
+@dataclass(frozen=True, repr=False)
+class LogNormalParameters:
+    """Mean and standard deviation of log x; `mean_low` carries the digits of the mean beyond the 53 bits of a float."""
+
+    mean: FloatArray
+    stddev: FloatArray
+    mean_low: FloatArray | float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("mean", "stddev"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        refuse_unless(np.isfinite(self.mean), "the mean of log x must be finite", self.mean)
+        refuse_unless(self.stddev >= 0, "the stddev of log x must not be negative", self.stddev)
+
+    @classmethod
+    def of(cls, normal: NormalParameters) -> LogNormalParameters:
+        """From the parameters of log x."""
+        return cls(normal.mean, normal.stddev, normal.mean_low)
+
+    def __repr__(self) -> str:
+        return one_line("LogNormal", {"mean": self.mean, "stddev": self.stddev})
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """p(x) = exp(-(log x - mean)^2 / (2 stddev^2)) / (x stddev sqrt(2 pi)) for x > 0.
+
+    >>> log_normal = LogNormal(divisor="n-1")
+    >>> seen = log_normal.statistic(np.exp([[1.0], [2.0], [3.0]]))
+    >>> log_normal.estimate(seen).parameters
+    LogNormal(mean=2, stddev=1)
+    """
+
+    divisor: Literal["n", "n-1"] = "n"
+
+    name: ClassVar[str] = "log-normal"
+    support: ClassVar[Support] = "positive"
+    streams: ClassVar[bool] = True
+
+    # -- estimation -------------------------------------------------------------------------------------------
+    def statistic(
+        self,
+        values: FloatArray,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> Moments:
+        """Moments of log x; `DataError` for a value that is not above 0."""
+        logs = logs_of_positive(values, "a log-normal value is above 0", groups, weights)
+        return Moments.of(logs, groups, n_groups, weights)
+
+    def estimate(self, statistic: Moments) -> Estimate[LogNormalParameters]:
+        """Mean and variance of log x. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
+        normal = Normal(self.divisor).estimate(statistic)
+        return Estimate(LogNormalParameters.of(normal.parameters), normal.exists, normal.reason)
+
+    def parameters(self, statistic: Moments, prior: NormalInverseGamma | None = None) -> LogNormalParameters:
+        """Maximum likelihood, or the posterior means of mean and variance of log x (shape above 1 needed)."""
+        return LogNormalParameters.of(Normal(self.divisor).parameters(statistic, prior))
+
+    def n_free_parameters(self) -> int:
+        return 2
+
+    # -- density ----------------------------------------------------------------------------------------------
+    def log_density(self, parameters: LogNormalParameters, x: ArrayLike) -> FloatArray:
+        """-log x - log stddev - log(2 pi) / 2 - z^2 / 2 with z = (log x - mean) / stddev.
+
+        log x is taken with an absolute error of 1e-16, which z shows divided by stddev.
+        A stddev of 0 is the certain value exp(mean): plus infinity there, minus infinity elsewhere.
+        """
+        values = np.asarray(x, dtype=np.float64)
+        high, low = log_pair(or_one(values))
+        deviation = ((high - parameters.mean) - parameters.mean_low) + low
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            z = deviation / parameters.stddev
+            log_p = -(high + low) - log(parameters.stddev) - 0.5 * LOG_TWO_PI - 0.5 * z * z
+        certain = np.where(high + low == parameters.mean + parameters.mean_low, np.inf, -np.inf)
+        return where_positive(values, np.where(parameters.stddev == 0, certain, log_p))
+
+    def sample(self, parameters: LogNormalParameters, size: int, generator: np.random.Generator) -> FloatArray:
+        """Draws; what leaves the range of floats is its nearest end."""
+        shape = (size, *np.shape(parameters.mean))
+        logs = parameters.mean + parameters.stddev * generator.standard_normal(shape)
+        with np.errstate(over="ignore"):
+            return np.clip(np.exp(logs), np.finfo(np.float64).tiny, np.finfo(np.float64).max)
+
+    def exponential_form(self, parameters: LogNormalParameters) -> ExponentialForm:
+        """h = 1 / (x sqrt(2 pi)), T = (log x, log^2 x), eta and a as for the normal distribution of log x."""
+        form = Normal().exponential_form(NormalParameters(parameters.mean, parameters.stddev))
+        return ExponentialForm(
+            log_base_measure=lambda x: where_positive(x, -np.log(or_one(x)) - 0.5 * LOG_TWO_PI),
+            sufficient=lambda x: (np.log(or_one(x)), np.square(np.log(or_one(x)))),
+            natural=form.natural,
+            log_partition=form.log_partition,
+            mean_of_sufficient=form.mean_of_sufficient,
+            covariance_of_sufficient=form.covariance_of_sufficient,
+        )
+
+    # -- the conjugate prior ------------------------------------------------------------------------------------
+    def posterior(self, statistic: Moments, prior: NormalInverseGamma) -> NormalInverseGamma:
+        """That of the normal distribution of log x."""
+        return Normal().posterior(statistic, prior)
+
+    def log_marginal(self, statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
+        """That of the normal distribution of log x, less sum log x."""
+        return Normal().log_marginal(statistic, prior) - statistic.total.to_floats()
+
+    def log_predictive(self, posterior: NormalInverseGamma, x: ArrayLike) -> FloatArray:
+        """Student-t of log x, less log x."""
+        values = np.asarray(x, dtype=np.float64)
+        high, low = log_pair(or_one(values))
+        deviation = ((high - posterior.mean) - posterior.mean_low) + low
+        shape = np.asarray(posterior.shape)
+        spread = np.sqrt(posterior.scale / shape * (1.0 + 1.0 / np.asarray(posterior.strength)))
+        return where_positive(values, log_student_t(deviation, spread, 2.0 * shape) - (high + low))
+
+    def sample_prior(self, prior: NormalInverseGamma, size: int, generator: np.random.Generator) -> LogNormalParameters:
+        """Draws of mean and stddev of log x from the prior (or a posterior)."""
+        return LogNormalParameters.of(Normal().sample_prior(prior, size, generator))
