@@ -33,6 +33,8 @@ _ERRORS = "bayeswise.foundation.errors"
 
 # Public name -> the module that defines it; a name that ends a module's own path is the module itself.
 _HOMES = {
+    "NaiveBayes": "bayeswise.estimators",
+    "MEstimate": "bayeswise.models.naive_bayes.settings",
     "JointTable": "bayeswise.posteriors.joint_table",
     "bayes": "bayeswise.posteriors.bayes_rule",
     "families": "bayeswise.families",

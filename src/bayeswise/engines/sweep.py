@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from bayeswise import _kernels
+from bayeswise.engines.ranges import row_ranges
 from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.statistics import Grouped, Product, Weights
@@ -25,7 +25,6 @@ from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Schema
 
 ROWS = "rows"
-ROWS_WORTH_A_THREAD = 20_000
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def _of_batch(
     first_row: int,
 ) -> Summary:
     labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
-    ranges = _row_ranges(batch.n_rows, n_threads)
+    ranges = row_ranges(batch.n_rows, n_threads)
     jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows, first_row) for rows in ranges]
     part = reduce(Product.merge, [job.result() for job in jobs])
     without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
@@ -117,12 +116,6 @@ def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any
     if positions == list(range(start, start + len(positions))):
         return block[:, start : start + len(positions)]
     return block[:, positions]
-
-
-def _row_ranges(n_rows: int, n_threads: int) -> list[slice]:
-    n_ranges = max(1, min(n_threads, n_rows // ROWS_WORTH_A_THREAD))
-    edges = np.linspace(0, n_rows, n_ranges + 1).astype(int)
-    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def _of_nothing(schema: Schema, request: Request, declared: Vocabulary | None) -> Grouped[Product]:

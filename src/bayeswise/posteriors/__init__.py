@@ -14,7 +14,7 @@ wording.py     labels that fit into a line, whatever they contain
 from bayeswise.posteriors.bayes_rule import Inference, bayes
 from bayeswise.posteriors.joint_table import JointTable
 from bayeswise.posteriors.normalise import Posterior, Undefined, log_posterior, normalise
-from bayeswise.posteriors.odds import log_odds, probability_of
+from bayeswise.posteriors.odds import log_odds, odds_of, probability_of
 from bayeswise.posteriors.prior import prior_by_state
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "log_odds",
     "log_posterior",
     "normalise",
+    "odds_of",
     "prior_by_state",
     "probability_of",
 ]

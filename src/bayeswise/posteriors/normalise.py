@@ -1,4 +1,4 @@
-"""The one exit from log space: posterior = joint / evidence, shifted by the top so that nothing underflows."""
+"""The one exit from log space: posterior = joint / evidence, shifted by the top so nothing underflows."""
 
 from __future__ import annotations
 

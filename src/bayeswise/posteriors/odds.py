@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -45,6 +47,15 @@ def probability_of(log_odds: ArrayLike) -> FloatArray:
     size = np.asarray(log_odds, dtype=np.float64)
     small = np.exp(-np.abs(size))
     return np.asarray(np.where(size >= 0.0, 1.0, small) / (1.0 + small))
+
+
+def odds_of(log_odds: float) -> float:
+    """exp(log_odds), infinite beyond the range of a float.
+
+    >>> odds_of(0.0), odds_of(1e4)
+    (1.0, inf)
+    """
+    return math.exp(log_odds) if log_odds < 709.0 else math.inf
 
 
 def _check_possible(log_for: FloatArray, log_against: FloatArray) -> None:

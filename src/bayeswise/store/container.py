@@ -61,11 +61,12 @@ class Header:
             raise StoreError(f"a tensor has {deepest} dimensions, more than {limits.dimensions}")
         n_elements = sum(math.prod(entry.shape) for entry in entries)
         if n_elements > limits.elements:
-            raise StoreError(f"its tensors have {n_elements:.3g} elements, more than {limits.elements}")
+            raise StoreError(f"its tensors have {_about(n_elements)} elements, more than {limits.elements}")
         # A shape such as (10**12, 0) takes no bytes in the file, but whoever sums its rows needs them all.
         n_empty = sum(math.prod(filter(None, entry.shape)) for entry in entries if 0 in entry.shape)
         if n_empty > limits.empty_elements:
-            raise StoreError(f"its empty tensors have {n_empty:.3g} rows, more than {limits.empty_elements}")
+            found = _about(n_empty)
+            raise StoreError(f"its empty tensors have {found} rows, more than {limits.empty_elements}")
 
 
 def container_bytes(tensors: Tensors, note: str) -> bytes:
@@ -73,7 +74,7 @@ def container_bytes(tensors: Tensors, note: str) -> bytes:
     from safetensors.numpy import save
 
     # The package takes the memory of an array as it lies, so gaps and byte order are settled before.
-    settled = {name: little_endian(tensors[name]) for name in sorted(tensors)}
+    settled = {name: little_endian(tensor) for name, tensor in tensors.items()}
     data: bytes = save(settled, metadata={NOTE: note})
     return data
 
@@ -129,6 +130,10 @@ def _entry(name: str, member: Any) -> Entry:
     return Entry(name, kind, tuple(shape))
 
 
+def _about(count: int) -> str:
+    return f"{float(min(count, 10**300)):.3g}"
+
+
 def _impression(head: bytes, n_bytes: int) -> str:
     if not n_bytes:
         return "it is empty"
@@ -136,7 +141,7 @@ def _impression(head: bytes, n_bytes: int) -> str:
         if head.startswith(begin):
             return f"it looks like {what}"
     printable = all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head)
-    return f"it looks like text, {head!r}..." if printable else f"it begins with {head!r}"
+    return f"it looks like text ({head!r}...)" if printable else f"it begins with {head!r}"
 
 
 _OTHERS = {

@@ -81,14 +81,19 @@ def pack(value: Any) -> Document:
 
 
 def unpack(document: Document, types: Iterable[type]) -> Any:
-    """The value of a document; `types` are the only classes it may contain."""
+    """The value of a document; `types` are the only classes it may contain.
+
+    What is read is what would be written: a document that the value would not be packed to is an error.
+    """
     unpacker = Unpacker(document.tensors, types)
     try:
         value = unpacker.unpacked(document.tree)
+        again = pack(value)
     except BayeswiseError as error:
         raise StoreError(f"the document is damaged at {unpacker.where()}: {error.what}") from error
     except DAMAGE as error:
         what = f"{type(error).__name__}: {error}"
         raise StoreError(f"the document is damaged at {unpacker.where()}: {what}") from error
-    unpacker.refuse_leftovers()
+    if again != document:
+        raise StoreError("the document is damaged: it is not in canonical form")
     return value

@@ -95,7 +95,8 @@ def model_bytes(document: Document, kind: str, limits: Limits = LIMITS) -> bytes
     tree = tree_bytes(document.tree)
     note = Note(migrations.FORMAT, kind, _checksum(migrations.FORMAT, kind, tree, document.tensors))
     try:
-        _check_tree(tree, limits)
+        _check_length(tree, limits)
+        check_size(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
         tensors = {**document.tensors, _DOCUMENT: np.frombuffer(tree, dtype=np.uint8)}
         data = container_bytes(tensors, note.text())
         read_header(data, limits).check(limits)
@@ -108,6 +109,7 @@ def read_bytes(data: bytes, *, name: PathLike = "the model", limits: Limits = LI
     """The kind and the document of a model file, checked; `name` is what errors call it."""
     with _naming(name):
         note, _, tree, tensors = _opened(data, limits)
+        _check_length(tree, limits)
         parsed = parse_json(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
         return migrations.migrated(note.kind, Document(parsed, tensors), note.format)
 
@@ -145,12 +147,11 @@ def _opened(data: bytes, limits: Limits) -> tuple[Note, Header, bytes, Tensors]:
     raw = tree.tobytes()
     if _checksum(note.format, note.kind, raw, tensors) != note.checksum:
         raise StoreError("it is damaged: the checksum does not match", fix=_RESTORE)
-    _check_tree(raw, limits)
     return note, header, raw, tensors
 
 
 def _note(text: str) -> Note:
-    members = parse_json(text.encode(), "the note", most_nodes=100, deepest=4)
+    members = parse_json(text.encode("utf-8", "surrogatepass"), "the note", most_nodes=100, deepest=4)
     written = members.get("format") if isinstance(members, dict) else None
     if type(written) is not int or written < 1:
         raise StoreError("it is damaged: it does not say its format", fix=_RESTORE)
@@ -172,10 +173,9 @@ def _checksum(written: int, kind: str, tree: bytes, tensors: Tensors) -> str:
     return sha256.hexdigest()
 
 
-def _check_tree(tree: bytes, limits: Limits) -> None:
+def _check_length(tree: bytes, limits: Limits) -> None:
     if len(tree) > limits.tree_bytes:
         raise StoreError(f"the document has {len(tree)} bytes, more than {limits.tree_bytes}")
-    check_size(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
 
 
 # -- files --------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def _read(file: BinaryIO, limits: Limits) -> bytes:
         return head + file.read()
     if not stat.S_ISFIFO(status.st_mode):
         raise StoreError("it is no file")
-    check_head(head, len(head) + limits.header_bytes, limits)
+    check_head(head, limits.file_bytes if len(head) == HEAD_BYTES else len(head), limits)
     return b"".join(_pieces(head, file, limits))
 
 

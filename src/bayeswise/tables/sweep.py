@@ -164,10 +164,13 @@ def in_parts(batch: Batch, most_rows: int | None) -> Iterator[Batch]:
     """Views of at most so many rows."""
     step = batch.n_rows if most_rows is None else most_rows
     for start in range(0, batch.n_rows, max(step, 1)):
-        yield batch if batch.n_rows <= step else _part(batch, slice(start, min(start + step, batch.n_rows)))
+        yield batch if batch.n_rows <= step else rows_of(batch, slice(start, min(start + step, batch.n_rows)))
 
 
-def _part(batch: Batch, rows: slice) -> Batch:
+def rows_of(batch: Batch, rows: slice) -> Batch:
+    """A range of the rows, as views."""
+    if rows.start == 0 and rows.stop >= batch.n_rows:
+        return batch
     return replace(
         batch,
         n_rows=rows.stop - rows.start,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
+from bayeswise.explanations.account import Contribution
 from bayeswise.families.priors import Dirichlet
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
-from bayeswise.models.naive_bayes.factors import Leaving
+from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import Counts, Product
 from bayeswise.tables.batch import MISSING, Batch
@@ -209,6 +211,18 @@ class CategoryScores:
 
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return {table.column.name: _drawn(table, states, generator) for table in self.tables}
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        table = next(table for table in self.tables if table.column.name == column)
+        log_cells = table.log_probability()
+        return tuple(Contribution(column, level, log_cells[k]) for k, level in enumerate(table.counts.levels))
+
+    def linear_terms(self) -> Iterator[LinearTerm]:
+        for table in self.tables:
+            log_cells = table.log_probability()
+            nothing = np.zeros(log_cells.shape[1])
+            for k, level in enumerate(table.counts.levels):
+                yield LinearTerm(table.column.name, level, log_cells[k], nothing)
 
     def n_free_parameters(self) -> int:
         return sum(max(table.count.shape[1] - 1, 0) * table.count.shape[0] for table in self.tables)

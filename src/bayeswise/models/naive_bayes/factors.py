@@ -6,15 +6,18 @@ settings becomes scores: log-likelihoods of cells under every state, which the m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayeswise.engines import Request
+from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import Schema
 
 
@@ -57,7 +60,26 @@ class Scores(Protocol):
         """One cell for each of the given states, by column."""
         ...
 
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """Other values of the column, each with what it says of the states."""
+        ...
+
+    def linear_terms(self) -> Iterator[LinearTerm] | None:
+        """The log-likelihood as a sum of terms weight * feature + constant; None if it is not linear."""
+        ...
+
     def n_free_parameters(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class LinearTerm:
+    """weight * (x - centre) + constant for a number column, or weight where the column has the level."""
+
+    column: str
+    level: Label | None  # None: the column's own number
+    weight: FloatArray  # (n_states,)
+    constant: FloatArray  # (n_states,) at the centre
+    centre: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,15 @@ from typing import Any
 import numpy as np
 
 from bayeswise.engines import Request, summarise
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.engines.ranges import over_ranges
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, KindError, NotFittedError, NotMergedError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Scores
+from bayeswise.models.naive_bayes.far_out import far_out
+from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
@@ -24,8 +28,10 @@ from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.names import find_name
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import open_source
+from bayeswise.tables.sweep import rows_of
 
 
 @dataclass(frozen=True)
@@ -88,17 +94,38 @@ class NaiveBayesModel:
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def log_joint(self, batch: Batch) -> FloatArray:
-        """log p(state) + sum of log p(cell | state), (n_rows, n_states)."""
+        """log p(state) + sum of log p(cell | state), (n_rows, n_states).
+
+        A row so far out that even its logarithm leaves the range of floats is given up to a constant.
+        """
+        return self._joint(batch)[0]
+
+    def _joint(self, batch: Batch) -> tuple[FloatArray, IntArray]:
+        """The log joint, and the rows in which it is only known up to a constant."""
         joint = np.empty((batch.n_rows, len(self.classes)))
-        joint[:] = self.log_prior
-        for each in self.scores:
-            each.add_to(joint, batch)
-        return joint
+        scores = self.scores
+
+        def fill(rows: slice) -> None:
+            view, part = joint[rows], rows_of(batch, rows)
+            view[:] = self.log_prior
+            for each in scores:
+                each.add_to(view, part)
+
+        over_ranges(fill, batch.n_rows)
+        return joint, far_out(joint, batch, self.log_prior, scores)
 
     def posterior(self, batch: Batch) -> Posterior:
         """Posterior and log-evidence of encoded rows."""
-        joint = self.log_joint(batch)
-        return normalise(joint, out=joint)
+        joint, far = self._joint(batch)
+        log_evidence = np.empty(batch.n_rows)
+
+        def divide(rows: slice) -> None:
+            view = joint[rows]
+            log_evidence[rows] = normalise(view, out=view, first_row=rows.start).log_evidence
+
+        over_ranges(divide, batch.n_rows)
+        log_evidence[far] = -np.inf
+        return Posterior(joint, log_evidence)
 
     def predict_proba(self, table: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of each row, states in the order of `classes`."""
@@ -127,10 +154,8 @@ class NaiveBayesModel:
 
         return self._over(table, odds, ())
 
-    def explain(self, row: Any) -> Any:
+    def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, for one row (a mapping by column, or a table of one row)."""
-        from bayeswise.explanations.account import Account, Contribution
-
         table = [dict(row)] if isinstance(row, Mapping) else row
         batch = next(self.batches(table), None)
         if batch is None or batch.n_rows != 1:
@@ -146,6 +171,18 @@ class NaiveBayesModel:
         order = {name: k for k, name in enumerate(self.schema.used)}
         parts.sort(key=lambda part: order[part.column])
         return Account(self.classes, self.log_prior, tuple(parts), self.settings.convention)
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """What the column could say instead: every level, or numbers across the range that was learned."""
+        name = find_name(column, self.schema.used, where="the model")
+        for factor, each in zip(self.factors, self.scores, strict=True):
+            if name in factor.columns:
+                return each.alternatives(name)
+        return ()
+
+    def linear_form(self) -> LinearForm:
+        """The log joint as w . x + w0, where it is linear in the columns."""
+        return linear_form(self.classes, self.log_prior, self.scores)
 
     # -- rows come and go -------------------------------------------------------------------------------------
     def request(self) -> Request:

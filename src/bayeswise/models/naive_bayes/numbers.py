@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,15 +11,17 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
+from bayeswise.explanations.account import Contribution
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.models.naive_bayes.factors import Leaving
+from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.numbers_left_out import log_left_out
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Schema
 
+ALTERNATIVES = 25
 CONSTANT_SPREAD = 2.0**-26
 """A column that is the same everywhere gets this share of its value as stddev (and 1 where the value is 0)."""
 
@@ -133,6 +136,32 @@ class NormalScores:
         mean, stddev = self.parameters.mean[states], self.parameters.stddev[states]
         drawn = mean + stddev * generator.standard_normal(mean.shape)
         return {name: drawn[:, c] for c, name in enumerate(self.columns)}
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """A grid of numbers over three standard deviations of the whole column."""
+        at = self.columns.index(column)
+        whole = self.statistic.pooled()
+        mean, stddev = whole.mean(empty=0.0)[0, at], whole.stddev("n", empty=0.0)[0, at]
+        grid = mean + stddev * np.linspace(-3.0, 3.0, ALTERNATIVES)
+        p = self.parameters
+        one = NormalParameters(p.mean[:, at], p.stddev[:, at], np.asarray(p.mean_low)[:, at])
+        log_cells = Normal().log_density(one, grid[:, None])  # (n_values, n_states)
+        return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(grid))
+
+    def linear_terms(self) -> Iterator[LinearTerm] | None:
+        """w = mean / variance about the whole column's mean; the squares cancel where the variance is shared."""
+        if not self.settings.shared_variance:
+            return None
+        return self._linear_terms()
+
+    def _linear_terms(self) -> Iterator[LinearTerm]:
+        centre = self.statistic.pooled().mean(empty=0.0)[0]
+        p = self.parameters
+        away = (p.mean - centre) + p.mean_low  # (n_states, n_columns)
+        for c, name in enumerate(self.columns):
+            scaled = away[:, c] / p.stddev[:, c]
+            constant = self.log_peak[:, c] - 0.5 * scaled**2
+            yield LinearTerm(name, None, scaled / p.stddev[:, c], constant, float(centre[c]))
 
     def n_free_parameters(self) -> int:
         n_states, n_columns = (int(size) for size in self.parameters.mean.shape)

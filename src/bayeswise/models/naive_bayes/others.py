@@ -7,6 +7,7 @@ column says nothing about the class.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -14,13 +15,17 @@ from typing import Any
 import numpy as np
 
 from bayeswise.engines import Request
+from bayeswise.explanations.account import Contribution
 from bayeswise.families.priors import BetaPrior, GammaPrior
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.logspace import log
+from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Schema
 
 _BLOCK_ROWS = 4096
+_ALTERNATIVES = 25
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,29 @@ class FamilyScores:
         drawn = self.family.sample(self.parameters[0], len(states), generator)  # (n, n_states, n_columns)
         picked = drawn[np.arange(len(states)), states]
         return {name: picked[:, c] for c, name in enumerate(self.columns)}
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """Numbers drawn from the model itself: the only ones that every family is sure to allow."""
+        at = self.columns.index(column)
+        drawn = self.family.sample(self.parameters[0], _ALTERNATIVES, np.random.default_rng(0))[..., at]
+        grid = np.unique(np.quantile(drawn, np.linspace(0.0, 1.0, _ALTERNATIVES), method="nearest"))
+        values = np.zeros((len(grid), len(self.columns)))
+        values[:] = drawn.ravel()[0]
+        values[:, at] = grid
+        log_cells = self._log_cells(*self.parameters, values)[:, at]
+        return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(grid))
+
+    def linear_terms(self) -> Iterator[LinearTerm] | None:
+        """x log rate - rate for Poisson, log rate - rate x for exponential columns; log h(x) is in no difference."""
+        if self.family.name not in ("poisson", "exponential"):
+            return None
+        rate = self.parameters[0].rate
+        return (self._term(name, rate[:, c]) for c, name in enumerate(self.columns))
+
+    def _term(self, name: str, rate: FloatArray) -> LinearTerm:
+        if self.family.name == "poisson":
+            return LinearTerm(name, None, log(rate), -rate)
+        return LinearTerm(name, None, -rate, log(rate))
 
     def n_free_parameters(self) -> int:
         n_states = int(self.statistic.weight_of_rows.shape[0])

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -15,10 +16,12 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
+from bayeswise.explanations.account import Contribution
 from bayeswise.families.special import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import Batch
@@ -175,6 +178,16 @@ class WordScores:
         raise ParameterError(
             f"texts cannot be drawn: column {self.column!r} is a bag of words", fix="leave the text column out"
         )
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """A text has no list of others."""
+        return ()
+
+    def linear_terms(self) -> Iterator[LinearTerm]:
+        """One weight for each word, and what every text adds as a constant of the first."""
+        table, every = self.log_weight
+        for k, word in enumerate(self.statistic.levels):
+            yield LinearTerm(self.column, word, table[k], every if k == 0 else np.zeros_like(every))
 
     def n_free_parameters(self) -> int:
         n_states, n_words = (int(size) for size in self.count.shape)
