@@ -7,7 +7,9 @@ Columns are found by name (those of an unnamed array by position); columns that 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from numpy.typing import ArrayLike
 
@@ -66,6 +68,7 @@ class Encoder:
         """
         sweep = Sweep(self.schema, self.coders, source, targets, weights, self.with_target)
         self.report = sweep.report
-        for chunk in source.chunks(sweep.plan.columns(source)):
-            yield from in_parts(sweep.encode(chunk), self.batch_rows)
+        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as pool:
+            for chunk in source.chunks(sweep.plan.columns(source)):
+                yield from in_parts(sweep.encode(chunk, pool), self.batch_rows)
         sweep.finish(self.check_strays)

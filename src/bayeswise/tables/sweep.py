@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,10 @@ from bayeswise.tables.plan import plan_for
 from bayeswise.tables.schema import Column, Schema
 from bayeswise.tables.source import Chunk, Source
 from bayeswise.tables.strays import StrayCount
-from bayeswise.tables.weights import checked_weights, refuse_all_zero
+from bayeswise.tables.weights import as_weights, checked_weights, refuse_all_zero
+
+ROWS_WORTH_A_THREAD = 20_000
+RawLabels: TypeAlias = tuple[CodeArray, Sequence[Label]]  # codes of levels as the source numbers them, the levels
 
 
 @dataclass
@@ -50,7 +54,7 @@ class Sweep:
         self.source = source
         self.report = Report()
         self.targets = None if targets is None or coders.classes is None else _all_labels(targets)
-        self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        self.weights = None if weights is None else as_weights(weights)
         self.weight = schema.weight if with_target and weights is None else None
         self.heaviest = 0.0
         target = coders.classes.name if coders.classes is not None and self.targets is None else None
@@ -60,8 +64,10 @@ class Sweep:
         if coders.classes is not None:
             coders.classes.start(textual=(targets or source).textual)
 
-    def encode(self, chunk: Chunk) -> Batch:
-        """The rows of a chunk that count, as one batch."""
+    def encode(self, chunk: Chunk, pool: Executor) -> Batch:
+        """The rows of a chunk that count, as one batch; other threads read labels while this one reads numbers."""
+        read = pool.map if chunk.n_rows >= ROWS_WORTH_A_THREAD else map
+        labels = read(chunk.labels, [self.plan[name] for name in self.schema.categories])
         weights = self._weights_of(chunk)
         groups, classes = self._groups_of(chunk)
         kept = self._kept(groups, weights)
@@ -70,7 +76,7 @@ class Sweep:
         return Batch(
             n_rows,
             values=_picked(self._values_of(chunk, kept), kept),
-            codes=self._codes_of(chunk, kept, n_rows),
+            codes=self._codes_of(labels, chunk, kept, n_rows),
             vocabularies=tuple(self.coders.levels[name].vocabulary for name in self.schema.categories),
             texts=tuple(self._words_of(name, chunk, kept) for name in self.schema.texts),
             groups=None if self.coders.classes is None else self.coders.classes.encode(_picked(groups, kept), classes),
@@ -111,7 +117,7 @@ class Sweep:
     def _where_weights(self) -> str:
         return "the weights" if self.weight is None else f"column {self.weight!r}"
 
-    def _groups_of(self, chunk: Chunk) -> tuple[CodeArray, Sequence[Label]]:
+    def _groups_of(self, chunk: Chunk) -> RawLabels:
         if self.coders.classes is None:
             return np.empty(0, dtype=np.int32), ()
         if self.targets is not None:
@@ -146,10 +152,11 @@ class Sweep:
                 _refuse_no_count(column, values[:, k], chunk)
         return values
 
-    def _codes_of(self, chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:
+    def _codes_of(
+        self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int
+    ) -> CodeArray:
         codes = np.empty((len(self.schema.categories), n_rows), dtype=np.int32)
-        for k, name in enumerate(self.schema.categories):
-            raw_codes, levels = chunk.labels(self.plan[name])
+        for k, (name, (raw_codes, levels)) in enumerate(zip(self.schema.categories, labels, strict=True)):
             if self.schema[name].missing == "error":
                 _refuse_missing(self.schema[name], raw_codes == MISSING, chunk, kept)
             codes[k] = self.coders.levels[name].encode(_picked(raw_codes, kept), levels)
@@ -193,7 +200,7 @@ def _rows_of(array: Any, chunk: Chunk, what: str) -> Any:
     return rows
 
 
-def _all_labels(targets: Source) -> tuple[CodeArray, Sequence[Label]]:
+def _all_labels(targets: Source) -> RawLabels:
     if len(targets.columns) != 1:
         raise ParameterError(f"the targets have {len(targets.columns)} columns", fix="give one column")
     name = targets.columns[0].name

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
+
+
+def as_weights(weights: ArrayLike) -> FloatArray:
+    """One double for each row.
+
+    >>> as_weights([1, 2])
+    array([1., 2.])
+    """
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"the weights are no numbers: {error}", fix="give one number for each row") from error
+    if array.ndim != 1:
+        raise SchemaError(f"the weights have the shape {array.shape}", fix="give one number for each row")
+    return array
 
 
 def checked_weights(weights: FloatArray, first_row: int, where: str) -> FloatArray:

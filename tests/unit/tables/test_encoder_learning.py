@@ -96,6 +96,22 @@ def test_weights_and_targets_beside_the_table_must_match_in_number(count: int) -
         list(Encoder(SCHEMA).batches(table, targets=open_source({"y": ["a"] * 3}), weights=np.ones(count)))
 
 
+@pytest.mark.parametrize("weights", [["heavy", "light", "light"], [[1.0], [1.0], [1.0]]])
+def test_weights_that_are_no_numbers_are_refused(weights: Any) -> None:
+    table = open_source({"wind": ["a", "b", "c"], "degrees": [1, 2, 3], "play": ["y", "n", "y"]})
+    with pytest.raises(SchemaError, match="one number for each row"):
+        list(Encoder(SCHEMA).batches(table, weights=weights))
+
+
+def test_many_rows_are_read_by_several_threads_and_stay_the_same() -> None:
+    n_rows = 50_000
+    table = {f"c{k}": [f"level {(row * row + k) % 11}" for row in range(n_rows)] for k in range(4)}
+    schema = Schema(tuple(Column(name, "category", "text") for name in table))
+    batches = learn(table, schema, batch_rows=None)
+    for k, cells in enumerate(table.values()):
+        assert labels_of(batches, k) == cells
+
+
 @pytest.mark.parametrize("chunk_rows", [1, 2, 3, None])
 @pytest.mark.parametrize("batch_rows", [1, 2, None])
 def test_chunks_and_batches_do_not_change_the_rows(chunk_rows: int | None, batch_rows: int | None) -> None:
@@ -247,6 +263,19 @@ def test_a_hole_is_an_error_where_the_policy_says_so(kind: tuple[Any, Any]) -> N
 def test_a_hole_in_a_row_that_is_left_out_is_no_error() -> None:
     schema = Schema((Column("x", "number", missing="error"),), Target("y", "text"))
     assert learn({"x": [1.5, None], "y": ["a", None]}, schema)[0].n_rows == 1
+
+
+def test_flags_are_zero_and_one_where_numbers_are_asked_for() -> None:
+    schema = infer_schema(open_source({"x": [True, False, None]}), kinds={"x": "number"})
+    (batch,) = learn({"x": [True, False, None]}, schema)
+    assert batch.values[:2, 0].tolist() == [1.0, 0.0]
+
+
+def test_dates_are_labels_where_a_category_is_asked_for() -> None:
+    frame = pd.DataFrame({"x": pd.to_datetime(["2024-02-29", "2024-03-01", None])})
+    schema = infer_schema(open_source(frame), kinds={"x": "category"})
+    first, second, hole = labels_of(learn(frame, schema))
+    assert (str(first)[:10], str(second)[:10], hole) == ("2024-02-29", "2024-03-01", None)
 
 
 # -- text -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, NonFiniteError, ParameterError, SchemaError
 from bayeswise.tables.inference import Examination, examine, infer_schema
-from bayeswise.tables.kinds import Finding
+from bayeswise.tables.kinds import Finding, judge
 from bayeswise.tables.schema import Column
 from bayeswise.tables.source import open_source
+from bayeswise.tables.wishes import Wish
 
 CsvOf = Callable[..., Path]
 
@@ -253,6 +255,25 @@ def test_half_of_the_cells_missing_is_worth_a_word() -> None:
 def test_many_levels_are_worth_a_word() -> None:
     names = [f"city{k % 30}" for k in range(40)]
     assert finding({"x": names}).advice[0].what == "30 different values in 40 cells: an id?"
+
+
+def test_more_than_a_million_levels_are_no_category() -> None:
+    few = finding({"x": ["a", "b", "a", "b"]}).profile
+    many = replace(few, rows=9_000_000, strays=9_000_000, distinct=1_000_001, distinct_exact=False, levels=())
+    assert what(judge(many, False, Wish()).column) == ("ignored", "more than a million different values")
+    assert judge(many, False, Wish(kind="category")).column.kind == "category"
+
+
+def test_an_id_in_a_wide_table_is_known_by_its_estimated_number_of_values() -> None:
+    few = finding({"x": ["a", "b", "a", "b"]}).profile
+    ids = replace(few, rows=100_000, strays=100_000, distinct=99_200, distinct_exact=False, levels=())
+    assert what(judge(ids, False, Wish()).column) == ("ignored", "every value is different")
+
+
+def test_columns_without_a_text_for_a_name_are_asked_for_by_number() -> None:
+    frame = pd.DataFrame([[1, 5.5], [2, 6.5], [1, 9.5]])
+    schema = infer_schema(open_source(frame), kinds={0: "category"}, ignore=[1])  # type: ignore[dict-item, list-item]
+    assert [(column.name, column.kind) for column in schema] == [("0", "category"), ("1", "ignored")]
 
 
 # -- what is asked for ----------------------------------------------------------------------------------------
