@@ -1,0 +1,216 @@
+"""Why this answer, as plain data: log joint = log prior + one contribution for each column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.explanations.balance import Balance, weigh
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.states import find_state
+from bayeswise.tables.labels import Label
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """What one column's value says of each state: log p(value | state); zero for all if it was skipped."""
+
+    column: str
+    value: Any
+    log_likelihood: FloatArray  # (n_states,)
+    note: str = ""  # "missing: skipped", "unseen: smoothed"
+
+    def __post_init__(self) -> None:
+        log_likelihood = _frozen(self.log_likelihood, f"the log-likelihood of column {self.column!r}")
+        object.__setattr__(self, "log_likelihood", log_likelihood)
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """The whole reckoning of one case: prior x contributions = posterior, up to the evidence.
+
+    >>> golf = Account(
+    ...     states=("yes", "no"),
+    ...     log_prior=np.log([9 / 14, 5 / 14]),
+    ...     contributions=(
+    ...         Contribution("outlook", "sunny", np.log([2 / 9, 3 / 5])),
+    ...         Contribution("wind", "strong", np.log([3 / 9, 3 / 5])),
+    ...     ),
+    ... )
+    >>> golf.most_probable, golf.posterior.round(4).tolist(), round(golf.log_odds("no"), 4)
+    ('no', [0.2703, 0.7297], 0.9933)
+    >>> [(weight.column, round(weight.log_ratio, 4)) for weight in golf.weigh("no").weights]
+    [('outlook', 0.9933), ('wind', 0.5878)]
+    """
+
+    states: tuple[Label, ...]
+    log_prior: FloatArray  # (n_states,)
+    contributions: tuple[Contribution, ...]
+    convention: str = ""  # which smoothing and prior are in force, in words
+    title: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", tuple(self.states))
+        object.__setattr__(self, "contributions", tuple(self.contributions))
+        object.__setattr__(self, "log_prior", _frozen(self.log_prior, "the log prior"))
+        self._check_shapes()
+
+    def _check_shapes(self) -> None:
+        n_states = len(self.states)
+        parts = {"the log prior": self.log_prior} | {c.column: c.log_likelihood for c in self.contributions}
+        if len(parts) <= len(self.contributions):
+            twice = next(c.column for c in self.contributions if self.columns.count(c.column) > 1)
+            raise ParameterError(
+                f"column {twice!r} contributes twice", fix="give one contribution for each column"
+            )
+        for name, terms in parts.items():
+            if terms.shape != (n_states,):
+                raise ParameterError(
+                    f"{name!r} has the shape {terms.shape}; there are {n_states} states",
+                    fix="give one number for each state",
+                )
+
+    # -- the reckoning --
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(contribution.column for contribution in self.contributions)
+
+    @cached_property
+    def log_terms(self) -> FloatArray:
+        """The prior and every contribution, one below the other, (1 + n_columns, n_states)."""
+        return np.stack([self.log_prior, *(c.log_likelihood for c in self.contributions)])
+
+    @cached_property
+    def log_joint(self) -> FloatArray:
+        """log p(state, row), (n_states,), each sum rounded once."""
+        return np.array([math.fsum(terms) for terms in self.log_terms.T])
+
+    @property
+    def prior(self) -> FloatArray:
+        """p(state), (n_states,)."""
+        return np.asarray(normalise(self.log_prior[None, :]).probability[0])
+
+    @property
+    def posterior(self) -> FloatArray:
+        """p(state | row), (n_states,)."""
+        self._check_possible()
+        return np.asarray(normalise(self.log_joint[None, :]).probability[0])
+
+    @property
+    def most_probable(self) -> Label:
+        """The state of the largest posterior; of equal ones the first."""
+        self._check_possible()
+        return self.states[int(np.argmax(self.log_joint))]
+
+    def rival_of(self, state: Label) -> Label:
+        """The most probable of the other states."""
+        if len(self.states) < 2:
+            raise ParameterError(
+                f"there is no state beside {state!r}", fix="explain a model with two states or more"
+            )
+        position = find_state(state, self.states)
+        others = [k for k in range(len(self.states)) if k != position]
+        return self.states[max(others, key=lambda k: self.log_joint[k])]
+
+    def log_odds(self, state: Label, against: Label | None = None) -> float:
+        """log p(state | row) / p(against | row); None is all other states together."""
+        return self.weigh(state, against).log_odds
+
+    def weigh(self, state: Label | None = None, against: Label | None = None) -> Balance:
+        """What speaks for a state, and what against: the weight of evidence of every column.
+
+        Without a state, the most probable one against its strongest rival; `against` None: all other states.
+        """
+        if state is None:
+            state = self.most_probable
+            against = self.rival_of(state) if against is None else against
+        rival = None if against is None else find_state(against, self.states)
+        return weigh(self, find_state(state, self.states), rival)
+
+    def with_changes(self, changes: Mapping[str, Contribution]) -> Account:
+        """The same case with other values in some columns."""
+        unknown = [column for column in changes if column not in self.columns]
+        if unknown:
+            find_state(unknown[0], self.columns, what="there is no column")
+        return replace(self, contributions=tuple(changes.get(c.column, c) for c in self.contributions))
+
+    def _check_possible(self) -> None:
+        if np.isneginf(self.log_joint).all():
+            raise ImpossibleEvidenceError(
+                f"this case has probability 0 in every state: {self._excluded()}", fix="use smoothing above 0"
+            )
+
+    def _excluded(self) -> str:
+        names = ["its prior", *(f"{c.column} = {c.value!r}" for c in self.contributions)]
+        first = np.argmax(np.isneginf(self.log_terms), axis=0)  # (n_states,)
+        return "; ".join(
+            f"{state!r} by {names[k]}" for state, k in list(zip(self.states, first, strict=True))[:5]
+        )
+
+    # -- faces --
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; minus infinity is the text "-inf"."""
+        from bayeswise.explanations.plain import account_dict
+
+        return account_dict(self)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One line for the prior, each column and the posterior: column, value, log_STATE ..., note."""
+        from bayeswise.explanations.plain import account_columns
+
+        return account_columns(self)
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed (the one in use first), or as it is."""
+        from bayeswise.explanations.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def to_text(self, state: Label | None = None, against: Label | None = None, *, width: int = 80) -> str:
+        """Bars for a terminal of that width, without colour."""
+        from bayeswise.explanations.text import account_text
+
+        return account_text(self, self.weigh(state, against), width=width)
+
+    def to_html(self, state: Label | None = None, against: Label | None = None) -> str:
+        """A page that needs nothing else: no script, no network."""
+        from bayeswise.explanations.html import account_page
+
+        return account_page(self, self.weigh(state, against))
+
+    def _repr_html_(self) -> str:
+        from bayeswise.explanations.html import account_fragment
+
+        return account_fragment(self, self.weigh())
+
+    def __rich__(self) -> RenderableType:
+        from bayeswise.explanations.text import Bars
+
+        return Bars(self, self.weigh())
+
+    def __repr__(self) -> str:
+        joint = ", ".join(
+            f"{state}={log:.4g}" for state, log in zip(self.states, self.log_joint, strict=True)
+        )
+        return f"Account({len(self.contributions)} columns, log joint {joint})"
+
+
+def _frozen(log_terms: Any, what: str) -> FloatArray:
+    """A read-only copy, checked: a log-probability is a number or minus infinity."""
+    terms = np.array(log_terms, dtype=np.float64)
+    if np.isnan(terms).any() or np.isposinf(terms).any():
+        raise ParameterError(
+            f"{what} must be numbers or -inf; found {terms.tolist()}", fix="look at that cell"
+        )
+    terms.setflags(write=False)
+    return terms

@@ -1,0 +1,136 @@
+"""One state against another: the weight of evidence, which adds up to the log-odds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.posteriors.odds import probability_of
+from bayeswise.tables.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account
+
+
+@dataclass(frozen=True)
+class Weight:
+    """log p(value | state) / p(value | against): above 0 it speaks for the state."""
+
+    column: str
+    value: Any
+    log_ratio: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """log-odds = prior log-odds + sum of the weights."""
+
+    state: Label
+    against: Label | None  # None: all other states together
+    log_prior_odds: float
+    weights: tuple[Weight, ...]  # in the order of the columns
+    log_odds: float
+    rival: str  # `against` in words
+    complete: bool = True  # whether there is no third state
+
+    @property
+    def prior(self) -> float:
+        """The probability of the state before the columns were seen, among the states compared."""
+        return float(probability_of(self.log_prior_odds))
+
+    @property
+    def probability(self) -> float:
+        """The probability of the state after that, among the states compared."""
+        return float(probability_of(self.log_odds))
+
+    def share(self, probability: float, digits: int = 3) -> str:
+        """A probability of the state in words: of all states, or of the two that are compared."""
+        return f"{'P' if self.complete else 'of the two'} = {probability:.{digits}g}"
+
+    @cached_property
+    def ranked(self) -> tuple[Weight, ...]:
+        """The strongest first; of equal ones the first column."""
+        return tuple(sorted(self.weights, key=lambda weight: -abs(weight.log_ratio)))
+
+    def strongest(self, n: int) -> tuple[Weight, ...]:
+        """The n strongest; if there are more, the last line is the sum of the others."""
+        if len(self.ranked) <= n:
+            return self.ranked
+        head, tail = self.ranked[: n - 1], self.ranked[n - 1 :]
+        rest = math.fsum(weight.log_ratio for weight in tail)
+        return (*head, Weight(f"{len(tail):,} other columns", "", rest))
+
+
+def weigh(account: Account, state: int, against: int | None) -> Balance:
+    """Weigh one state (a position) against another, or against all others together.
+
+    Against one state a weight is the log-likelihood ratio of the column alone. Against several it is that of
+    the value given the columns before it, log p(x_j | state) - log p(x_j | the others, x_1 ... x_{j-1}): what
+    was seen so far shifts the shares of the others. The sum is the log-odds in both cases.
+    """
+    others = [k for k in range(len(account.states)) if k != state]
+    if against is not None:
+        others = [against]
+    if not others or state in others:
+        raise ParameterError(f"{account.states[state]!r} has no rival", fix="name two different states")
+    log_odds = _log_odds(account, state, others)
+    log_ratios = _pairwise(account, state, others[0]) if len(others) == 1 else _chain(account, state, others)
+    prior, *ratios = log_ratios
+    weights = (
+        Weight(c.column, c.value, ratio, c.note)
+        for c, ratio in zip(account.contributions, ratios, strict=True)
+    )
+    single = len(others) == 1
+    rival = str(account.states[others[0]]) if single else "all others"
+    named = account.states[others[0]] if single else None
+    complete = len(others) == len(account.states) - 1
+    return Balance(account.states[state], named, prior, tuple(weights), log_odds, rival, complete)
+
+
+def _log_odds(account: Account, state: int, others: list[int]) -> float:
+    """log p(state, row) - log sum p(other, row), each difference of sums rounded once."""
+    terms = account.log_terms  # (1 + n_columns, n_states)
+    log_joint = account.log_joint
+    alive = [k for k in others if log_joint[k] > -np.inf]
+    if log_joint[state] == -np.inf and not alive:
+        names = ", ".join(repr(account.states[k]) for k in [state, *others[:5]])
+        raise ImpossibleEvidenceError(
+            f"this case has probability 0 in all states compared ({names}), so that their odds are 0/0",
+            fix="use smoothing above 0, or compare with another state",
+        )
+    if log_joint[state] == -np.inf or not alive:
+        return math.inf if not alive else -math.inf
+    log_gaps = [math.fsum([*terms[:, k], *-terms[:, state]]) for k in alive]
+    return -float(log_sum_exp(np.array(log_gaps)))
+
+
+def _pairwise(account: Account, state: int, rival: int) -> list[float]:
+    return [float(terms[state] - terms[rival]) for terms in account.log_terms]
+
+
+def _chain(account: Account, state: int, others: list[int]) -> list[float]:
+    return list(_chain_ratios(account.log_terms[:, state], account.log_terms[:, others]))
+
+
+def _chain_ratios(log_for: FloatArray, log_others: FloatArray) -> Iterator[float]:
+    """The prior log-odds and then one ratio for each column; (n_terms,), (n_terms, n_others)."""
+    log_share = np.zeros(log_others.shape[1])  # log p(other | any other, columns so far)
+    alive = True
+    for log_term, log_rest in zip(log_for, log_others, strict=True):
+        log_share = log_share + log_rest
+        log_predicted = float(log_sum_exp(log_share))
+        if log_predicted == -math.inf:  # the last rival is ruled out, once
+            yield math.inf if alive else 0.0
+            alive = False
+            continue
+        yield float(log_term) - log_predicted
+        log_share = log_share - log_predicted

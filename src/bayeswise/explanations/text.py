@@ -1,0 +1,149 @@
+"""An account as bars in a terminal: prior first, the strongest column next, posterior last.
+
+The bars are in log-odds: to the right they speak for the answer, to the left for its rival. They can be read
+without colour, in 80 columns.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bayeswise.explanations.wording import factor_text, value_text, weight_text
+from bayeswise.posteriors.wording import shown
+
+if TYPE_CHECKING:
+    from rich.console import ConsoleOptions, RenderableType, RenderResult
+
+    from bayeswise.explanations.account import Account
+    from bayeswise.explanations.balance import Balance, Weight
+
+FOR, AGAINST = "blue", "dark_orange"
+WIDEST = 110  # a wider terminal is no reason for wider bars
+
+_MOST_COLUMNS = 20
+_MOST_STATES = 6
+_NUMBERS = 20  # cells for weight and factor, and the gaps between the columns
+
+
+def account_text(account: Account, balance: Balance, *, width: int = 80) -> str:
+    """The bars as text without colour; no line is longer than `width` cells."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(Bars(account, balance))
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+class Bars:
+    """What `rich` prints."""
+
+    def __init__(self, account: Account, balance: Balance) -> None:
+        self.account = account
+        self.balance = balance
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(options.max_width, WIDEST)
+        yield from self._heading(width)
+        yield self._table(width)
+        if len(self.account.states) > 2:
+            yield self._all_states(width)
+
+    def _heading(self, width: int) -> Iterator[RenderableType]:
+        state, rival = shown(self.balance.state, 24), shown(self.balance.rival, 24)
+        yield Text.assemble("Why ", (state, f"bold {FOR}"), ", not ", (rival, f"bold {AGAINST}"), "?")
+        remarks = [shown(remark, width) for remark in (self.account.title, self.account.convention) if remark]
+        if remarks:
+            yield Text("\n".join(remarks), style="dim")
+
+    def _table(self, width: int) -> Table:
+        weights = self.balance.strongest(_MOST_COLUMNS)
+        name_width, value_width = self._label_widths(weights, width)
+        half = max(4, (width - name_width - value_width - _NUMBERS - 1) // 2)
+        table = _plain_table()
+        table.add_column("", width=name_width, no_wrap=True)
+        table.add_column("", width=value_width, no_wrap=True)
+        table.add_column(self._axis(half), width=2 * half + 1, no_wrap=True)
+        table.add_column("weight", justify="right", width=7, no_wrap=True)
+        table.add_column("factor", justify="right", width=9, no_wrap=True)
+        sizes = [self.balance.log_prior_odds, *(weight.log_ratio for weight in weights)]
+        top = max((abs(size) for size in sizes if math.isfinite(size)), default=0.0) or 1.0
+
+        def line(name: str, value: str, bar: Text, log_ratio: float, style: str = "") -> None:
+            # Text, not str: a label like "[/b]" is no markup
+            labels = (Text(shown(name, name_width), style), Text(shown(value, value_width), style))
+            table.add_row(*labels, bar, weight_text(log_ratio), factor_text(log_ratio))
+
+        prior = self.balance.log_prior_odds
+        line("prior", self.balance.share(self.balance.prior), two_sided_bar(prior / top, half), prior)
+        for weight in weights:
+            value = value_text(weight.value, weight.note)
+            line(weight.column, value, two_sided_bar(weight.log_ratio / top, half), weight.log_ratio)
+        whole = share_bar(self.balance.probability, 2 * half + 1)
+        line(
+            "posterior", self.balance.share(self.balance.probability, 4), whole, self.balance.log_odds, "bold"
+        )
+        return table
+
+    def _label_widths(self, weights: tuple[Weight, ...], width: int) -> tuple[int, int]:
+        """As wide as the labels, up to a quarter of the line each; the posterior has to fit."""
+        most = width // 4
+        names = [cell_len(shown(weight.column, most)) for weight in weights]
+        values = [cell_len(shown(value_text(weight.value, weight.note), most)) for weight in weights]
+        return max([9, *names]), max([len(self.balance.share(0.1234, 4)), *values])
+
+    def _axis(self, half: int) -> Text:
+        rival = "◄ " + shown(self.balance.rival, half - 3)
+        state = shown(self.balance.state, half - 3) + " ►"
+        return Text(f"{rival:<{half}}│{state:>{half}}")
+
+    def _all_states(self, width: int) -> Table:
+        posterior = self.account.posterior
+        order = np.argsort(-posterior, kind="stable")[:_MOST_STATES]
+        heading = "all states" if len(posterior) == len(order) else f"{len(order)} of {len(posterior)} states"
+        table = _plain_table()
+        table.add_column(heading, no_wrap=True)
+        table.add_column("", no_wrap=True)
+        table.add_column("posterior", justify="right", no_wrap=True)
+        for k in order:
+            share = share_bar(float(posterior[k]), max(4, width - 50))
+            table.add_row(Text(shown(self.account.states[k], 30)), share, f"{posterior[k]:.4g}")
+        return table
+
+
+def _plain_table() -> Table:
+    return Table(box=None, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
+
+
+def two_sided_bar(share: float, half: int) -> Text:
+    """A bar from the middle, to the right if positive; an infinite one is full and ends in an arrow.
+
+    >>> two_sided_bar(0.5, 4).plain, two_sided_bar(-0.625, 4).plain
+    ('    │██  ', ' ▐██│    ')
+    """
+    halves = round(2 * half * min(abs(share), 1.0)) if math.isfinite(share) else 2 * half
+    full, rest = divmod(halves, 2)
+    if share > 0:
+        bar = "█" * full + "▌" * rest
+        bar = bar[:-1] + "►" if math.isinf(share) else bar
+        return Text.assemble(" " * half + "│", (f"{bar:<{half}}", FOR))
+    bar = "▐" * rest + "█" * full
+    bar = "◄" + bar[1:] if math.isinf(share) else bar
+    return Text.assemble((f"{bar:>{half}}", AGAINST), "│" + " " * half)
+
+
+def share_bar(probability: float, width: int) -> Text:
+    """A share of the whole width.
+
+    >>> share_bar(0.75, 8).plain
+    '██████░░'
+    """
+    full = round(width * probability)
+    return Text.assemble(("█" * full, FOR), ("░" * (width - full), AGAINST))
