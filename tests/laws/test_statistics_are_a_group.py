@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from strategies import GROUPS, LEVELS, N_GROUPS, Rows, rows
 
 from bayeswise.foundation.errors import NotMergedError
-from bayeswise.statistics import Counts, Grouped, JointCounts, Moments, Product, Sample, Scatter, Weights, fingerprint
+from bayeswise.statistics import (
+    Counts,
+    Grouped,
+    JointCounts,
+    Moments,
+    Product,
+    Sample,
+    Scatter,
+    Weights,
+    WordCounts,
+    fingerprint,
+)
 from bayeswise.tables.labels import Vocabulary
 
 Summarise = Callable[[Rows], Any]
@@ -42,6 +53,11 @@ def joint_of(sample: Rows) -> JointCounts:
     return JointCounts.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
 
 
+def words_of(sample: Rows) -> WordCounts:
+    counts = np.where(sample.codes < 0, np.nan, 3.0 * sample.codes)
+    return WordCounts.of(counts, Vocabulary(["now", "buy"]), sample.groups, N_GROUPS, sample.weights)
+
+
 def product_of(sample: Rows) -> Product:
     return Product({"numbers": moments_of(sample), "colour": counts_of(sample)})
 
@@ -50,7 +66,7 @@ def grouped_of(sample: Rows) -> Grouped[Product]:
     return Grouped.of(GROUPS, product_of(sample))
 
 
-UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, joint_of, product_of]
+UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, joint_of, words_of, product_of]
 PLAIN = pytest.mark.parametrize("of", UNNAMED, ids=lambda of: of.__name__)
 EVERY = pytest.mark.parametrize("of", [*UNNAMED, grouped_of], ids=lambda of: of.__name__)
 pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))

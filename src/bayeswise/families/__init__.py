@@ -19,6 +19,7 @@ from bayeswise.families.gamma import Gamma, GammaParameters
 from bayeswise.families.geometric import Geometric
 from bayeswise.families.laplace import Laplace, LaplaceParameters
 from bayeswise.families.log_normal import LogNormal, LogNormalParameters
+from bayeswise.families.multinomial import Multinomial
 from bayeswise.families.multivariate_normal import MultivariateNormal, MultivariateNormalParameters
 from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
@@ -50,6 +51,7 @@ __all__ = [
     "LaplaceParameters",
     "LogNormal",
     "LogNormalParameters",
+    "Multinomial",
     "MultivariateNormal",
     "MultivariateNormalParameters",
     "Normal",

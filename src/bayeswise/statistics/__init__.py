@@ -14,6 +14,7 @@ from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
 from bayeswise.statistics.sample import Sample
 from bayeswise.statistics.scatter import Scatter
 from bayeswise.statistics.weights import Weights
+from bayeswise.statistics.words import WordCounts
 
 __all__ = [
     "Counts",
@@ -25,5 +26,6 @@ __all__ = [
     "Scatter",
     "SufficientStatistics",
     "Weights",
+    "WordCounts",
     "fingerprint",
 ]
