@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
@@ -24,7 +23,10 @@ _TAKES_PART = 1e-6  # entries of a null vector below this are rounding errors of
 
 @dataclass(frozen=True)
 class Factor:
-    """covariance = L L' with L = diag(stddev) lower, of one group."""
+    """covariance = L L' with L = diag(stddev) lower, of one group.
+
+    Rows are whitened column by column and not by BLAS, so that a row gives the same bits alone and in any batch.
+    """
 
     stddev: FloatArray  # (n_columns,)
     lower: FloatArray  # (n_columns, n_columns)
@@ -44,7 +46,21 @@ class Factor:
 
     def whiten(self, scores: FloatArray) -> FloatArray:
         """(n_rows, n_columns) L^-1 applied to rows that are already in units of stddev."""
-        return np.asarray(solve_triangular(self.lower, scores.T, lower=True, check_finite=False).T)
+        white = np.array(scores.T)  # (n_columns, n_rows)
+        for j, row in enumerate(self.lower):
+            for k in range(j):
+                white[j] -= row[k] * white[k]
+            white[j] /= row[j]
+        return white.T
+
+    def distances(self, scores: FloatArray) -> FloatArray:
+        """(n_rows,) sqrt(s' R^-1 s) of rows in units of stddev, R their correlation, without overflow in the squares."""
+        white = self.whiten(scores).T
+        largest = np.maximum(np.abs(white).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
+        squares = np.zeros(len(scores))
+        for coordinate in white:
+            squares += (coordinate / largest) ** 2
+        return np.asarray(largest * np.sqrt(squares))
 
     def precision(self) -> FloatArray:
         """(n_columns, n_columns) the inverse covariance."""

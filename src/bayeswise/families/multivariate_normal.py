@@ -27,6 +27,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.scatter import Scatter
 
 LOG_PI = float(np.log(np.pi))
+_BLOCK = 4096  # rows at a time, to stay in the cache
 
 
 @dataclass(frozen=True, repr=False)
@@ -242,9 +243,11 @@ def _added_scale(statistic: Scatter, prior: NormalInverseWishart) -> FloatArray:
 
 def _distances(rows: FloatArray, mean: FloatArray, mean_low: FloatArray, factor: Factor) -> FloatArray:
     """(n_rows,) sqrt((x - mean)' covariance^-1 (x - mean)), without overflow in the squares."""
-    scores = standard_scores(rows, mean, mean_low, factor.stddev)
-    missing, infinite = np.asarray(np.isnan(scores).any(axis=1)), np.asarray(np.isinf(scores).any(axis=1))
-    white = np.abs(factor.whiten(np.where((missing | infinite)[:, None], 0.0, scores)))
-    largest = white.max(axis=1, initial=np.finfo(np.float64).tiny)
-    distance = largest * np.sqrt(((white / largest[:, None]) ** 2).sum(axis=1))
-    return np.where(missing, np.nan, np.where(infinite, np.inf, distance))
+    distances = np.empty(len(rows))
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        scores = standard_scores(rows[block], mean, mean_low, factor.stddev)
+        missing, infinite = np.asarray(np.isnan(scores).any(axis=1)), np.asarray(np.isinf(scores).any(axis=1))
+        distance = factor.distances(np.where((missing | infinite)[:, None], 0.0, scores))
+        distances[block] = np.where(missing, np.nan, np.where(infinite, np.inf, distance))
+    return distances

@@ -76,6 +76,15 @@ def test_a_missing_cell_makes_the_row_missing_and_an_infinite_one_impossible() -
     assert found[1] == -np.inf
 
 
+def test_a_row_has_the_same_bits_alone_and_in_a_batch() -> None:
+    generator = np.random.default_rng(15)
+    rows, d = generator.standard_normal((9000, 11)), 11
+    parameters = NORMAL.estimate(NORMAL.statistic(rows @ generator.standard_normal((d, d)))).parameters
+    together = NORMAL.log_density(parameters, rows)
+    for k in (0, 17, 4095, 4096, 8999):
+        assert NORMAL.log_density(parameters, rows[k : k + 1]).tolist() == together[k : k + 1].tolist()
+
+
 # -- estimation -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("divisor", "less"), [("n", 0), ("n-1", 1)])
 def test_the_estimate_is_mean_and_covariance(divisor: Any, less: int) -> None:
