@@ -93,6 +93,11 @@ def test_judging_at_sight_is_judging(columns: Columns, kinds: dict[str, Any], ch
         assert infer_schema(source, "y", kinds=kinds) == examination.schema
 
 
+def test_the_widest_range_of_doubles_is_judged_at_sight() -> None:
+    source = open_source({"x": [-1.7e308, 0.5, 1.7e308]})
+    assert infer_schema(source, kinds={"x": "number"})["x"].kind == infer_schema(source)["x"].kind == "number"
+
+
 @pytest.mark.parametrize("first", [0, 5, 10**6])
 @pytest.mark.parametrize("n_rows", [9, 10, 200])
 def test_row_numbers_are_known_at_sight(first: int, n_rows: int) -> None:

@@ -44,10 +44,11 @@ def _numbers(source: Source, wishes: Wishes, names: list[str]) -> dict[str, Colu
     """Those of the columns that are numbers beyond doubt."""
     low, high, present = extremes(source, names)
     plain = is_plain(low, high, present)
+    finite = np.isfinite(low) & np.isfinite(high)
     return {
         name: kinds.asked_for(name, "number", wishes[name])
         for k, name in enumerate(names)
-        if plain[k] or (wishes[name].kind == "number" and np.isfinite(high[k] - low[k]))
+        if plain[k] or (wishes[name].kind == "number" and finite[k])
     }
 
 
