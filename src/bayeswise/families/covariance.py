@@ -54,7 +54,7 @@ class Factor:
         return white.T
 
     def distances(self, scores: FloatArray) -> FloatArray:
-        """(n_rows,) sqrt(s' R^-1 s) of rows in units of stddev, R their correlation, without overflow in the squares."""
+        """(n_rows,) sqrt(s' R^-1 s) of rows in units of stddev, with R the correlation; no square overflows."""
         white = self.whiten(scores).T
         largest = np.maximum(np.abs(white).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
         squares = np.zeros(len(scores))
