@@ -95,7 +95,7 @@ def rows(size: Size) -> Iterator[Row]:
         partial(against_categorical_naive_bayes, million, 20),
         at_least=30,
     )
-    for n_rows, n_columns, n_classes, target in ((million, 20, 2, 4), (max(fifth, 5_000), 100, 10, 1)):
+    for n_rows, n_columns, n_classes, target in ((million, 20, 2, 4), (max(fifth, 2_000), 100, 10, 1)):
         yield Race(
             f"scatter {n_rows:,} x {n_columns}, {n_classes} classes | QDA.fit",
             partial(against_discriminant_analysis, n_rows, n_columns, n_classes),
