@@ -93,6 +93,8 @@ class CategoryTable:
         smoothed.
         """
         cells = self._cells(codes)
+        if not (cells >= 0).any():
+            return np.zeros((len(codes), len(self.total)))
         rows = np.arange(len(codes))
         present = cells >= 0
         at = np.where(present, cells, 0)
@@ -102,7 +104,7 @@ class CategoryTable:
         count[rows, leaving.groups] -= weight
         total[rows, leaving.groups] -= weight
         n_cells = self.count.shape[1]
-        above = count + self.imagined.by_cell(n_cells)[at][:, None] if n_cells else count
+        above = count + self.imagined.by_cell(n_cells)[at][:, None]
         log_cell = _log_ratio(above, total + self.imagined.below(n_cells), n_cells)
         vanishes = present & ~self._is_fixed(at) & (self.count[:, at].sum(axis=0) <= weight)
         if vanishes.any():

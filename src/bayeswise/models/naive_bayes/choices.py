@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from bayeswise import families
@@ -22,10 +23,14 @@ TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 
 
 def number_families() -> dict[str, Any]:
-    """The families of number columns, by name."""
-    kinds = (getattr(families, name) for name in families.__all__)
-    made = [kind() for kind in kinds if hasattr(kind, "log_density") and hasattr(kind, "support")]
-    return {each.name: each for each in made if each.support in _NUMBER_SUPPORTS}
+    """The families of number columns that need no setting of their own, by name."""
+    kinds = [getattr(families, name) for name in families.__all__]
+    ready = [kind for kind in kinds if hasattr(kind, "log_density") and _needs_nothing(kind)]
+    return {kind.name: kind() for kind in ready if kind.support in _NUMBER_SUPPORTS}
+
+
+def _needs_nothing(kind: Any) -> bool:
+    return is_dataclass(kind) and all(each.default is not MISSING for each in fields(kind) if each.init)
 
 
 def factors_for(schema: Schema, wanted: Families = "auto") -> tuple[Factor, ...]:
