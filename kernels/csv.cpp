@@ -5,21 +5,8 @@
 #include <emmintrin.h>
 #define BAYESWISE_SSE2 1
 #endif
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
 
 namespace {
-
-int lowest_bit(std::uint64_t mask) {
-#if defined(_MSC_VER)
-    unsigned long index;
-    _BitScanForward64(&index, mask);
-    return static_cast<int>(index);
-#else
-    return __builtin_ctzll(mask);
-#endif
-}
 
 // The positions of delimiters, quotes and line ends, in order, found 64 bytes at a time.
 class Marks {
@@ -145,7 +132,7 @@ private:
                 if (data_[i] != ' ' && data_[i] != '\t') return flaw(Flaw::after_quote, quote_line_);
             end = close_ + 1;
         }
-        b_.fields.push_back({static_cast<std::uint32_t>(begin_), static_cast<std::uint32_t>(end)});
+        b_.fields.push_back({begin_ | static_cast<std::uint64_t>(end) << 32});
         ++n_fields_;
     }
     // False when the block ends between a carriage return and the line feed that may follow it.
@@ -203,17 +190,18 @@ void check_encoding(CsvBlock& block) {
     const std::size_t good = utf8_until(records);
     if (good == records.size()) return;
     std::size_t row = block.lines.size();
-    while (row > 0 && block.fields[(row - 1) * block.n_columns].begin > good) --row;
+    while (row > 0 && block.fields[(row - 1) * block.n_columns].begin() > good) --row;
     block.flaw = Flaw::encoding;
     block.flaw_line = row > 0 ? block.lines[row - 1] : 1;
 }
 
 }  // namespace
 
-std::shared_ptr<CsvBlock> split_csv(std::string data, const Dialect& dialect, std::size_t n_columns,
+std::shared_ptr<CsvBlock> split_csv(std::string_view carried, std::string_view fresh, const Dialect& dialect, std::size_t n_columns,
                                     std::int64_t first_line, bool last, std::size_t most_rows) {
     auto block = std::make_shared<CsvBlock>();
-    block->data = std::move(data);
+    block->data.reserve(carried.size() + fresh.size());
+    block->data.append(carried).append(fresh);
     block->dialect = dialect;
     block->n_columns = n_columns;
     block->next_line = first_line;

@@ -16,8 +16,11 @@ struct Dialect {
 
 enum class Flaw : std::uint8_t { none, ragged, after_quote, open_quote, encoding };
 
+// Where a field begins and ends, in one word: one store when splitting, one load when reading.
 struct Field {
-    std::uint32_t begin, end;
+    std::uint64_t bounds;
+    std::size_t begin() const { return bounds & 0xFFFFFFFF; }
+    std::size_t end() const { return bounds >> 32; }
 };
 
 // Whole records of one block: where their fields begin and end, and which lines they begin on.
@@ -39,7 +42,7 @@ struct CsvBlock {
 
 // With n_columns = 0 the first record decides. An incomplete record at the end is left for the next block, unless this is
 // the last one.
-std::shared_ptr<CsvBlock> split_csv(std::string data, const Dialect& dialect, std::size_t n_columns,
+std::shared_ptr<CsvBlock> split_csv(std::string_view carried, std::string_view fresh, const Dialect& dialect, std::size_t n_columns,
                                     std::int64_t first_line, bool last, std::size_t most_rows);
 
 struct CsvView {
@@ -53,7 +56,7 @@ struct CsvView {
         const char* data = block->data.data();
         for (std::int64_t row = 0; row < n_rows; ++row) {
             const Field field = block->fields[static_cast<std::size_t>(begin + row) * n + column];
-            sink.text(row, unquoted({data + field.begin, field.end - field.begin}, scratch));
+            sink.text(row, unquoted({data + field.begin(), field.end() - field.begin()}, scratch));
         }
     }
     std::string_view unquoted(std::string_view field, std::string& scratch) const {

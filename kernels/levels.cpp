@@ -1,40 +1,63 @@
 #include "levels.h"
 
 #include <stdexcept>
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
 
 namespace {
 
 constexpr std::uint64_t k1 = 0x9E3779B97F4A7C15ull, k2 = 0xBF58476D1CE4E5B9ull, k3 = 0x94D049BB133111EBull;
 
-std::uint64_t mixed(std::uint64_t h) {
-    h = (h ^ (h >> 30)) * k2;
-    h = (h ^ (h >> 27)) * k3;
-    return h ^ (h >> 31);
+// Both halves of a product of 64-bit words, one upon the other: every bit of a and b reaches every bit of the result.
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+#if defined(_MSC_VER)
+    std::uint64_t high;
+    const std::uint64_t low = _umul128(a, b, &high);
+    return low ^ high;
+#else
+    const unsigned __int128 wide = static_cast<unsigned __int128>(a) * b;
+    return static_cast<std::uint64_t>(wide) ^ static_cast<std::uint64_t>(wide >> 64);
+#endif
 }
 
-std::uint64_t folded(std::uint64_t h, std::uint64_t word) {
-    h = (h ^ word) * k2;
-    return (h ^ (h >> 29)) * k3;
+std::uint64_t byte(const char* p) { return static_cast<unsigned char>(*p); }
+
+std::uint64_t eight(const char* p) {
+    std::uint64_t word;
+    std::memcpy(&word, p, 8);
+    return word;
+}
+
+std::uint64_t four(const char* p) {
+    std::uint32_t word;
+    std::memcpy(&word, p, 4);
+    return word;
 }
 
 }  // namespace
 
+// Texts of up to 16 bytes are two words that may overlap, so that there is no loop.
 std::uint64_t hash_text(Tag tag, std::string_view text) {
-    std::uint64_t h = k1 * (text.size() + 1) + static_cast<std::uint64_t>(tag);
     const char* p = text.data();
-    std::size_t left = text.size();
-    for (; left >= 8; left -= 8, p += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, p, 8);
-        h = folded(h, word);
+    const std::size_t n = text.size();
+    std::uint64_t h = k1 * (n + 1) + static_cast<std::uint64_t>(tag), a = 0, b = 0;
+    if (n > 16) {
+        std::size_t left = n;
+        for (; left > 16; left -= 16, p += 16) h = product(eight(p) ^ k2 ^ h, eight(p + 8) ^ k3);
+        a = eight(p + left - 16), b = eight(p + left - 8);
+    } else if (n >= 8) {
+        a = eight(p), b = eight(p + n - 8);
+    } else if (n >= 4) {
+        a = four(p), b = four(p + n - 4);
+    } else if (n > 0) {
+        a = byte(p) | byte(p + n / 2) << 8 | byte(p + n - 1) << 16;
     }
-    std::uint64_t tail = 0;
-    for (std::size_t i = 0; i < left; ++i) tail |= static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
-    return mixed(folded(h, tail));
+    return product(product(a ^ k2 ^ h, b ^ k3) ^ h, k1);
 }
 
 std::uint64_t hash_bits(Tag tag, std::uint64_t bits) {
-    return mixed(bits * k1 + (static_cast<std::uint64_t>(tag) + 1) * k3);
+    return product(product(bits ^ k2, k3 + static_cast<std::uint64_t>(tag)) ^ k1, k2);
 }
 
 Levels::Levels() : slots_(64, -1) {}

@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstring>
 #include <limits>
 #if !defined(__cpp_lib_to_chars)
 #include <locale>
@@ -11,12 +11,10 @@
 
 namespace {
 
-constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-constexpr std::uint64_t exact_limit = 1ull << 53;
+using numeral_detail::exact_limit;
+using numeral_detail::is_digit;
+using numeral_detail::powers_of_ten;
 
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 bool equals_lower(std::string_view text, std::string_view lowered) {
@@ -92,27 +90,6 @@ Scan scan(const char* p, const char* end, char decimal_mark) {
     return s;
 }
 
-// Digits with at most one mark, few enough for one exact division: nearly every number met in practice.
-bool read_plain(const char* p, const char* end, char decimal_mark, Numeral& n) {
-    std::uint64_t mantissa = 0;
-    const char* const begin = p;
-    while (p < end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
-    const std::ptrdiff_t whole = p - begin;
-    std::ptrdiff_t fraction = 0;
-    if (p < end && *p == decimal_mark) {
-        const char* const after = ++p;
-        while (p < end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<std::uint64_t>(*p++ - '0');
-        fraction = p - after;
-    } else {
-        n.integer = true;
-    }
-    if (p != end || whole + fraction == 0 || whole + fraction > 19 || mantissa > exact_limit) return false;
-    n.padded = n.integer && *begin == '0' && whole > 1;
-    n.value = fraction == 0 ? static_cast<double>(mantissa) : static_cast<double>(mantissa) / powers_of_ten[fraction];
-    n.valid = true;
-    return true;
-}
-
 Numeral infinity(double sign) {
     Numeral n;
     n.value = sign * std::numeric_limits<double>::infinity();
@@ -122,18 +99,8 @@ Numeral infinity(double sign) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-    return text;
-}
-
-Numeral read_number(std::string_view text, char decimal_mark) {
-    text = trimmed(text);
+Numeral read_any_number(std::string_view text, bool negative, char decimal_mark) {
     Numeral n;
-    if (text.empty()) return n;
-    const bool negative = text.front() == '-';
-    if (negative || text.front() == '+') text.remove_prefix(1);
     if (text.empty()) return n;
     const char first = text.front();
     if (!is_digit(first) && first != decimal_mark) {
@@ -142,11 +109,6 @@ Numeral read_number(std::string_view text, char decimal_mark) {
     }
     const char* begin = text.data();
     const char* end = begin + text.size();
-    if (read_plain(begin, end, decimal_mark, n)) {
-        if (negative) n.value = -n.value;
-        return n;
-    }
-    n = Numeral();
     const Scan s = scan(begin, end, decimal_mark);
     if (!s.well_formed) return n;
     n.integer = !s.mark && !s.power;
@@ -188,8 +150,7 @@ NullWords::NullWords(const std::vector<std::string>& words) {
     }
 }
 
-bool NullWords::contains(std::string_view text) const {
-    if (!text.empty() && !first_[static_cast<unsigned char>(text[0])]) return false;
+bool NullWords::found(std::string_view text) const {
     text = trimmed(text);
     if (text.empty()) return empty_word_;
     if (text.size() > longest_ || !first_[static_cast<unsigned char>(text[0])]) return false;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t n_examples = 5;
 constexpr std::size_t sample_size = 1 << 14;   // relative error of an estimate: about 1.2 / sqrt(2^14) = 1 %
+constexpr std::size_t counted_decimals = 1 << 12;
 constexpr std::size_t example_bytes = 200;
 
 std::uint64_t n_characters(std::string_view s) {
@@ -35,11 +36,12 @@ std::string shortened(std::string_view s, std::size_t most) {
 
 }  // namespace
 
-DistinctHashes::DistinctHashes(std::size_t cap) : cap_(cap), slots_(1024, 0) {}
+DistinctHashes::DistinctHashes(std::size_t cap) : cap_(cap) {}
 
 void DistinctHashes::add(std::uint64_t hash) {
     if (hash == 0) hash = 1;
     if (depth_ > 0 && (hash >> (64 - depth_)) != 0) return;
+    if (slots_.empty()) slots_.assign(1024, 0);
     insert(hash);
     if (size_ > (depth_ == 0 ? cap_ : std::min(cap_, sample_size))) thin();
 }
@@ -70,8 +72,8 @@ void DistinctHashes::thin() {
 }
 
 Profiler::Profiler(std::size_t exact_distinct, std::size_t counted_levels, std::size_t counted_bytes)
-    : exact_distinct_(exact_distinct), counted_levels_(counted_levels), counted_bytes_(counted_bytes),
-      levels_(std::make_unique<Levels>()) {}
+    : counted_levels_(counted_levels), counted_bytes_(counted_bytes), levels_(std::make_unique<Levels>()),
+      hashes_(exact_distinct), decimals_(counted_decimals) {}
 
 void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
     ++rows;
@@ -81,10 +83,14 @@ void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
     }
     const Numeral n = read_number(s, rules.decimal_mark);
     ++texts;
-    longest = std::max(longest, n_characters(s));
-    words += n.valid ? 1 : n_words(s);
-    count_text(s, Tag::text);
-    if (!n.valid) return stray(s, place);
+    count_text(s, Tag::text, n.valid && !n.integer);
+    if (!n.valid) {
+        longest = std::max(longest, n_characters(s));
+        words += n_words(s);
+        return stray(s, place);
+    }
+    longest = std::max<std::uint64_t>(longest, s.size());
+    ++words;
     integers += n.integer;
     zero_padded += n.padded;
     wide_integers += n.wide;
@@ -98,26 +104,27 @@ void Profiler::integer(std::int64_t i) {
     constexpr std::int64_t limit = std::int64_t{1} << 53;
     wide_integers += i > limit || i < -limit;
     number(static_cast<double>(i));
-    count_bits(Tag::integer, static_cast<std::uint64_t>(i));
+    count_bits(Tag::integer, static_cast<std::uint64_t>(i), false);
 }
 
 void Profiler::wide_integer(std::string_view digits) {
     ++rows, ++integers, ++wide_integers;
     number(wide_value(digits));
-    count_text(digits, Tag::wide_integer);
+    count_text(digits, Tag::wide_integer, false);
 }
 
 void Profiler::real(double x) {
     if (std::isnan(x)) return null();
     ++rows;
-    if (std::isinf(x)) ++infinite; else if (x == std::floor(x)) ++integers; else ++decimals;
+    const bool whole = x == std::floor(x);
+    if (std::isinf(x)) ++infinite; else if (whole) ++integers; else ++decimals;
     number(x);
-    count_bits(Tag::real, real_bits(x));
+    count_bits(Tag::real, real_bits(x), !whole);
 }
 
 void Profiler::boolean(bool b) {
     ++rows, ++booleans;
-    count_bits(Tag::boolean, b ? 1 : 0);
+    count_bits(Tag::boolean, b ? 1 : 0, false);
 }
 
 void Profiler::opaque(Place place) {
@@ -143,25 +150,33 @@ void Profiler::stray(std::string_view s, Place place) {
     std::sort(stray_examples.begin(), stray_examples.end(), later);
 }
 
-void Profiler::count_text(std::string_view s, Tag tag) {
+void Profiler::count_text(std::string_view s, Tag tag, bool decimal) {
     const std::uint64_t hash = hash_text(tag, s);
-    if (levels_) count(levels_->of_text(s, hash, tag)); else hashes_->add(hash);
+    if (levels_) count(levels_->of_text(s, hash, tag), decimal);
+    else (decimal ? decimals_ : hashes_).add(hash);
 }
 
-void Profiler::count_bits(Tag tag, std::uint64_t bits) {
+void Profiler::count_bits(Tag tag, std::uint64_t bits, bool decimal) {
     const std::uint64_t hash = hash_bits(tag, bits);
-    if (levels_) count(levels_->of_bits(tag, bits, hash)); else hashes_->add(hash);
+    if (levels_) count(levels_->of_bits(tag, bits, hash), decimal);
+    else (decimal ? decimals_ : hashes_).add(hash);
 }
 
-void Profiler::count(std::int32_t level) {
+void Profiler::count(std::int32_t level, bool decimal) {
     const std::size_t i = static_cast<std::size_t>(level);
     if (i < counts_.size()) { ++counts_[i]; return; }
     counts_.push_back(1);
-    if (levels_->size() <= counted_levels_ && levels_->text_bytes() <= counted_bytes_) return;
-    hashes_ = std::make_unique<DistinctHashes>(exact_distinct_);
-    for (std::size_t k = 0; k < levels_->size(); ++k) hashes_->add(levels_->hash(k));
+    is_decimal_.push_back(decimal);
+    n_decimals_ += decimal;
+    if (levels_->size() > counted_levels_ || levels_->text_bytes() > counted_bytes_ || n_decimals_ > counted_decimals)
+        stop_counting();
+}
+
+void Profiler::stop_counting() {
+    for (std::size_t k = 0; k < levels_->size(); ++k) (is_decimal_[k] ? decimals_ : hashes_).add(levels_->hash(k));
     levels_.reset();
     std::vector<std::uint64_t>().swap(counts_);
+    std::vector<bool>().swap(is_decimal_);
 }
 
 std::vector<std::pair<Level, std::uint64_t>> Profiler::frequent(std::size_t most) const {

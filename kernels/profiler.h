@@ -33,7 +33,7 @@ private:
     std::size_t cap_;
     std::size_t size_ = 0;
     int depth_ = 0;
-    std::vector<std::uint64_t> slots_;   // 0 is free
+    std::vector<std::uint64_t> slots_;   // 0 is free; none before the first hash
 };
 
 struct StrayExample {
@@ -53,8 +53,8 @@ public:
     void boolean(bool b);
     void opaque(Place place);
 
-    std::uint64_t distinct() const { return levels_ ? levels_->size() : hashes_->estimate(); }
-    bool distinct_exact() const { return levels_ || hashes_->exact(); }
+    std::uint64_t distinct() const { return levels_ ? levels_->size() : hashes_.estimate() + decimals_.estimate(); }
+    bool distinct_exact() const { return levels_ || (hashes_.exact() && decimals_.exact()); }
     // The most frequent levels, by falling count, then by value; none if there were too many to count.
     std::vector<std::pair<Level, std::uint64_t>> frequent(std::size_t most) const;
     bool counted() const { return levels_ != nullptr; }
@@ -69,12 +69,15 @@ public:
 private:
     void number(double x);
     void stray(std::string_view s, Place place);
-    void count_text(std::string_view s, Tag tag);
-    void count_bits(Tag tag, std::uint64_t bits);
-    void count(std::int32_t level);
+    void count_text(std::string_view s, Tag tag, bool decimal);
+    void count_bits(Tag tag, std::uint64_t bits, bool decimal);
+    void count(std::int32_t level, bool decimal);
+    void stop_counting();
 
-    std::size_t exact_distinct_, counted_levels_, counted_bytes_;
-    std::unique_ptr<Levels> levels_;          // until there are too many
+    std::size_t counted_levels_, counted_bytes_;
+    std::unique_ptr<Levels> levels_;   // until there are too many
     std::vector<std::uint64_t> counts_;
-    std::unique_ptr<DistinctHashes> hashes_;  // from then on
+    std::vector<bool> is_decimal_;
+    std::size_t n_decimals_ = 0;
+    DistinctHashes hashes_, decimals_;   // from then on; decimals are measured, not named, so an estimate is good enough
 };

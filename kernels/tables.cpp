@@ -239,12 +239,11 @@ std::unique_ptr<Column> csv_column(std::shared_ptr<CsvBlock> block, std::size_t 
     return column;
 }
 
-std::shared_ptr<CsvBlock> split_bytes(nb::bytes data, char delimiter, char quote, bool skip_space, std::size_t n_columns,
+std::shared_ptr<CsvBlock> split_bytes(nb::bytes carried, nb::bytes fresh, char delimiter, char quote, bool skip_space, std::size_t n_columns,
                                       std::int64_t first_line, bool last, std::size_t most_rows) {
-    const char* bytes = data.c_str();
-    const std::size_t size = data.size();
+    const std::string_view front(carried.c_str(), carried.size()), back(fresh.c_str(), fresh.size());
     const nb::gil_scoped_release free;
-    return split_csv(std::string(bytes, size), Dialect{delimiter, quote, skip_space}, n_columns, first_line, last, most_rows);
+    return split_csv(front, back, Dialect{delimiter, quote, skip_space}, n_columns, first_line, last, most_rows);
 }
 
 const char* flaw_name(const CsvBlock& block) {
@@ -303,12 +302,13 @@ void bind_arrow(nb::module_& m) {
     nb::class_<CsvBlock>(m, "CsvBlock", "The whole records of one block of text.")
         .def_prop_ro("n_rows", &CsvBlock::n_rows)
         .def_ro("n_columns", &CsvBlock::n_columns)
-        .def_ro("consumed", &CsvBlock::consumed)
         .def_ro("next_line", &CsvBlock::next_line)
         .def_prop_ro("flaw", &flaw_name)
         .def_ro("flaw_line", &CsvBlock::flaw_line)
         .def_ro("flaw_fields", &CsvBlock::flaw_fields)
-        .def_static("split", &split_bytes, "data"_a, "delimiter"_a, "quote"_a, "skip_space"_a, "n_columns"_a, "first_line"_a,
+        .def("rest", [](const CsvBlock& b) { return nb::bytes(b.data.data() + b.consumed, b.data.size() - b.consumed); },
+             "The bytes after the last whole record.")
+        .def_static("split", &split_bytes, "carried"_a, "fresh"_a, "delimiter"_a, "quote"_a, "skip_space"_a, "n_columns"_a, "first_line"_a,
                     "last"_a, "most_rows"_a)
         .def("column", &csv_column, "index"_a, "begin"_a, "n_rows"_a);
 

@@ -160,8 +160,6 @@ class CsvBlock:
     @property
     def n_columns(self) -> int: ...
     @property
-    def consumed(self) -> int: ...
-    @property
     def next_line(self) -> int: ...
     @property
     def flaw(self) -> str: ...
@@ -171,7 +169,8 @@ class CsvBlock:
     def flaw_fields(self) -> int: ...
     @staticmethod
     def split(
-        data: bytes,
+        carried: bytes,
+        fresh: bytes,
         delimiter: str,
         quote: str,
         skip_space: bool,
@@ -180,6 +179,8 @@ class CsvBlock:
         last: bool,
         most_rows: int,
     ) -> CsvBlock: ...
+    def rest(self) -> bytes:
+        """The bytes after the last whole record."""
     def column(self, index: int, begin: int, n_rows: int) -> Column: ...
 
 class ArrowBatch:

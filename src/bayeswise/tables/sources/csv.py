@@ -14,7 +14,7 @@ from bayeswise.tables.sources import text_file
 from bayeswise.tables.sources.dialect import Dialect, sniff
 from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource, ahead, plain_columns
 
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
 LONGEST_RECORD = 1 << 26
 _ALL = (1 << 62) - 1
 
@@ -89,22 +89,24 @@ class CsvSource(TableSource):
         with text_file.opened(self._path, self._encoding) as stream:
             while True:
                 fresh = stream.read(max(BLOCK_BYTES, len(carry)))
-                block = self._split(carry + fresh, n_columns, line, not fresh, most_rows)
+                block = self._split(carry, fresh, n_columns, line, most_rows)
                 if block.n_rows:
                     yield block
                 if not fresh:
                     return
                 line = block.next_line
-                carry = (carry + fresh)[block.consumed :]
+                carry = block.rest()
                 if len(carry) > LONGEST_RECORD:
                     raise SourceError(
                         f"{self._name}: the record in line {line} is longer than {LONGEST_RECORD >> 20} MB",
                         fix="close the quotes that open there, or name another delimiter",
                     )
 
-    def _split(self, data: bytes, n_columns: int, line: int, last: bool, most_rows: int) -> _kernels.CsvBlock:
+    def _split(self, carry: bytes, fresh: bytes, n_columns: int, line: int, most_rows: int) -> _kernels.CsvBlock:
         d = self.dialect
-        block = _kernels.CsvBlock.split(data, d.delimiter, d.quote, d.skip_space, n_columns, line, last, most_rows)
+        block = _kernels.CsvBlock.split(
+            carry, fresh, d.delimiter, d.quote, d.skip_space, n_columns, line, not fresh, most_rows
+        )
         if block.flaw:
             raise flaw_error(self._name, block, n_columns, d)
         return block

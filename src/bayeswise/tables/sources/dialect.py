@@ -66,7 +66,7 @@ def _quote(sample: str) -> str:
     if '"' in sample:
         return '"'
     lines = sample.splitlines()[1:_RECORDS]
-    wrapped = sum(bool(re.search(r"(^|[,\t;|])\s*'[^']*'\s*([,\t;|]|$)", line)) for line in lines)
+    wrapped = sum(bool(re.search(r"(^|[,\t;|])\s*'([^']|'')*'\s*([,\t;|]|$)", line)) for line in lines)
     return "'" if wrapped * 2 > len(lines) else '"'
 
 

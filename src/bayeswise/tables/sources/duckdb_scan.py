@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import SchemaError, SourceError
+from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
@@ -51,8 +51,12 @@ class RelationSource(TableSource):
         with translated(description):
             fields, _ = one_batch(description, relation.limit(0).__arrow_c_stream__())
         columns = [_declared(raw, kind) for raw, kind in zip(raw_columns(fields, None), relation.types, strict=True)]
+        self._sql_names = list(relation.columns)
         self._mixed = frozenset(k for k, kind in enumerate(relation.types) if str(kind) == "JSON")
-        super().__init__(description, columns)
+        super().__init__(description, self._named(columns))
+
+    def _named(self, columns: list[RawColumn]) -> list[RawColumn]:
+        return columns
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ScanPiece]:
         positions = {index: k for k, index in enumerate(indices)}
@@ -60,7 +64,7 @@ class RelationSource(TableSource):
             yield ScanPiece(batch, positions, self._mixed)
 
     def _batches(self, indices: Sequence[int]) -> Generator[_kernels.ArrowBatch, None, None]:
-        wanted = ", ".join(quoted(self.columns[k].name) for k in indices)
+        wanted = ", ".join(quoted(self._sql_names[k]) for k in indices)
         with translated(self.description):
             capsule = self._opened().project(wanted or "1").__arrow_c_stream__()
             yield from batches(self.description, capsule)
@@ -109,17 +113,26 @@ def from_relation(relation: Any) -> TableSource:
     return RelationSource("duckdb relation", relation)
 
 
-def from_parquet(path: Path, name: str) -> TableSource:
-    """A Parquet file; DuckDB ignores the case of names, so names that differ only there are refused."""
-    source = ScanSource(name, "read_parquet({path})", path)
-    with translated(name):
-        folded: dict[str, str] = {}
-        for column in source.columns:
-            stem = column.name.casefold()
-            if stem in folded:
-                raise SchemaError(f"{name} has columns {folded[stem]!r} and {column.name!r}", fix="rename one of them")
-            folded[stem] = column.name
-    return source
+class ParquetSource(ScanSource):
+    """A Parquet file, under its own names: DuckDB ignores their case and renames the second of "a" and "A"."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._schema = f"SELECT name, num_children FROM parquet_schema({literal(str(path))})"
+        super().__init__(name, "read_parquet({path})", path)
+
+    def _named(self, columns: list[RawColumn]) -> list[RawColumn]:
+        nodes = iter(self._database.execute(self._schema).fetchall())
+        _, n_columns = next(nodes)
+        names = [_top_name(nodes) for _ in range(n_columns)]
+        return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+
+
+def _top_name(nodes: Iterator[tuple[str, int | None]]) -> str:
+    """The name of the next node of a schema in depth-first order, its children passed over."""
+    name, n_children = next(nodes)
+    for _ in range(n_children or 0):
+        _top_name(nodes)
+    return name
 
 
 def from_json(path: Path, name: str) -> TableSource:

@@ -84,9 +84,9 @@ def from_file(path: Path, name: str, options: Options) -> TableSource:
 
 def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource | None:
     if start.startswith(b"PAR1"):
-        from bayeswise.tables.sources.duckdb_scan import from_parquet
+        from bayeswise.tables.sources.duckdb_scan import ParquetSource
 
-        return from_parquet(path, name)
+        return ParquetSource(path, name)
     if start.startswith(b"SQLite format 3\0"):
         from bayeswise.tables.sources.sqlite import from_sqlite
 
