@@ -146,7 +146,16 @@ class Colour(enum.StrEnum):
 
 
 def test_cells_of_other_types_are_settled() -> None:
-    cells = [np.int64(1), np.float32(0.5), np.bool_(True), np.str_("a"), Colour.RED, pd.NA, pd.NaT, np.datetime64("NaT")]
+    cells = [
+        np.int64(1),
+        np.float32(0.5),
+        np.bool_(True),
+        np.str_("a"),
+        Colour.RED,
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT"),
+    ]
     settled = [("int", 1), ("float", 0.5), ("bool", True), ("str", "a"), ("str", "red"), *([("NoneType", None)] * 3)]
     assert typed(labels_of({"m": cells}, "m")) == settled
 
@@ -303,7 +312,9 @@ def test_a_stream_that_can_be_read_once_is_kept() -> None:
 
 
 def test_slices_and_many_chunks_are_read_at_their_offsets() -> None:
-    table = pa.concat_tables([pa.table({"x": [1, None, 3, 4], "s": ["a", "b", None, "d"], "f": [True, None, False, True]})] * 3)
+    table = pa.concat_tables(
+        [pa.table({"x": [1, None, 3, 4], "s": ["a", "b", None, "d"], "f": [True, None, False, True]})] * 3
+    )
     sliced = table.slice(3, 6)
     assert numbers_of(sliced, "x") == pytest.approx([4, 1, math.nan, 3, 4, 1], nan_ok=True)
     assert labels_of(sliced, "s") == ["d", "a", "b", None, "d", "a"]
@@ -349,7 +360,9 @@ def test_names_must_be_there_and_differ(table: Any) -> None:
         open_source(table)
 
 
-@pytest.mark.parametrize("table", [3, None, b"bytes", [], [1, 2], np.zeros(3), np.zeros((2, 2, 2)), np.zeros((2, 2), complex)])
+@pytest.mark.parametrize(
+    "table", [3, None, b"bytes", [], [1, 2], np.zeros(3), np.zeros((2, 2, 2)), np.zeros((2, 2), complex)]
+)
 def test_what_is_no_table_is_refused(table: Any) -> None:
     with pytest.raises(SourceError, match=r"Fix:"):
         open_source(table)

@@ -125,4 +125,3 @@ def from_pyarrow(table: Any) -> TableSource:
         return table.select(list(indices)).__arrow_c_stream__()
 
     return ArrowSource(description, export, raw_columns(fields, first), table.num_rows)
-
