@@ -18,7 +18,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.ranges import row_ranges
 from bayeswise.engines.request import Ask, Request
-from bayeswise.foundation.errors import NonFiniteError
+from bayeswise.foundation.errors import NonFiniteError, SupportError
 from bayeswise.statistics import Grouped, Product, Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Vocabulary
@@ -92,6 +92,9 @@ def _of_range(
                 f"column {ask.columns[column]!r} has an infinite value in row {first_row + rows.start + row + 1}",
                 fix="leave the cell empty, or give a finite number",
             ) from None
+        except SupportError as error:
+            place = {"row": first_row + rows.start + error.row + 1, "column": ask.columns[int(error.column)]}
+            raise error.at(**place) from None
     return Product(parts)
 
 

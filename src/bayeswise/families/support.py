@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
-from bayeswise.foundation.errors import DataError, ParameterError
+from bayeswise.foundation.errors import ParameterError, SupportError
 
 
 def refuse_outside(
@@ -21,8 +21,8 @@ def refuse_outside(
 
     >>> refuse_outside(np.array([[0.0], [-3.0]]), np.array([[False], [True]]), "a Poisson count is 0, 1, 2, ...")
     Traceback (most recent call last):
-    bayeswise.foundation.errors.DataError: a Poisson count is 0, 1, 2, ...; row 1 of column 0 has -3. Fix: correct the
-    cell, or choose another family for this column.
+    bayeswise.foundation.errors.SupportError: a Poisson count is 0, 1, 2, ...; row 1 of column 0 has -3. Fix: correct
+    the cell, or choose another family for it.
     """
     counted = np.ones(len(values), dtype=np.bool_)
     if groups is not None:
@@ -32,10 +32,7 @@ def refuse_outside(
     found = np.argwhere(outside & counted[:, None])
     if len(found):
         row, column = (int(k) for k in found[0])
-        raise DataError(
-            f"{needs}; row {row} of column {column} has {values[row, column]:g}",
-            fix="correct the cell, or choose another family for this column",
-        )
+        raise SupportError(needs, row=row, column=column, value=float(values[row, column]))
 
 
 def refuse_unless(condition: Any, what: str, value: Any) -> None:

@@ -10,6 +10,7 @@
         SourceError                       the file or object is no table
         SchemaError                       the columns make no table (names, kinds, strays)
         NonFiniteError                    an infinite cell
+        SupportError                      a value that the family of its column does not allow
         StoreError                        the model file is damaged or from the future
       FitError                        4   model and data do not fit
         MissingColumnError                a column the model needs is absent
@@ -83,6 +84,25 @@ class SchemaError(DataError):
 
 class NonFiniteError(DataError):
     """An infinite cell."""
+
+
+class SupportError(DataError):
+    """A value that the family of its column does not allow; who knows the name of the column says it with `at`.
+
+    >>> str(SupportError("a count is 0, 1, 2, ...", row=4, column=0, value=-3.0).at(row=5, column="calls"))
+    "a count is 0, 1, 2, ...; row 5 of column 'calls' has -3. Fix: correct the cell, or choose another family for it."
+    """
+
+    def __init__(self, needs: str, *, row: int, column: int | str, value: float) -> None:
+        super().__init__(
+            f"{needs}; row {row} of column {column!r} has {value:g}",
+            fix="correct the cell, or choose another family for it",
+        )
+        self.needs, self.row, self.column, self.value = needs, row, column, value
+
+    def at(self, *, row: int, column: str) -> SupportError:
+        """The same error, with the place in the whole table."""
+        return SupportError(self.needs, row=row, column=column, value=self.value)
 
 
 class StoreError(DataError):
