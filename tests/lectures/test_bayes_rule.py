@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bayeswise.explanations import Account, Contribution
 from bayeswise.families import Normal, NormalParameters
 from bayeswise.foundation.errors import ImpossibleEvidenceError
-from bayeswise.posteriors import JointTable, bayes, log_odds, normalise
+from bayeswise.posteriors import JointTable, bayes, log_odds, normalise, odds_of
 
 GOLF = {
     "sunny": {"yes": "2/9", "no": "3/5"},
@@ -139,3 +140,22 @@ def test_a_prior_by_counting() -> None:
 def test_what_no_state_allows_has_no_posterior() -> None:
     with pytest.raises(ImpossibleEvidenceError, match=r"P\(snow\) is 0.*0/0"):
         bayes({"yes": ".5", "no": ".5"}, {"snow": {"yes": 0, "no": 0}}, "snow")
+
+
+def test_prior_times_feature_contributions_is_the_posterior() -> None:
+    """The picture of three panels, as numbers: odds of no golf, 5/9 x 27/10 x 3/5 x 12/5 x 9/5 = 486/125."""
+    account = Account(
+        ("yes", "no"),
+        np.log([9 / 14, 5 / 14]),
+        tuple(
+            Contribution(seen, seen, np.log([float(Fraction(row["yes"])), float(Fraction(row["no"]))]))
+            for seen, row in GOLF.items()
+        ),
+    )
+    balance = account.weigh("no")
+    factors = [
+        round(odds_of(term), 12) for term in (balance.log_prior_odds, *(w.log_ratio for w in balance.weights))
+    ]
+    assert factors == [round(5 / 9, 12), 2.7, 0.6, 2.4, 1.8]
+    assert odds_of(balance.log_odds) == pytest.approx(486 / 125, rel=1e-14)
+    assert account.posterior == pytest.approx([125 / 611, 486 / 611], rel=1e-14)

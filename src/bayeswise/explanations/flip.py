@@ -1,20 +1,20 @@
 """The least change of a case that changes the answer.
 
-Contributions add up, so the columns do not interact: how much a change moves one state against another does not
-depend on the other changes.
+Contributions add up, so the columns do not interact: how much a change moves one state against another does
+not depend on the other changes.
 
 Why taking the best columns first is optimal. Let s be the answer and t another state. Write w_j for the
 weight c_jt - c_js that column j has now and v_j for the largest it can have; its gain is g_j = v_j - w_j.
-Whatever values a set C of columns is changed to, the log-odds of t against s become at most (now) + sum of g_j
-over C, and this is attained by the best values. Among all sets of k columns that sum is largest for the k
-largest gains. So if these do not lift t above s, no k columns do, and the first k that does is the smallest,
-with the largest gain of its size. A column in which t is impossible now (c_jt = -inf) has to be changed in any
-case and comes first; a value that makes t impossible is never taken. The answer changes if and only if some t
-overtakes s, so the smallest set over all t is the least change of all.
+Whatever values a set C of columns is changed to, the log-odds of t against s become at most (now) + sum of
+g_j over C, and this is attained by the best values. Among all sets of k columns that sum is largest for the
+k largest gains. So if these do not lift t above s, no k columns do, and the first k that does is the
+smallest, with the largest gain of its size. A column in which t is impossible now (c_jt = -inf) has to be
+changed in any case and comes first; a value that makes t impossible is never taken. The answer changes if
+and only if some t overtakes s, so the smallest set over all t is the least change of all.
 
 To make one *named* state win among three or more, it has to overtake all others, and one set must serve them
-all. The largest of the pairwise minima is then only a lower bound; from there sets are tried in order of size,
-and the result says whether that search came to its end.
+all. The largest of the pairwise minima is then only a lower bound; from there sets are tried in order of
+size, and the result says whether that search came to its end.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def least_change(
 ) -> Flip | None:
     """The smallest set of columns, and of those the one with the largest gain, that makes another state win.
 
-    `alternatives` has the other values of each column; columns in `keep` stay as they are. None if nothing helps.
+    `alternatives` has the other values of each column; columns in `keep` stay as they are. None if nothing
+    helps.
 
     >>> case = Account(("yes", "no"), np.log([9 / 14, 5 / 14]), (
     ...     Contribution("outlook", "sunny", np.log([2 / 9, 3 / 5])),
@@ -169,7 +170,7 @@ def _beats(log_joint: Any, target: int, rival: int) -> bool:
 
 
 def _make_win(account: Account, offered: Alternatives, target: int, rivals: list[int]) -> Flip | None:
-    """Overtake all rivals: proven if a pairwise plan does it or the search ends, else the best that was found."""
+    """Overtake all rivals: proven if a pairwise plan does it or the search ends, else the best found."""
     plans = [_overtake(account, offered, target, rival) for rival in rivals]
     needed = [plan[0] for plan in plans if plan is not None]
     if len(needed) < len(plans):
@@ -206,7 +207,7 @@ def _search(account: Account, offered: Alternatives, target: int, least: int) ->
 
 
 def _climb(account: Account, offered: Alternatives, target: int) -> Flip | None:
-    """Change the column that helps most against the strongest rival, again and again: good, but not proven."""
+    """Change the column that helps most against the strongest rival, again and again: good, not proven."""
     ruled_out = [c.column for c in account.contributions if c.log_likelihood[target] == -np.inf]
     changes: Changes = {
         column: max(offered[column], key=lambda other: other.log_likelihood[target]) for column in ruled_out
