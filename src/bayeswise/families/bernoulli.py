@@ -12,7 +12,7 @@ from bayeswise.families.chance import Chance
 from bayeswise.families.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.statistics.moments import Moments
 
@@ -22,7 +22,7 @@ class Bernoulli:
     """p(1) = probability, p(0) = 1 - probability.
 
     >>> bernoulli = Bernoulli()
-    >>> seen = bernoulli.statistic(np.array([[1.0], [0.0], [1.0], [1.0]]))
+    >>> seen = bernoulli.statistic([1, 0, 1, 1])
     >>> bernoulli.estimate(seen).parameters, bernoulli.posterior(seen, BetaPrior(successes=1, failures=1))
     (Chance(probability=0.75), BetaPrior(successes=4, failures=2))
     """
@@ -34,15 +34,16 @@ class Bernoulli:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Moments:
         """n and k = sum x; `DataError` for a value that is neither 0 nor 1."""
-        outside = ~(np.isnan(values) | (values == 0) | (values == 1))
-        refuse_outside(values, outside, "a Bernoulli value is 0 or 1", groups, weights)
-        return Moments.of(values, groups, n_groups, weights)
+        numbers = as_columns(values)
+        outside = ~(np.isnan(numbers) | (numbers == 0) | (numbers == 1))
+        refuse_outside(numbers, outside, "a Bernoulli value is 0 or 1", groups, weights)
+        return Moments.of(numbers, groups, n_groups, weights)
 
     def estimate(self, statistic: Moments) -> Estimate[Chance]:
         """k / n. With k = 0 or k = n the maximum exists and lies on the border; with no rows it is 1/2 by default."""

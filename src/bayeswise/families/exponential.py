@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayeswise.families.evidence import log_gamma_evidence
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
@@ -39,7 +39,7 @@ class Exponential:
     """p(x) = rate exp(-rate x) for x >= 0.
 
     >>> exponential = Exponential()
-    >>> seen = exponential.statistic(np.array([[1.0], [3.0]]))
+    >>> seen = exponential.statistic([1.0, 3.0])
     >>> exponential.estimate(seen).parameters, exponential.posterior(seen, GammaPrior(shape=1, rate=1))
     (Exponential(rate=0.5), GammaPrior(shape=3, rate=5))
     """
@@ -51,14 +51,15 @@ class Exponential:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Moments:
         """n and sum x; `DataError` for a negative value."""
-        refuse_outside(values, values < 0, "a waiting time must not be negative", groups, weights)
-        return Moments.of(values, groups, n_groups, weights)
+        numbers = as_columns(values)
+        refuse_outside(numbers, numbers < 0, "a waiting time must not be negative", groups, weights)
+        return Moments.of(numbers, groups, n_groups, weights)
 
     def estimate(self, statistic: Moments) -> Estimate[ExponentialParameters]:
         """n / sum x. With only zeros the likelihood grows with the rate: it is infinite; with no rows it is 1."""

@@ -12,7 +12,7 @@ from bayeswise.families.chance import Chance
 from bayeswise.families.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.statistics.moments import Moments
 
@@ -24,7 +24,7 @@ class Geometric:
     (Others count the trials up to the first success; that is x + 1.)
 
     >>> geometric = Geometric()
-    >>> geometric.estimate(geometric.statistic(np.array([[0.0], [3.0], [3.0]]))).parameters
+    >>> geometric.estimate(geometric.statistic([0, 3, 3])).parameters
     Chance(probability=0.333333)
     """
 
@@ -35,15 +35,16 @@ class Geometric:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Moments:
         """n and sum x; `DataError` for a value that is no whole number from 0 on."""
-        outside = ~(np.isnan(values) | is_whole(values))
-        refuse_outside(values, outside, "a number of failures is 0, 1, 2, ...", groups, weights)
-        return Moments.of(values, groups, n_groups, weights)
+        numbers = as_columns(values)
+        outside = ~(np.isnan(numbers) | is_whole(numbers))
+        refuse_outside(numbers, outside, "a number of failures is 0, 1, 2, ...", groups, weights)
+        return Moments.of(numbers, groups, n_groups, weights)
 
     def estimate(self, statistic: Moments) -> Estimate[Chance]:
         """n / (n + sum x). With only zeros the maximum exists and is 1; with no rows it is 1/2 by default."""

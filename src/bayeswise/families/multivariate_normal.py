@@ -21,6 +21,7 @@ from bayeswise.families.gaussian_powers import Power, covariance_of, mean_of, na
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.support import as_columns
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
@@ -70,7 +71,7 @@ class MultivariateNormal:
     """p(x) = exp(-(x - mean)' covariance^-1 (x - mean) / 2) / sqrt(det(2 pi covariance)); a value is a row.
 
     >>> normal = MultivariateNormal()
-    >>> normal.estimate(normal.statistic(np.array([[0.0, 1.0], [2.0, 1.0], [1.0, 4.0]]))).parameters
+    >>> normal.estimate(normal.statistic([[0.0, 1.0], [2.0, 1.0], [1.0, 4.0]])).parameters
     MultivariateNormal(mean=[1, 2], stddev=[0.816497, 1.41421], correlation=[1, 0, 0, 1])
     """
 
@@ -83,13 +84,13 @@ class MultivariateNormal:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Scatter:
         """n, sum x, sum x x'; a row with a missing cell is counted as incomplete."""
-        return Scatter.of(values, groups, n_groups, weights)
+        return Scatter.of(as_columns(values), groups, n_groups, weights)
 
     def estimate(self, statistic: Scatter) -> Estimate[MultivariateNormalParameters]:
         """Sample means and covariances; a singular covariance has no maximum, and is found by its rank."""

@@ -19,7 +19,7 @@ from bayeswise.families.evidence import log_gamma_evidence
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.special import log_gamma_ratio
-from bayeswise.families.support import is_positive, reasons, refuse_unless
+from bayeswise.families.support import as_columns, is_positive, reasons, refuse_unless
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
@@ -81,7 +81,7 @@ class Normal:
     """p(x) = exp(-(x - mean)^2 / (2 stddev^2)) / (stddev sqrt(2 pi)).
 
     >>> normal = Normal(divisor="n-1")
-    >>> normal.estimate(normal.statistic(np.array([[1.0], [2.0], [3.0]]))).parameters
+    >>> normal.estimate(normal.statistic([1.0, 2.0, 3.0])).parameters
     Normal(mean=2, stddev=1)
     """
 
@@ -94,12 +94,12 @@ class Normal:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Moments:
-        return Moments.of(values, groups, n_groups, weights)
+        return Moments.of(as_columns(values), groups, n_groups, weights)
 
     def estimate(self, statistic: Moments) -> Estimate[NormalParameters]:
         """The sample mean and variance. A constant sample has no maximum: the likelihood grows as stddev -> 0."""

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from bayeswise.families.evidence import difference_of_products, gamma_penalty, log_poisson
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.logspace import log
@@ -43,7 +43,7 @@ class Poisson:
     """p(x) = rate^x exp(-rate) / x! for x = 0, 1, 2, ...
 
     >>> poisson = Poisson()
-    >>> seen = poisson.statistic(np.array([[2.0], [0.0], [4.0]]))
+    >>> seen = poisson.statistic([2, 0, 4])
     >>> poisson.estimate(seen).parameters, poisson.posterior(seen, GammaPrior(shape=1, rate=1))
     (Poisson(rate=2), GammaPrior(shape=7, rate=4))
     """
@@ -55,18 +55,19 @@ class Poisson:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Product:
         """Moments of x, and those of log x! which the evidence needs; `DataError` for what is no count."""
-        outside = ~(np.isnan(values) | is_whole(values))
-        refuse_outside(values, outside, "a Poisson count is 0, 1, 2, ...", groups, weights)
-        log_factorials = np.where(outside, np.nan, gammaln(np.where(outside, 0.0, values) + 1.0))
+        numbers = as_columns(values)
+        outside = ~(np.isnan(numbers) | is_whole(numbers))
+        refuse_outside(numbers, outside, "a Poisson count is 0, 1, 2, ...", groups, weights)
+        log_factorials = np.where(outside, np.nan, gammaln(np.where(outside, 0.0, numbers) + 1.0))
         return Product(
             {
-                "values": Moments.of(values, groups, n_groups, weights),
+                "values": Moments.of(numbers, groups, n_groups, weights),
                 "log_factorials": Moments.of(log_factorials, groups, n_groups, weights),
             }
         )

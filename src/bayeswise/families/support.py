@@ -5,9 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
-from bayeswise.foundation.errors import ParameterError, SupportError
+from bayeswise.foundation.errors import DataError, ParameterError, SupportError
+
+
+def as_columns(values: ArrayLike) -> FloatArray:
+    """(n_rows, n_columns) floats; a flat list is one column, integers and truth values are numbers.
+
+    >>> as_columns([True, False]).tolist()
+    [[1.0], [0.0]]
+    """
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a column of numbers is needed; {error}", fix="encode text as numbers first") from None
+    if numbers.ndim not in (1, 2):
+        raise DataError(f"rows and columns are needed; found an array of {numbers.ndim} axes")
+    return numbers if numbers.ndim == 2 else numbers[:, None]
 
 
 def refuse_outside(
