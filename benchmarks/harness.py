@@ -150,11 +150,16 @@ def line(texts: Sequence[str]) -> str:
 
 
 def run_all(rows: Iterable[Row], size: Size, tell: Callable[[str], None]) -> list[dict[str, object]]:
-    """Run the rows one after the other, telling each line of the table as it comes."""
+    """Run the rows one after the other, telling each line as it comes; a row that fails does not stop the others."""
     tell(line(HEAD))
-    outcomes = []
+    outcomes: list[dict[str, object]] = []
     for row in rows:
-        outcome = row.run(size)
+        try:
+            outcome = row.run(size)
+        except Exception as error:
+            tell(f"{row.what}: {type(error).__name__}: {error}")
+            outcomes.append({"what": row.what, "met": False, "error": f"{type(error).__name__}: {error}"})
+            continue
         tell(line(cells(outcome)))
         outcomes.append(asdict(outcome))
     return outcomes

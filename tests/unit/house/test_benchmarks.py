@@ -37,6 +37,17 @@ def test_a_missed_target_is_a_word_in_the_table_and_no_failure() -> None:
     assert outcome["met"] is False
 
 
+def test_a_row_that_fails_does_not_stop_the_others() -> None:
+    def fail() -> float:
+        raise ZeroDivisionError("division by zero")
+
+    lines: list[str] = []
+    rows = [Figure("one", fail, at_most=1.0), Figure("two", lambda: 2.0, at_most=2.0)]
+    first, second = run_all(rows, SMALL, lines.append)
+    assert "one: ZeroDivisionError: division by zero" in lines
+    assert (first["met"], second["met"]) == (False, True)
+
+
 def test_a_ratio_is_written_as_how_often_ours_fits_into_the_peer() -> None:
     outcome = Outcome("moments", 0.03, 0.3, "s", 10.0, ">= 8x", True)
     assert list(cells(outcome)) == ["moments", "30 ms", "300 ms", "10.00x", ">= 8x", "met"]
