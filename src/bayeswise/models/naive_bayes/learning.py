@@ -8,12 +8,14 @@ from typing import Any
 from bayeswise.engines import summarise
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.naive_bayes.choices import Families, factors_for
+from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
-from bayeswise.models.naive_bayes.settings import settings_of
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings, settings_of
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
+from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.sweep import Report
 
 _SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
 
@@ -39,6 +41,30 @@ def fit(
     >>> fit(rows, target="play")
     NaiveBayesModel(play: {'no': 1, 'yes': 2}, 1 columns, laplace)
     """
+    return learned(
+        table,
+        target,
+        families=families,
+        convention=convention,
+        schema=schema,
+        threads=threads,
+        progress=progress,
+        **wishes,
+    )[0]
+
+
+def learned(
+    table: Any,
+    target: str,
+    *,
+    families: Families = "auto",
+    convention: str | None = None,
+    schema: Schema | None = None,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **wishes: Any,
+) -> tuple[NaiveBayesModel, Report]:
+    """What `fit` learns, and what it met on its way: strays, rows without a target."""
     about_columns = {name: wishes.pop(name) for name in _SCHEMA_WORDS if name in wishes}
     settings = settings_of(convention, wishes)
     source = open_source(table)
@@ -46,15 +72,34 @@ def fit(
         schema = infer_schema(source, target, **about_columns)
     elif about_columns:
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
-    factors = factors_for(schema, families)
+    return _swept(source, schema, settings, factors_for(schema, families), threads, progress)
+
+
+def learned_like(
+    model: NaiveBayesModel,
+    table: Any,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[NaiveBayesModel, Report]:
+    """The table under the schema, families and settings of a model, so that both can be merged."""
+    return _swept(open_source(table), model.schema, model.settings, model.factors, threads, progress)
+
+
+def _swept(
+    source: Source,
+    schema: Schema,
+    settings: NaiveBayesSettings,
+    factors: tuple[Factor, ...],
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+) -> tuple[NaiveBayesModel, Report]:
     encoder = Encoder(schema, learning=True)
-    found = summarise(
-        encoder.batches(source), schema, request_of(factors, schema), threads=threads, progress=progress
-    )
+    request = request_of(factors, schema)
+    found = summarise(encoder.batches(source), schema, request, threads=threads, progress=progress)
     if found.n_rows == 0:
+        target = schema.target.name if schema.target else "?"
         raise SchemaError(
             f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
         )
-    return NaiveBayesModel(schema, settings, factors, found.statistics)
-
-
+    return NaiveBayesModel(schema, settings, factors, found.statistics), encoder.report
