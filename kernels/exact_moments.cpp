@@ -1,27 +1,302 @@
 #include "exact_moments.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "exact_arithmetic.h"
+#include "exact_sweep.h"
+#include "exact_tile.h"
 
 namespace bayeswise {
+namespace {
+
+constexpr int no_exponent = std::numeric_limits<int>::min();
+
+// The least exponent with magnitude < 2^exponent.
+int exponent_above(double magnitude) {
+    int exponent;
+    std::frexp(magnitude, &exponent);
+    return exponent;
+}
+
+// A grid serves while the largest magnitude is below 2^grid and not much smaller.
+bool serves(int grid, int exponent) { return exponent <= grid && exponent >= grid - 2; }
+
+// NaN, infinite or too large for a sweep.
+bool is_odd(double x) { return !(std::abs(x) < largest_value); }
+
+bool is_odd_weight(double w) { return !(w >= smallest_weight && w < largest_weight); }
+
+// The first infinite value in row order; there is one.
+template <class T>
+InfiniteValue first_infinite(const Matrix<T>& values, const Rows& rows) {
+    for (std::int64_t row = 0; row < values.rows; ++row)
+        for (std::int64_t column = 0; column < values.columns; ++column)
+            if (rows.group(row) >= 0 && std::isinf(values.row(row)[column])) return {row, column};
+    return {0, 0};
+}
+
+// The sums that the kernel answers with, by group and column.
+struct Tables {
+    Tables(std::int64_t n_groups, std::int64_t n_columns, bool with_weights)
+        : columns(n_columns), weighted(with_weights), total(n_groups * n_columns), squares(n_groups * n_columns),
+          weight(n_groups), missing(n_groups * n_columns) {}
+
+    std::size_t entry(std::int32_t group, std::int64_t column) const { return group * columns + column; }
+
+    std::int64_t columns;
+    bool weighted;
+    ExactTable total, squares;  // (n_groups, columns)
+    ExactTable weight;          // (n_groups,), of all rows
+    ExactTable missing;         // (n_groups, columns)
+};
+
+// Running integer sums of a block of columns, and the grid of each column. Groups and columns move to the exact tables
+// when a sum may grow too large or a column's grid has to change.
+class BlockSums {
+public:
+    BlockSums(Tables& tables, std::int64_t first_column, int columns, std::int64_t n_groups)
+        : tables_(tables), first_column_(first_column), columns_(columns),
+          padded_((columns + most_lanes - 1) / most_lanes * most_lanes),
+          sums_(n_groups * group_size()), rows_(n_groups) {
+        std::fill_n(exponents_, block_columns, no_exponent);
+        std::fill_n(unit, block_columns, 1.0);
+    }
+
+    // Puts each column on a grid for values of at most these magnitudes.
+    void fit_columns(const double* largest) {
+        for (int c = 0; c < columns_; ++c) {
+            const int exponent = std::max(exponent_above(largest[c]), smallest_exponent);
+            if (largest[c] == 0 || serves(exponents_[c], exponent)) continue;
+            for (std::size_t group = 0; group < rows_.size(); ++group) flush(group, c);
+            exponents_[c] = exponent;
+            unit[c] = std::ldexp(1.0, exponent - first_slice_bits);
+        }
+    }
+
+    void fit_weights(double largest) {
+        const int exponent = exponent_above(largest);
+        if (largest == 0 || serves(weight_exponent_, exponent)) return;
+        for (std::size_t group = 0; group < rows_.size(); ++group) flush(group);
+        weight_exponent_ = exponent;
+        weight_unit = std::ldexp(1.0, exponent);
+    }
+
+    // Makes room for the rows that are about to be added.
+    void expect(const Run& run) {
+        if (rows_[run.group] + run.size() > rows_before_flush) flush(run.group);
+        rows_[run.group] += run.size();
+    }
+
+    void flush() {
+        for (std::size_t group = 0; group < rows_.size(); ++group) flush(group);
+    }
+
+    MomentSums sums() { return {sums_.data(), padded_}; }
+
+    double unit[block_columns];
+    double weight_unit = 1;
+
+private:
+    std::size_t group_size() const { return static_cast<std::size_t>(moment_levels(tables_.weighted)) * padded_; }
+
+    void flush(std::size_t group) {
+        if (rows_[group] == 0) return;
+        for (int c = 0; c < columns_; ++c) flush(group, c);
+        rows_[group] = 0;
+    }
+
+    void flush(std::size_t group, int column) {
+        if (rows_[group] == 0 || exponents_[column] == no_exponent) return;
+        const std::size_t entry = tables_.entry(static_cast<std::int32_t>(group), first_column_ + column);
+        const int unit_exponent = exponents_[column] - first_slice_bits;
+        const int total_exponent = unit_exponent + (tables_.weighted ? weight_exponent_ : 0);
+        std::int64_t* sum = sums_.data() + group * group_size() + column;
+        sum = flush(tables_.total, entry, sum, total_levels(tables_.weighted), total_exponent);
+        flush(tables_.squares, entry, sum, square_levels(tables_.weighted), total_exponent + unit_exponent);
+    }
+
+    std::int64_t* flush(ExactTable& table, std::size_t entry, std::int64_t* sum, int levels, int exponent) {
+        for (int level = 0; level < levels; ++level, sum += padded_) {
+            table.add_integer(entry, *sum, exponent - slice_bits * level);
+            *sum = 0;
+        }
+        return sum;
+    }
+
+    Tables& tables_;
+    std::int64_t first_column_;
+    int columns_, padded_;
+    std::vector<std::int64_t> sums_;
+    std::vector<int> rows_;  // in the sums, by group
+    int exponents_[block_columns];
+    int weight_exponent_ = no_exponent;
+};
+
+// Sums a block of columns tile by tile.
+template <class T>
+class BlockSweep {
+public:
+    BlockSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables, std::int64_t first_column, int columns)
+        : matrix_(matrix), all_rows_(rows), tables_(tables), first_column_(first_column), columns_(columns),
+          rows_(rows), values_(matrix), sums_(tables, first_column, columns, rows.n_groups),
+          flagged_(new Flagged[static_cast<std::size_t>(tile_rows) * columns]) {}
+
+    void add(std::int64_t first_row, int n_rows) {
+        rows_.read(first_row, n_rows);
+        values_.read(first_row, n_rows, first_column_, columns_);
+        rows_.sort_by_group();
+        if (first_column_ == 0) add_weight();
+        if (tables_.weighted) fit_weights();
+        fit_columns();
+        for (int r = 0; r < rows_.n_runs; ++r) sums_.expect(rows_.runs[r]);
+        sweep();
+    }
+
+    void finish() { sums_.flush(); }
+
+private:
+    void add_weight() {
+        for (int r = 0; r < rows_.n_runs; ++r) {
+            const Run& run = rows_.runs[r];
+            if (!tables_.weighted) tables_.weight.add_integer(run.group, run.size(), 0);
+            for (int k = run.begin; tables_.weighted && k < run.end; ++k)
+                tables_.weight.add(run.group, rows_.weights[rows_.order[k]]);
+        }
+    }
+
+    // Rows of odd weight are added cell by cell and leave the sweep.
+    void fit_weights() {
+        double largest = 0;
+        bool any_odd = false;
+        for (int row = 0; row < values_.rows; ++row) {
+            if (rows_.groups[row] >= 0 && is_odd_weight(rows_.weights[row])) {
+                for (int c = 0; c < columns_; ++c) add_cell(row, c, values_.row(row)[c]);
+                rows_.groups[row] = -1;
+                any_odd = true;
+            }
+            if (rows_.groups[row] >= 0) largest = std::max(largest, rows_.weights[row]);
+        }
+        if (any_odd) rows_.sort_by_group();
+        sums_.fit_weights(largest);
+    }
+
+    void fit_columns() {
+        Look found;
+        sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
+        if (found.not_finite || std::any_of(found.largest, found.largest + columns_, is_odd)) {
+            set_odd_values_aside();
+            sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
+        }
+        sums_.fit_columns(found.largest);
+    }
+
+    // Odd values are added cell by cell; a zero in their place adds nothing.
+    void set_odd_values_aside() {
+        double* values = values_.own();
+        for (int row = 0; row < values_.rows; ++row)
+            for (int c = 0; c < columns_; ++c) {
+                double& x = values[row * values_.stride + c];
+                if (!is_odd(x)) continue;
+                if (rows_.groups[row] >= 0) add_cell(row, c, x);
+                x = 0;
+            }
+    }
+
+    void add_cell(int row, int column, double x) {
+        add_cell(tables_.entry(rows_.groups[row], first_column_ + column), rows_.weight(row), x);
+    }
+
+    void add_cell(std::size_t entry, double w, double x) {
+        if (std::isinf(x)) throw first_infinite(matrix_, all_rows_);
+        if (std::isnan(x)) {
+            tables_.missing.add(entry, w);
+        } else {
+            tables_.total.add_product(entry, w, x);
+            tables_.squares.add_product(entry, w, x, x);
+        }
+    }
+
+    void sweep() {
+        const int slices = deep_tiles_ > 0 ? max_slices : max_slices - 1;
+        const Tile tile = {values_.data, values_.stride, values_.rows, columns_, values_.next, sums_.unit,
+                           tables_.weighted ? rows_.weights : nullptr, sums_.weight_unit,
+                           rows_.order, rows_.runs, rows_.n_runs, slices};
+        const int n_flagged = sweeps().moments(tile, sums_.sums(), flagged_.get());
+        for (int f = 0; f < n_flagged; ++f) add_remainder(tile, flagged_[f]);
+        // Values of very different sizes leave many remainders; a fourth slice is cheaper than those, for a while.
+        deep_tiles_ = n_flagged > values_.rows * columns_ / 128 ? 32 : deep_tiles_ - 1;
+    }
+
+    // The sweep has added s^2 for x = s + r; r x + s r is what it still owes.
+    void add_remainder(const Tile& tile, const Flagged& cell) {
+        const std::size_t entry = tables_.entry(cell.group, first_column_ + cell.column);
+        const double x = values_.row(cell.row)[cell.column];
+        const double r = remainder_of(x, tile.unit[cell.column], 0, tile.slices);
+        if (tile.weights) return add_weighted_remainder(tile, cell, entry, x, r);
+        tables_.total.add(entry, r);
+        tables_.squares.add_product(entry, r, x);
+        tables_.squares.add_product(entry, r, x - r);
+    }
+
+    // The same for u x with u = w x = product + error: the sweep owes (u - s_u) x + s_u r.
+    void add_weighted_remainder(const Tile& tile, const Flagged& cell, std::size_t entry, double x, double r) {
+        const double w = tile.weights[cell.row], unit = tile.unit[cell.column] * tile.weight_unit;
+        if (std::abs(x) < smallest_value) return add_cell(entry, w, x);
+        const TwoTerms u = two_product(w, x);
+        const int slices = tile.slices + more_weighted_slices;
+        const double left = remainder_of(u.high, unit, 0, slices), left_of_error = remainder_of(u.low, unit, 2, slices);
+        tables_.total.add(entry, left);
+        tables_.total.add(entry, left_of_error);
+        tables_.squares.add_product(entry, left, x);
+        tables_.squares.add_product(entry, left_of_error, x);
+        tables_.squares.add_product(entry, u.high - left, r);
+        tables_.squares.add_product(entry, u.low - left_of_error, r);
+    }
+
+    const Matrix<T>& matrix_;
+    const Rows& all_rows_;
+    Tables& tables_;
+    std::int64_t first_column_;
+    int columns_;
+    TileRows rows_;
+    TileValues<T> values_;
+    BlockSums sums_;
+    std::unique_ptr<Flagged[]> flagged_;
+    int deep_tiles_ = 0;
+};
+
+// Running sums take about 100 bytes for each group and column of a block: with many groups the blocks are narrow.
+int block_width(std::int64_t n_groups) { return n_groups > 4096 ? most_lanes : block_columns; }
+
+// The weight of a group less what is missing in a column.
+Digits weight_of_cells(const Digits& groups, const Digits& missing, std::int64_t n_groups, std::int64_t n_columns) {
+    ExactTable weight(static_cast<std::size_t>(n_groups * n_columns));
+    for (std::int64_t group = 0, entry = 0; group < n_groups; ++group)
+        for (std::int64_t column = 0; column < n_columns; ++column, ++entry) {
+            weight.add_digits(entry, groups, group, 1);
+            weight.add_digits(entry, missing, entry, -1);
+        }
+    return weight.take();
+}
+
+}  // namespace
 
 template <class T>
 Moments moments(const Matrix<T>& values, const Rows& rows) {
-    const std::size_t entries = static_cast<std::size_t>(rows.n_groups * values.columns);
-    ExactTable weight(entries), total(entries), squares(entries);
-    for (std::int64_t row = 0; row < values.rows; ++row) {
-        const std::int32_t group = rows.group(row);
-        if (group < 0) continue;
-        for (std::int64_t column = 0; column < values.columns; ++column) {
-            const double x = values.row(row)[column], w = rows.weight(row);
-            if (std::isnan(x)) continue;
-            if (std::isinf(x)) throw InfiniteValue(row, column);
-            const std::size_t entry = static_cast<std::size_t>(group * values.columns + column);
-            weight.add(entry, w);
-            total.add_product(entry, w, x);
-            squares.add_product(entry, x, x, w);
-        }
+    Tables tables(rows.n_groups, values.columns, static_cast<bool>(rows.weights));
+    const int width = block_width(rows.n_groups);
+    for (std::int64_t first = 0; first < values.columns; first += width) {
+        const int columns = static_cast<int>(std::min<std::int64_t>(width, values.columns - first));
+        BlockSweep<T> block(values, rows, tables, first, columns);
+        for_each_tile(values.rows, [&](std::int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
+        block.finish();
     }
-    return {weight.take(), total.take(), squares.take()};
+    return {weight_of_cells(tables.weight.take(), tables.missing.take(), rows.n_groups, values.columns), tables.total.take(),
+            tables.squares.take()};
 }
 
 Digits accumulate(const Matrix<double>& values) {

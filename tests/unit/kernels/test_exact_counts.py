@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from unit.kernels import exact_oracle as oracle
 
 from bayeswise import _kernels
+from tests.unit.kernels import exact_oracle as oracle
 
 CODE_TYPES = [np.int8, np.uint8, np.int16, np.int32, np.int64]
 

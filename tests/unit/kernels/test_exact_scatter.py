@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from unit.kernels import exact_oracle as oracle
 
 from bayeswise import _kernels
+from tests.unit.kernels import exact_oracle as oracle
 
 
 def exact_scatter(values: np.ndarray, groups: Any, n_groups: int, weights: Any = None) -> list[np.ndarray]:

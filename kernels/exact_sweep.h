@@ -1,0 +1,114 @@
+// The inner loops over a tile of rows, compiled for several processors.
+//
+// A column whose values stay below 2^e in magnitude is cut into slices on fixed grids: with unit = 2^(e - 22),
+//     x = n_0 unit + n_1 unit 2^-23 + n_2 unit 2^-46 + ... + remainder,      n_s integer, |n_s| <= 2^22,
+// because adding and taking away 1.5 * 2^52 grid units rounds to the grid, and what is rounded off is at most half a
+// unit and itself a double. The product of two slices has at most 44 bits, so that doubles multiply it and add it up
+// over a chain of rows without rounding; a chain begins at 1.5 * 2^52 units of its level, and as long as the sum stays
+// within 2^51 units the bits of the double are those of 1.5 * 2^52 plus the sum as an integer.
+#pragma once
+
+#include <cstdint>
+
+namespace bayeswise {
+
+constexpr int first_slice_bits = 22;  // the unit of the first slice is 2^(e - 22)
+constexpr int slice_bits = 23;        // from one slice to the next
+
+// Values are cut into 3 slices, or 4 where many leave a remainder; the exact product w x into 3 more.
+constexpr int max_slices = 4;
+constexpr int more_weighted_slices = 3;
+constexpr int max_weighted_slices = max_slices + more_weighted_slices;
+
+// At most 4 products of slices meet in one level, each of 2^44 units (2^45 if weighted, where a slice is the sum of
+// two): a chain of 32 (16) rows stays within 2^51 units.
+constexpr int chain_rows = 32;
+constexpr int weighted_chain_rows = 16;
+
+// A row adds at most 2^47 units: the integer sums of 2^15 rows stay within 2^62.
+constexpr int rows_before_flush = 1 << 15;
+
+// Every value that reaches a sweep is below 2^300 in magnitude and no grid is finer than that of 2^-250, every weight lies
+// in [2^-96, 2^96): no unit of any level leaves the range of a double.
+constexpr double largest_value = 0x1p300;
+constexpr int smallest_exponent = -250;
+constexpr double smallest_weight = 0x1p-96;
+constexpr double largest_weight = 0x1p96;
+
+// A value below 2^-500 times a weight may not be exact as product and error. It is also smaller than all grids: a sweep
+// adds nothing for it and flags it.
+constexpr double smallest_value = 0x1p-500;
+
+constexpr int tile_rows = 1024;
+constexpr int block_columns = 64;  // the most a tile has; a multiple of the lanes of every processor
+constexpr int most_lanes = 8;
+
+constexpr double grid_centre = 6755399441055744.0;  // 1.5 * 2^52 units
+
+// 2^(-23 level), the unit of a level over the unit of the first.
+constexpr double level_unit[] = {1, 0x1p-23, 0x1p-46, 0x1p-69, 0x1p-92, 0x1p-115, 0x1p-138, 0x1p-161, 0x1p-184, 0x1p-207};
+
+// What the sweep leaves over of a value that is cut into slices first .. last - 1.
+inline double remainder_of(double value, double unit, int first, int last) {
+    for (int s = first; s < last; ++s) {
+        const double centre = unit * (grid_centre * level_unit[s]);
+        value -= (value + centre) - centre;
+    }
+    return value;
+}
+
+// Rows of one group: positions begin .. end - 1 of Tile::order.
+struct Run {
+    std::int32_t group, begin, end;
+
+    std::int32_t size() const { return end - begin; }
+};
+
+struct Tile {
+    const double* values;  // row r begins at values + r * stride
+    std::int64_t stride;
+    int rows, columns;
+    std::int64_t next;          // the next tile's values begin at values + next; 0 if there is none
+    const double* unit;         // (block_columns,)
+    const double* weights;      // (rows,), or null
+    double weight_unit;         // w x has the unit unit * weight_unit
+    const std::int32_t* order;  // rows by group
+    const Run* runs;
+    int n_runs;
+    int slices;  // 3 or 4
+};
+
+// A value that the sweep has not added completely.
+struct Flagged {
+    std::int32_t group, row, column;
+};
+
+// The integer sums of the groups, one after the other. Those of a group are rows of `padded` integers, one for each
+// column: first the totals by slice, then the squares by level (the sum of both slice numbers).
+struct MomentSums {
+    std::int64_t* data;
+    int padded;  // columns, rounded up to a multiple of the lanes of every processor
+};
+
+constexpr int total_levels(bool weighted) { return weighted ? max_weighted_slices : max_slices; }
+constexpr int square_levels(bool weighted) { return total_levels(weighted) + max_slices - 1; }
+constexpr int moment_levels(bool weighted) { return total_levels(weighted) + square_levels(weighted); }
+
+// What is found in a tile: the largest magnitude of each column, NaN aside, and whether there is a NaN or infinity.
+struct Look {
+    double largest[block_columns];
+    bool not_finite;
+};
+
+struct Sweeps {
+    void (*look)(const double* values, std::int64_t stride, int rows, int columns, Look& found);
+    // Adds the tile's moments to the sums of its groups; the answer is how many values were flagged.
+    int (*moments)(const Tile& tile, const MomentSums& sums, Flagged* flagged);
+};
+
+extern const Sweeps avx512_sweeps, avx2_sweeps, plain_sweeps;
+
+// The sweeps for the processor at hand.
+const Sweeps& sweeps();
+
+}  // namespace bayeswise

@@ -1,0 +1,216 @@
+// Included once for each kind of processor, after exact_lanes.h.
+#include <algorithm>
+
+#include "exact_sweep.h"
+
+namespace bayeswise {
+namespace LANES_NAME {
+namespace {
+
+template <int N>
+struct Levels {
+    Real at[N];
+};
+
+// Doubles that begin at the centre of each level's grid.
+template <int N>
+SWEEP_INLINE Levels<N> centres(Real unit) {
+    Levels<N> centre;
+    for (int level = 0; level < N; ++level) centre.at[level] = unit * fill(grid_centre * level_unit[level]);
+    return centre;
+}
+
+// Cuts value into multiples of each level's unit; remainders gets a bit if something is left over.
+template <int First, int N>
+SWEEP_INLINE Levels<N> cut(Real value, const Levels<N>& centre, Integer& remainders) {
+    Levels<N> slice = {};
+    for (int s = First; s < N; ++s) {
+        slice.at[s] = (value + centre.at[s]) - centre.at[s];
+        if (s + 1 < N) value = value - slice.at[s];
+    }
+    remainders = remainders | (bits(value) ^ bits(slice.at[N - 1]));
+    return slice;
+}
+
+template <int N>
+SWEEP_INLINE void add(Levels<N>& sum, const Levels<N>& slice, int first = 0) {
+    for (int s = first; s < N; ++s) sum.at[s] = sum.at[s] + slice.at[s];
+}
+
+// The slices of w x, which is exactly a product and its error; the error is below 2^-53 of the product and has nothing
+// in the first two slices.
+template <int N>
+SWEEP_INLINE Levels<N> cut_product(Real w, Real x, const Levels<N>& centre, Integer& remainders) {
+    const Real product = w * x;
+    Levels<N> slice = cut<0>(product, centre, remainders);
+    add(slice, cut<2>(error_of_product(w, x, product), centre, remainders), 2);
+    return slice;
+}
+
+template <int N>
+SWEEP_INLINE void add_square(Levels<2 * N - 1>& sum, const Levels<N>& x) {
+    for (int s = 0; s < N; ++s) {
+        sum.at[2 * s] = multiply_add(x.at[s], x.at[s], sum.at[2 * s]);
+        const Real twice = x.at[s] + x.at[s];
+        for (int t = 0; t < s; ++t) sum.at[s + t] = multiply_add(twice, x.at[t], sum.at[s + t]);
+    }
+}
+
+template <int L, int N>
+SWEEP_INLINE void add_product(Levels<L + N - 1>& sum, const Levels<L>& u, const Levels<N>& x) {
+    for (int s = 0; s < L; ++s)
+        for (int t = 0; t < N; ++t) sum.at[s + t] = multiply_add(u.at[s], x.at[t], sum.at[s + t]);
+}
+
+// Adds a chain's sums, as integers, to the running ones.
+template <int N>
+SWEEP_INLINE void settle(std::int64_t* running, int padded, const Levels<N>& sum, const Levels<N>& centre) {
+    for (int level = 0; level < N; ++level) {
+        std::int64_t* place = running + level * padded;
+        store(place, load(place) + (bits(sum.at[level]) - bits(centre.at[level])));
+    }
+}
+
+template <bool Whole>
+SWEEP_INLINE Real load_row(const Tile& tile, int row, int column) {
+    const double* place = tile.values + row * tile.stride + column;
+    expect(place + tile.next);
+    return Whole ? load(place) : load_first(place, tile.columns - column);
+}
+
+// The moments of a chain of rows in one vector of columns; the answer says whether there are remainders.
+template <int N, bool Whole>
+SWEEP_INLINE bool add_chain(const Tile& tile, const Run& rows, int column, std::int64_t* sums, int padded) {
+    const Real unit = load(tile.unit + column);
+    const Levels<N> total_centre = centres<N>(unit);
+    const Levels<2 * N - 1> square_centre = centres<2 * N - 1>(unit * unit);
+    Levels<N> total = total_centre;
+    Levels<2 * N - 1> square = square_centre;
+    Integer remainders = {};
+    for (int k = rows.begin; k < rows.end; ++k) {
+        const Real x = load_row<Whole>(tile, tile.order[k], column);
+        const Levels<N> slice = cut<0>(x, total_centre, remainders);
+        add(total, slice);
+        add_square(square, slice);
+    }
+    settle(sums + column, padded, total, total_centre);
+    settle(sums + total_levels(false) * padded + column, padded, square, square_centre);
+    return any_nonzero(remainders);
+}
+
+template <int N, bool Whole>
+SWEEP_INLINE bool add_weighted_chain(const Tile& tile, const Run& rows, int column, std::int64_t* sums, int padded) {
+    constexpr int L = N + more_weighted_slices;
+    const Real unit = load(tile.unit + column), weighted_unit = unit * fill(tile.weight_unit);
+    const Levels<N> centre = centres<N>(unit);
+    const Levels<L> total_centre = centres<L>(weighted_unit);
+    const Levels<L + N - 1> square_centre = centres<L + N - 1>(weighted_unit * unit);
+    Levels<L> total = total_centre;
+    Levels<L + N - 1> square = square_centre;
+    Integer remainders = {};
+    for (int k = rows.begin; k < rows.end; ++k) {
+        const Real x = load_row<Whole>(tile, tile.order[k], column), w = fill(tile.weights[tile.order[k]]);
+        const Levels<L> slice = cut_product(w, x, total_centre, remainders);
+        add(total, slice);
+        add_product(square, slice, cut<0>(x, centre, remainders));
+    }
+    settle(sums + column, padded, total, total_centre);
+    settle(sums + total_levels(true) * padded + column, padded, square, square_centre);
+    return any_nonzero(remainders);
+}
+
+// Writes down the values of a chain that have a remainder; the answer is their number.
+template <int N, bool Weighted>
+SWEEP int flag(const Tile& tile, const Run& rows, int column, Flagged* flagged) {
+    constexpr int L = N + more_weighted_slices;
+    const int n = std::min(lanes, tile.columns - column);
+    const Real unit = load(tile.unit + column);
+    int n_flagged = 0;
+    for (int k = rows.begin; k < rows.end; ++k) {
+        const int row = tile.order[k];
+        const Real x = load_first(tile.values + row * tile.stride + column, n);
+        Integer remainders = {};
+        cut<0>(x, centres<N>(unit), remainders);
+        if constexpr (Weighted)
+            cut_product(fill(tile.weights[row]), x, centres<L>(unit * fill(tile.weight_unit)), remainders);
+        if (!any_nonzero(remainders)) continue;
+        std::int64_t lane[lanes];
+        store(lane, remainders);
+        for (int j = 0; j < n; ++j)
+            if (lane[j] & INT64_MAX) flagged[n_flagged++] = {rows.group, row, column + j};
+    }
+    return n_flagged;
+}
+
+template <int N, bool Weighted>
+SWEEP int sweep_moments(const Tile& tile, const MomentSums& all, Flagged* flagged) {
+    constexpr int step = Weighted ? weighted_chain_rows : chain_rows;
+    int n_flagged = 0;
+    for (int r = 0; r < tile.n_runs; ++r) {
+        const Run& run = tile.runs[r];
+        std::int64_t* sums = all.data + static_cast<std::int64_t>(run.group) * moment_levels(Weighted) * all.padded;
+        for (int begin = run.begin; begin < run.end; begin += step) {
+            const Run rows = {run.group, begin, std::min(begin + step, run.end)};
+            for (int column = 0; column < tile.columns; column += lanes) {
+                const bool whole = column + lanes <= tile.columns;
+                bool remainders;
+                if constexpr (Weighted)
+                    remainders = whole ? add_weighted_chain<N, true>(tile, rows, column, sums, all.padded)
+                                       : add_weighted_chain<N, false>(tile, rows, column, sums, all.padded);
+                else
+                    remainders = whole ? add_chain<N, true>(tile, rows, column, sums, all.padded)
+                                       : add_chain<N, false>(tile, rows, column, sums, all.padded);
+                if (remainders) n_flagged += flag<N, Weighted>(tile, rows, column, flagged + n_flagged);
+            }
+        }
+    }
+    return n_flagged;
+}
+
+SWEEP int moments(const Tile& tile, const MomentSums& sums, Flagged* flagged) {
+    const bool deep = tile.slices == max_slices;
+    if (tile.weights)
+        return deep ? sweep_moments<4, true>(tile, sums, flagged) : sweep_moments<3, true>(tile, sums, flagged);
+    return deep ? sweep_moments<4, false>(tile, sums, flagged) : sweep_moments<3, false>(tile, sums, flagged);
+}
+
+// Looks at Vectors vectors of columns at once, so that each row's cache lines are read together.
+template <int Vectors>
+SWEEP_INLINE bool look_at(const double* values, std::int64_t stride, int rows, int columns, double* largest) {
+    Levels<Vectors> largest_yet = {}, nothing = {};
+    const Real zero = {};
+    for (int row = 0; row < rows; ++row)
+        for (int v = 0; v < Vectors; ++v) {
+            const double* place = values + row * stride + v * lanes;
+            const bool whole = v + 1 < Vectors || columns == Vectors * lanes;
+            const Real x = magnitude(whole ? load(place) : load_first(place, columns - v * lanes));
+            largest_yet.at[v] = x > largest_yet.at[v] ? x : largest_yet.at[v];
+            nothing.at[v] = multiply_add(x, zero, nothing.at[v]);  // NaN once x is infinite or NaN
+        }
+    Integer any = {};
+    for (int v = 0; v < Vectors; ++v) {
+        store(largest + v * lanes, largest_yet.at[v]);
+        any = any | bits(nothing.at[v]);
+    }
+    return any_nonzero(any);
+}
+
+SWEEP void look(const double* values, std::int64_t stride, int rows, int columns, Look& found) {
+    found.not_finite = false;
+    for (int first = 0; first < columns; first += 4 * lanes) {
+        const int n = std::min(columns - first, 4 * lanes);
+        double* largest = found.largest + first;
+        bool not_finite;
+        switch ((n + lanes - 1) / lanes) {
+            case 1: not_finite = look_at<1>(values + first, stride, rows, n, largest); break;
+            case 2: not_finite = look_at<2>(values + first, stride, rows, n, largest); break;
+            case 3: not_finite = look_at<3>(values + first, stride, rows, n, largest); break;
+            default: not_finite = look_at<4>(values + first, stride, rows, n, largest);
+        }
+        found.not_finite = found.not_finite || not_finite;
+    }
+}
+
+}  // namespace
+}  // namespace LANES_NAME
+}  // namespace bayeswise

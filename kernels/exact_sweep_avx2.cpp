@@ -1,0 +1,7 @@
+#if defined(__x86_64__)
+#define LANES 4
+#include "exact_lanes.h"
+#include "exact_sweep.inl"
+
+const bayeswise::Sweeps bayeswise::avx2_sweeps = {avx2::look, avx2::moments};
+#endif

@@ -1,0 +1,7 @@
+#if defined(__x86_64__)
+#define LANES 8
+#include "exact_lanes.h"
+#include "exact_sweep.inl"
+
+const bayeswise::Sweeps bayeswise::avx512_sweeps = {avx512::look, avx512::moments};
+#endif

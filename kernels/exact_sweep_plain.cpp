@@ -1,0 +1,9 @@
+#if defined(__GNUC__)
+#define LANES 2
+#else
+#define LANES 1
+#endif
+#include "exact_lanes.h"
+#include "exact_sweep.inl"
+
+const bayeswise::Sweeps bayeswise::plain_sweeps = {plain::look, plain::moments};
