@@ -1,25 +1,144 @@
 #include "exact_counts.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <utility>
+
+#include "exact_grid.h"
+#include "exact_tile.h"
 
 namespace bayeswise {
 namespace {
 
-// Calls count(group, slot, row) for every cell of a row that is not left out.
-template <class Code, class Count>
-void for_each_cell(const Matrix<Code>& codes, const CountLayout& layout, const Rows& rows, Count count) {
-    for (std::int64_t row = 0; row < codes.rows; ++row) {
-        const std::int32_t group = rows.group(row);
-        if (group < 0) continue;
-        const Vector<Code> code = codes.row(row);
+// The first wrong code in row order; there is one.
+template <class Code>
+CodeOutOfRange first_wrong_code(const Matrix<Code>& codes, const std::vector<std::int64_t>& sizes, const Rows& rows) {
+    for (std::int64_t row = 0; row < codes.rows; ++row)
         for (std::int64_t column = 0; column < codes.columns; ++column) {
-            const std::int64_t value = static_cast<std::int64_t>(code[column]), size = layout.sizes[column];
-            if (value < -1 || value >= size) throw CodeOutOfRange(row, column);
-            count(group * layout.slots + layout.first_slot[column] + (value < 0 ? size : value), row);
+            const auto code = static_cast<std::int64_t>(codes.row(row)[column]);
+            if (rows.group(row) >= 0 && (code < -1 || code >= sizes[column])) return {row, column};
+        }
+    return {0, 0};
+}
+
+// While counting, a column's slot for missing is its first one: code c lies at slot first + 1 + c.
+template <class T>
+void move_missing_last(std::vector<T>& table, const CountLayout& layout, int width) {
+    for (std::size_t begin = 0; begin < table.size(); begin += layout.slots * width)
+        for (std::size_t column = 0; column < layout.sizes.size(); ++column) {
+            const auto first = table.begin() + begin + layout.first_slot[column] * width;
+            std::rotate(first, first + width, first + (layout.sizes[column] + 1) * width);
+        }
+}
+
+// Calls count(slot, row of the tile) for the cells of a tile, along the axis on which codes lie side by side; the answer
+// says whether all codes were in range. Slots have missing first; a row that is left out has the offset -1.
+template <class Code, class Count>
+bool count_tile(const Matrix<Code>& codes, std::int64_t first_row, int n_rows, const CountLayout& layout,
+                const std::int64_t* offset_of_row, Count count) {
+    const auto cell = [&](std::int64_t code, std::size_t column, int row) {
+        const std::uint64_t slot = static_cast<std::uint64_t>(code) + 1;
+        if (slot > static_cast<std::uint64_t>(layout.sizes[column])) return false;
+        count(offset_of_row[row] + layout.first_slot[column] + static_cast<std::int64_t>(slot), row);
+        return true;
+    };
+    if (codes.column_stride == sizeof(Code)) {
+        for (int row = 0; row < n_rows; ++row) {
+            if (offset_of_row[row] < 0) continue;
+            const Vector<Code> code = {codes.data + (first_row + row) * codes.row_stride, sizeof(Code)};
+            for (std::size_t column = 0; column < layout.sizes.size(); ++column)
+                if (!cell(static_cast<std::int64_t>(code[column]), column, row)) return false;
+        }
+    } else {
+        for (std::size_t column = 0; column < layout.sizes.size(); ++column) {
+            const Vector<Code> code = {codes.data + first_row * codes.row_stride + column * codes.column_stride,
+                                       codes.row_stride};
+            for (int row = 0; row < n_rows; ++row)
+                if (offset_of_row[row] >= 0 && !cell(static_cast<std::int64_t>(code[row]), column, row)) return false;
         }
     }
+    return true;
 }
+
+// Counts all tiles; prepare(rows, offsets) may change what a tile's rows are before they are counted.
+template <class Code, class Prepare, class Count>
+void count_rows(const Matrix<Code>& codes, const CountLayout& layout, const Rows& rows, Prepare prepare, Count count) {
+    TileRows tile(rows);
+    std::int64_t offsets[tile_rows];
+    for_each_tile(codes.rows, tile_rows, [&](std::int64_t first_row, int n_rows) {
+        tile.read(first_row, n_rows);
+        for (int r = 0; r < n_rows; ++r) offsets[r] = tile.groups[r] < 0 ? -1 : tile.groups[r] * layout.slots;
+        prepare(tile, n_rows);
+        if (!count_tile(codes, first_row, n_rows, layout, offsets, count))
+            throw first_wrong_code(codes, layout.sizes, rows);
+    });
+}
+
+// Sums of weights by slot, as two integers each: w = n_0 unit + n_1 unit 2^-43, |n| <= 2^42, if w is neither odd nor much
+// smaller than the others. 2^20 rows stay within 2^62.
+class WeightSums {
+public:
+    explicit WeightSums(std::size_t slots) : sums_(2 * slots), table_(slots) {}
+
+    // Cuts the weights of a tile.
+    void prepare(const TileRows& rows, int n_rows) {
+        double largest = 0;
+        for (int r = 0; r < n_rows; ++r)
+            if (rows.groups[r] >= 0 && !is_odd_weight(rows.weights[r])) largest = std::max(largest, rows.weights[r]);
+        if (!grid_.serves(largest) || rows_ + n_rows > 1 << 20) flush();
+        if (!grid_.serves(largest)) grid_.choose(largest);
+        rows_ += n_rows;
+        for (int r = 0; r < n_rows; ++r)
+            if (rows.groups[r] >= 0) cut(rows.weights[r], parts_[r]);
+    }
+
+    void add(std::size_t slot, int row) {
+        const Parts& parts = parts_[row];
+        sums_[2 * slot] += parts.first;
+        sums_[2 * slot + 1] += parts.second;
+        if (parts.rest != 0) table_.add(slot, parts.rest);
+    }
+
+    // The sums, and none left.
+    ExactTable& take() {
+        flush();
+        return table_;
+    }
+
+private:
+    static constexpr int first_bits = 42, second_bits = 43;
+
+    struct Parts {
+        std::int64_t first, second;
+        double rest;
+    };
+
+    void cut(double w, Parts& parts) const {
+        parts = {0, 0, w};
+        if (is_odd_weight(w)) return;
+        const double scaled = std::ldexp(w, first_bits - grid_.exponent()), first = std::nearbyint(scaled);
+        const double finer = (scaled - first) * 0x1p43, second = std::nearbyint(finer);
+        parts.first = static_cast<std::int64_t>(first);
+        parts.second = static_cast<std::int64_t>(second);
+        parts.rest = finer == second ? 0 : std::ldexp(finer - second, grid_.exponent() - first_bits - second_bits);
+    }
+
+    void flush() {
+        const int exponent = grid_.exponent() - first_bits;
+        for (std::size_t slot = 0; slot < sums_.size() / 2; ++slot) {
+            table_.add_integer(slot, std::exchange(sums_[2 * slot], 0), exponent);
+            table_.add_integer(slot, std::exchange(sums_[2 * slot + 1], 0), exponent - second_bits);
+        }
+        rows_ = 0;
+    }
+
+    std::vector<std::int64_t> sums_;
+    ExactTable table_;
+    Grid grid_;
+    int rows_ = 0;
+    Parts parts_[tile_rows];
+};
 
 std::size_t product(const std::vector<std::int64_t>& sizes) {
     std::size_t cells = 1;
@@ -66,15 +185,21 @@ CountLayout::CountLayout(std::vector<std::int64_t> sizes_of_columns) : sizes(std
 template <class Code>
 std::vector<std::int64_t> counts(const Matrix<Code>& codes, const CountLayout& layout, const Rows& rows) {
     std::vector<std::int64_t> table(static_cast<std::size_t>(rows.n_groups * layout.slots));
-    for_each_cell(codes, layout, rows, [&](std::size_t slot, std::int64_t) { ++table[slot]; });
+    count_rows(
+        codes, layout, rows, [](const TileRows&, int) {}, [&](std::size_t slot, int) { ++table[slot]; });
+    move_missing_last(table, layout, 1);
     return table;
 }
 
 template <class Code>
 Digits weighted_counts(const Matrix<Code>& codes, const CountLayout& layout, const Rows& rows) {
-    ExactTable table(static_cast<std::size_t>(rows.n_groups * layout.slots));
-    for_each_cell(codes, layout, rows, [&](std::size_t slot, std::int64_t row) { table.add(slot, rows.weight(row)); });
-    return table.take();
+    WeightSums sums(static_cast<std::size_t>(rows.n_groups * layout.slots));
+    count_rows(
+        codes, layout, rows, [&](const TileRows& tile, int n_rows) { sums.prepare(tile, n_rows); },
+        [&](std::size_t slot, int row) { sums.add(slot, row); });
+    Digits table = sums.take().take();
+    move_missing_last(table.digits, layout, table.limbs);
+    return table;
 }
 
 template <class Code>

@@ -2,42 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <vector>
 
 #include "exact_arithmetic.h"
+#include "exact_grid.h"
 #include "exact_sweep.h"
 #include "exact_tile.h"
 
 namespace bayeswise {
 namespace {
-
-constexpr int no_exponent = std::numeric_limits<int>::min();
-
-// The least exponent with magnitude < 2^exponent.
-int exponent_above(double magnitude) {
-    int exponent;
-    std::frexp(magnitude, &exponent);
-    return exponent;
-}
-
-// A grid serves while the largest magnitude is below 2^grid and not much smaller.
-bool serves(int grid, int exponent) { return exponent <= grid && exponent >= grid - 2; }
-
-// NaN, infinite or too large for a sweep.
-bool is_odd(double x) { return !(std::abs(x) < largest_value); }
-
-bool is_odd_weight(double w) { return !(w >= smallest_weight && w < largest_weight); }
-
-// The first infinite value in row order; there is one.
-template <class T>
-InfiniteValue first_infinite(const Matrix<T>& values, const Rows& rows) {
-    for (std::int64_t row = 0; row < values.rows; ++row)
-        for (std::int64_t column = 0; column < values.columns; ++column)
-            if (rows.group(row) >= 0 && std::isinf(values.row(row)[column])) return {row, column};
-    return {0, 0};
-}
 
 // The sums that the kernel answers with, by group and column.
 struct Tables {
@@ -54,35 +28,23 @@ struct Tables {
     ExactTable missing;         // (n_groups, columns)
 };
 
-// Running integer sums of a block of columns, and the grid of each column. Groups and columns move to the exact tables
-// when a sum may grow too large or a column's grid has to change.
+// Running integer sums of a block of columns. Groups and columns move to the exact tables when a sum may grow too large
+// or a column's grid has to change.
 class BlockSums {
 public:
     BlockSums(Tables& tables, std::int64_t first_column, int columns, std::int64_t n_groups)
-        : tables_(tables), first_column_(first_column), columns_(columns),
-          padded_((columns + most_lanes - 1) / most_lanes * most_lanes),
-          sums_(n_groups * group_size()), rows_(n_groups) {
-        std::fill_n(exponents_, block_columns, no_exponent);
-        std::fill_n(unit, block_columns, 1.0);
-    }
+        : grids(columns), tables_(tables), first_column_(first_column), columns_(columns),
+          group_size_((total_levels(tables.weighted) + product_levels(tables.weighted)) * padded(columns)),
+          sums_(n_groups * group_size_), rows_(n_groups) {}
 
-    // Puts each column on a grid for values of at most these magnitudes.
     void fit_columns(const double* largest) {
-        for (int c = 0; c < columns_; ++c) {
-            const int exponent = std::max(exponent_above(largest[c]), smallest_exponent);
-            if (largest[c] == 0 || serves(exponents_[c], exponent)) continue;
-            for (std::size_t group = 0; group < rows_.size(); ++group) flush(group, c);
-            exponents_[c] = exponent;
-            unit[c] = std::ldexp(1.0, exponent - first_slice_bits);
-        }
+        grids.fit_columns(largest, [&](int column) {
+            for (std::size_t group = 0; group < rows_.size(); ++group) flush(group, column);
+        });
     }
 
     void fit_weights(double largest) {
-        const int exponent = exponent_above(largest);
-        if (largest == 0 || serves(weight_exponent_, exponent)) return;
-        for (std::size_t group = 0; group < rows_.size(); ++group) flush(group);
-        weight_exponent_ = exponent;
-        weight_unit = std::ldexp(1.0, exponent);
+        grids.fit_weights(largest, [&] { flush(); });
     }
 
     // Makes room for the rows that are about to be added.
@@ -95,32 +57,27 @@ public:
         for (std::size_t group = 0; group < rows_.size(); ++group) flush(group);
     }
 
-    MomentSums sums() { return {sums_.data(), padded_}; }
+    ColumnSums sums() { return {sums_.data(), group_size_}; }
 
-    double unit[block_columns];
-    double weight_unit = 1;
+    Grids grids;
 
 private:
-    std::size_t group_size() const { return static_cast<std::size_t>(moment_levels(tables_.weighted)) * padded_; }
-
     void flush(std::size_t group) {
-        if (rows_[group] == 0) return;
         for (int c = 0; c < columns_; ++c) flush(group, c);
         rows_[group] = 0;
     }
 
     void flush(std::size_t group, int column) {
-        if (rows_[group] == 0 || exponents_[column] == no_exponent) return;
+        if (rows_[group] == 0 || !grids.chosen(column)) return;
         const std::size_t entry = tables_.entry(static_cast<std::int32_t>(group), first_column_ + column);
-        const int unit_exponent = exponents_[column] - first_slice_bits;
-        const int total_exponent = unit_exponent + (tables_.weighted ? weight_exponent_ : 0);
-        std::int64_t* sum = sums_.data() + group * group_size() + column;
-        sum = flush(tables_.total, entry, sum, total_levels(tables_.weighted), total_exponent);
-        flush(tables_.squares, entry, sum, square_levels(tables_.weighted), total_exponent + unit_exponent);
+        const int exponent = grids.weighted_unit_exponent(column);
+        std::int64_t* sum = sums_.data() + group * group_size_ + column;
+        sum = flush(tables_.total, entry, sum, total_levels(tables_.weighted), exponent);
+        flush(tables_.squares, entry, sum, product_levels(tables_.weighted), exponent + grids.unit_exponent(column));
     }
 
     std::int64_t* flush(ExactTable& table, std::size_t entry, std::int64_t* sum, int levels, int exponent) {
-        for (int level = 0; level < levels; ++level, sum += padded_) {
+        for (int level = 0; level < levels; ++level, sum += padded(columns_)) {
             table.add_integer(entry, *sum, exponent - slice_bits * level);
             *sum = 0;
         }
@@ -129,11 +86,10 @@ private:
 
     Tables& tables_;
     std::int64_t first_column_;
-    int columns_, padded_;
+    int columns_;
+    std::int64_t group_size_;
     std::vector<std::int64_t> sums_;
     std::vector<int> rows_;  // in the sums, by group
-    int exponents_[block_columns];
-    int weight_exponent_ = no_exponent;
 };
 
 // Sums a block of columns tile by tile.
@@ -142,12 +98,13 @@ class BlockSweep {
 public:
     BlockSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables, std::int64_t first_column, int columns)
         : matrix_(matrix), all_rows_(rows), tables_(tables), first_column_(first_column), columns_(columns),
-          rows_(rows), values_(matrix), sums_(tables, first_column, columns, rows.n_groups),
+          rows_(rows), values_(matrix, first_column, columns), sums_(tables, first_column, columns, rows.n_groups),
+          largest_(static_cast<std::size_t>(padded(columns))),
           flagged_(new Flagged[static_cast<std::size_t>(tile_rows) * columns]) {}
 
     void add(std::int64_t first_row, int n_rows) {
         rows_.read(first_row, n_rows);
-        values_.read(first_row, n_rows, first_column_, columns_);
+        values_.read(first_row, n_rows);
         rows_.sort_by_group();
         if (first_column_ == 0) add_weight();
         if (tables_.weighted) fit_weights();
@@ -185,13 +142,13 @@ private:
     }
 
     void fit_columns() {
-        Look found;
+        Look found = {largest_.data(), false};
         sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
-        if (found.not_finite || std::any_of(found.largest, found.largest + columns_, is_odd)) {
+        if (found.not_finite || std::any_of(largest_.begin(), largest_.begin() + columns_, is_odd)) {
             set_odd_values_aside();
             sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
         }
-        sums_.fit_columns(found.largest);
+        sums_.fit_columns(largest_.data());
     }
 
     // Odd values are added cell by cell; a zero in their place adds nothing.
@@ -221,14 +178,12 @@ private:
     }
 
     void sweep() {
-        const int slices = deep_tiles_ > 0 ? max_slices : max_slices - 1;
-        const Tile tile = {values_.data, values_.stride, values_.rows, columns_, values_.next, sums_.unit,
-                           tables_.weighted ? rows_.weights : nullptr, sums_.weight_unit,
-                           rows_.order, rows_.runs, rows_.n_runs, slices};
+        const Tile tile = {values_.data, values_.stride, values_.rows, columns_, values_.next, sums_.grids.unit.data(),
+                           tables_.weighted ? rows_.weights : nullptr, sums_.grids.weight_unit,
+                           rows_.order, rows_.runs, rows_.n_runs, depth_.slices()};
         const int n_flagged = sweeps().moments(tile, sums_.sums(), flagged_.get());
         for (int f = 0; f < n_flagged; ++f) add_remainder(tile, flagged_[f]);
-        // Values of very different sizes leave many remainders; a fourth slice is cheaper than those, for a while.
-        deep_tiles_ = n_flagged > values_.rows * columns_ / 128 ? 32 : deep_tiles_ - 1;
+        depth_.learn(n_flagged, values_.rows * columns_);
     }
 
     // The sweep has added s^2 for x = s + r; r x + s r is what it still owes.
@@ -265,12 +220,13 @@ private:
     TileRows rows_;
     TileValues<T> values_;
     BlockSums sums_;
+    std::vector<double> largest_;
     std::unique_ptr<Flagged[]> flagged_;
-    int deep_tiles_ = 0;
+    Depth depth_;
 };
 
 // Running sums take about 100 bytes for each group and column of a block: with many groups the blocks are narrow.
-int block_width(std::int64_t n_groups) { return n_groups > 4096 ? most_lanes : block_columns; }
+int block_width(std::int64_t n_groups) { return n_groups > 4096 ? most_lanes : 64; }
 
 // The weight of a group less what is missing in a column.
 Digits weight_of_cells(const Digits& groups, const Digits& missing, std::int64_t n_groups, std::int64_t n_columns) {
@@ -292,7 +248,7 @@ Moments moments(const Matrix<T>& values, const Rows& rows) {
     for (std::int64_t first = 0; first < values.columns; first += width) {
         const int columns = static_cast<int>(std::min<std::int64_t>(width, values.columns - first));
         BlockSweep<T> block(values, rows, tables, first, columns);
-        for_each_tile(values.rows, [&](std::int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
+        for_each_tile(values.rows, tile_rows, [&](std::int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
         block.finish();
     }
     return {weight_of_cells(tables.weight.take(), tables.missing.take(), rows.n_groups, values.columns), tables.total.take(),

@@ -28,7 +28,7 @@ constexpr int weighted_chain_rows = 16;
 // A row adds at most 2^47 units: the integer sums of 2^15 rows stay within 2^62.
 constexpr int rows_before_flush = 1 << 15;
 
-// Every value that reaches a sweep is below 2^300 in magnitude and no grid is finer than that of 2^-250, every weight lies
+// Every value that reaches a sweep is below 2^300 in magnitude and no grid is finer than that of 2^-249, every weight lies
 // in [2^-96, 2^96): no unit of any level leaves the range of a double.
 constexpr double largest_value = 0x1p300;
 constexpr int smallest_exponent = -250;
@@ -39,9 +39,10 @@ constexpr double largest_weight = 0x1p96;
 // adds nothing for it and flags it.
 constexpr double smallest_value = 0x1p-500;
 
-constexpr int tile_rows = 1024;
-constexpr int block_columns = 64;  // the most a tile has; a multiple of the lanes of every processor
-constexpr int most_lanes = 8;
+constexpr int tile_rows = 1024;  // the most a tile has
+constexpr int most_lanes = 8;    // of any processor
+
+constexpr int padded(int columns) { return (columns + most_lanes - 1) / most_lanes * most_lanes; }
 
 constexpr double grid_centre = 6755399441055744.0;  // 1.5 * 2^52 units
 
@@ -69,7 +70,7 @@ struct Tile {
     std::int64_t stride;
     int rows, columns;
     std::int64_t next;          // the next tile's values begin at values + next; 0 if there is none
-    const double* unit;         // (block_columns,)
+    const double* unit;         // (columns,), padded
     const double* weights;      // (rows,), or null
     double weight_unit;         // w x has the unit unit * weight_unit
     const std::int32_t* order;  // rows by group
@@ -83,27 +84,47 @@ struct Flagged {
     std::int32_t group, row, column;
 };
 
-// The integer sums of the groups, one after the other. Those of a group are rows of `padded` integers, one for each
-// column: first the totals by slice, then the squares by level (the sum of both slice numbers).
-struct MomentSums {
+// Levels of the integer sums: those of w x by slice, those of products by the sum of both slice numbers.
+constexpr int total_levels(bool weighted) { return weighted ? max_weighted_slices : max_slices; }
+constexpr int product_levels(bool weighted) { return total_levels(weighted) + max_slices - 1; }
+
+// Integer sums of totals by group, (n_groups, group_size): a group has one row of padded(columns) for each level.
+// Sums of squares are further rows after the totals.
+struct ColumnSums {
     std::int64_t* data;
-    int padded;  // columns, rounded up to a multiple of the lanes of every processor
+    std::int64_t group_size;
 };
 
-constexpr int total_levels(bool weighted) { return weighted ? max_weighted_slices : max_slices; }
-constexpr int square_levels(bool weighted) { return total_levels(weighted) + max_slices - 1; }
-constexpr int moment_levels(bool weighted) { return total_levels(weighted) + square_levels(weighted); }
+// Integer sums of cross products by group, (n_groups, group_size): those of columns i >= j lie at
+//     ((row_start[i] + j / lanes) * product_levels + level) * lanes + j % lanes.
+struct CrossSums {
+    std::int64_t* data;
+    std::int64_t group_size;
+    const std::int64_t* row_start;  // for columns, rounded up to cross_rows
+};
+
+// Rows of the triangle that are worked on together: row_start makes room for all vectors up to the last of them.
+constexpr int cross_rows = 4;
+
+// The slices of a tile, (padded(columns) / lanes, tile_rows, slices, lanes), rows in Tile::order.
+struct Packed {
+    double* left;   // of w x; without weights the same as right
+    double* right;  // of x
+};
 
 // What is found in a tile: the largest magnitude of each column, NaN aside, and whether there is a NaN or infinity.
 struct Look {
-    double largest[block_columns];
+    double* largest;  // (columns,), padded
     bool not_finite;
 };
 
 struct Sweeps {
+    int lanes;
     void (*look)(const double* values, std::int64_t stride, int rows, int columns, Look& found);
-    // Adds the tile's moments to the sums of its groups; the answer is how many values were flagged.
-    int (*moments)(const Tile& tile, const MomentSums& sums, Flagged* flagged);
+    // Each answers with the number of values that were flagged.
+    int (*moments)(const Tile& tile, const ColumnSums& sums, Flagged* flagged);
+    int (*pack)(const Tile& tile, const Packed& packed, const ColumnSums& totals, Flagged* flagged);
+    void (*multiply)(const Tile& tile, const Packed& packed, const CrossSums& sums);
 };
 
 extern const Sweeps avx512_sweeps, avx2_sweeps, plain_sweeps;

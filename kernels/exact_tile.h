@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -74,15 +75,16 @@ private:
 template <class T>
 class TileValues {
 public:
-    explicit TileValues(const Matrix<T>& matrix) : matrix_(matrix) {}
+    TileValues(const Matrix<T>& matrix, std::int64_t first_column, int n_columns)
+        : columns(n_columns), matrix_(matrix), corner_(matrix.data + first_column * matrix.column_stride) {}
 
-    void read(std::int64_t first_row, int n_rows, std::int64_t first_column, int n_columns) {
-        rows = n_rows, columns = n_columns;
-        const char* corner = matrix_.data + first_row * matrix_.row_stride + first_column * matrix_.column_stride;
+    void read(std::int64_t first_row, int n_rows) {
+        rows = n_rows;
+        const char* corner = corner_ + first_row * matrix_.row_stride;
         if (lies_in_place(corner)) {
             data = reinterpret_cast<const double*>(corner);
             stride = matrix_.row_stride / static_cast<std::int64_t>(sizeof(double));
-            next = first_row + 2 * tile_rows <= matrix_.rows ? tile_rows * stride : 0;
+            next = first_row + 2 * rows <= matrix_.rows ? rows * stride : 0;
         } else {
             copy(corner);
         }
@@ -98,7 +100,7 @@ public:
 
     const double* data = nullptr;
     std::int64_t stride = 0, next = 0;  // as in Tile
-    int rows = 0, columns = 0;
+    int rows = 0, columns;
 
 private:
     bool lies_in_place(const char* corner) const {
@@ -110,26 +112,37 @@ private:
     // A few rows at a time, so that columns that lie side by side are read a cache line at a time.
     void copy(const char* corner) {
         constexpr int strip = 16;
-        scratch_.resize(tile_rows * block_columns);
+        scratch_.resize(static_cast<std::size_t>(rows) * columns);
         for (int first = 0; first < rows; first += strip)
-            for (int column = 0; column < columns; ++column)
+            for (int column = 0; column < columns; ++column) {
+                const Vector<T> values = {corner + column * matrix_.column_stride, matrix_.row_stride};
                 for (int row = first; row < std::min(first + strip, rows); ++row)
-                    scratch_[row * block_columns + column] =
-                        Vector<T>{corner + column * matrix_.column_stride, matrix_.row_stride}[row];
+                    scratch_[static_cast<std::size_t>(row) * columns + column] = values[row];
+            }
         data = scratch_.data();
-        stride = block_columns;
+        stride = columns;
         next = 0;
     }
 
     const Matrix<T>& matrix_;
+    const char* corner_;
     std::vector<double> scratch_;
 };
 
 // Calls work(first row, rows) for each tile of n_rows rows.
 template <class Work>
-void for_each_tile(std::int64_t n_rows, Work work) {
-    for (std::int64_t first = 0; first < n_rows; first += tile_rows)
-        work(first, static_cast<int>(std::min<std::int64_t>(tile_rows, n_rows - first)));
+void for_each_tile(std::int64_t n_rows, int rows_of_tile, Work work) {
+    for (std::int64_t first = 0; first < n_rows; first += rows_of_tile)
+        work(first, static_cast<int>(std::min<std::int64_t>(rows_of_tile, n_rows - first)));
+}
+
+// The first infinite value in row order; there is one.
+template <class T>
+InfiniteValue first_infinite(const Matrix<T>& values, const Rows& rows) {
+    for (std::int64_t row = 0; row < values.rows; ++row)
+        for (std::int64_t column = 0; column < values.columns; ++column)
+            if (rows.group(row) >= 0 && std::isinf(values.row(row)[column])) return {row, column};
+    return {0, 0};
 }
 
 }  // namespace bayeswise
