@@ -22,11 +22,15 @@ LOG_TWO = float(np.log(2.0))
 
 @dataclass(frozen=True, repr=False)
 class StudentTParameters:
-    """Location, scale and degrees of freedom; infinite freedom is the normal distribution."""
+    """Location, scale and degrees of freedom; infinite freedom is the normal distribution.
+
+    `location_low` carries the digits of the location beyond the 53 bits of a float.
+    """
 
     location: FloatArray
     scale: FloatArray
     freedom: FloatArray
+    location_low: FloatArray | float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("location", "scale", "freedom"):
@@ -83,13 +87,13 @@ class StudentT(WithoutConjugatePrior):
             for values, weight in statistic.cells()
         ]
         shape = statistic.sizes.shape
-        location, scale, freedom = (
+        location, scale, freedom, location_low = (
             np.array([getattr(fit, name) for fit in fits], dtype=np.float64).reshape(shape)
-            for name in ("location", "scale", "freedom")
+            for name in ("location", "scale", "freedom", "location_low")
         )
         exists = np.array([fit.problem == "" for fit in fits], dtype=np.bool_).reshape(shape)
         return Estimate(
-            StudentTParameters(location, scale, freedom),
+            StudentTParameters(location, scale, freedom, location_low),
             exists,
             "; ".join(sorted({fit.problem for fit in fits} - {""})),
             iterations=max((fit.iterations for fit in fits), default=0),
@@ -115,7 +119,7 @@ class StudentT(WithoutConjugatePrior):
         location, freedom = parameters.location, parameters.freedom
         scale = np.where(parameters.scale > 0, parameters.scale, 1.0)
         with np.errstate(over="ignore"):
-            deviation = values - location
+            deviation = (values - location) - parameters.location_low
         halved = log_student_t(0.5 * values - 0.5 * location, 0.5 * scale, freedom) - LOG_TWO
         log_p = np.where(np.isinf(deviation), halved, log_student_t(deviation, scale, freedom))
         certain = np.where(np.isnan(values), np.nan, np.where(deviation == 0, np.inf, -np.inf))

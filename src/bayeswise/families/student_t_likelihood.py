@@ -18,10 +18,13 @@ from bayeswise.families.special import HALF_LOG_TWO_PI, digamma_half_step, log1p
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log
 
-_MOST_STEPS = 500
+_FEW_STEPS, _MOST_STEPS = 40, 1000
+_FAR = 0.7  # a change of log scale beyond which EM would creep
 _LAST_STEP = 1e-9  # after a Newton step of this size the error is its square
 _SAME = 1e-13  # relative change of k that ends the search
 _GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 9)])  # of k times the least freedom
+_LEAST_SPREAD = 1e-200
+_LARGEST_EXPONENT, _LARGEST_LOG_SCALE = 1000, 700.0  # of standardised values
 _FARTHEST = 1e150  # beyond it a value has no weight, and its square still is a float
 
 
@@ -57,6 +60,7 @@ class Fit:
     scale: float
     freedom: float
     problem: str = ""
+    location_low: float = 0.0  # the digits of the location beyond the 53 bits of a float
     iterations: int = 0
     converged: bool = True
 
@@ -74,39 +78,59 @@ def fit_student_t(values: FloatArray, weights: FloatArray, freedom: float | None
     standard, centre, exponent = _standardised(values, share)
     profile = _Profile(standard, share)
     fit = profile.at(1.0 / freedom) if freedom is not None else _best(profile, 1.0 / least_freedom)
-    location, scale = centre + float(np.ldexp(fit.location, exponent)), float(np.ldexp(fit.scale, exponent))
-    return replace(fit, location=location, scale=scale, iterations=profile.iterations, converged=profile.converged)
+    step, scale = float(np.ldexp(fit.location, exponent)), float(np.ldexp(fit.scale, exponent))
+    location = centre + step
+    moved = location - centre
+    low = (centre - (location - moved)) + (step - moved)
+    steps, ended = profile.iterations, profile.converged
+    return replace(fit, location=location, location_low=low, scale=scale, iterations=steps, converged=ended)
 
 
 def _standardised(values: FloatArray, share: FloatArray) -> tuple[FloatArray, float, int]:
-    """Deviations from the median in units of a power of two near their mean, so that nothing over- or underflows."""
-    centre = float(values[np.searchsorted(np.cumsum(share), 0.5 * (1.0 - 1e-12))])
+    """Deviations from the median in units of a power of two near their own median, or larger if that overflows."""
+    centre = _median(values, share)
     halved = 0.5 * values - 0.5 * centre
     deviation, doubled = (halved, 1) if np.abs(halved).max() > 2.0**1021 else (values - centre, 0)
-    exponent = int(np.frexp(share @ np.abs(deviation))[1])
+    distance = np.abs(deviation)
+    order = np.argsort(distance)
+    typical = _median(distance[order], share[order]) or float(share @ distance)
+    exponent = int(max(np.frexp(typical)[1], np.frexp(distance.max())[1] - _LARGEST_EXPONENT))
     return np.ldexp(deviation, -exponent), centre, exponent + doubled
 
 
+def _median(values: FloatArray, share: FloatArray) -> float:
+    """The middle of ascending values."""
+    return float(values[np.searchsorted(np.cumsum(share), 0.5 * (1.0 - 1e-12))])
+
+
 class _Profile:
-    """The maximum over location and scale as a function of k = 1 / freedom; each search starts where the last ended."""
+    """The maximum over location and scale as a function of k = 1 / freedom."""
 
     def __init__(self, values: FloatArray, share: FloatArray) -> None:
         self.values, self.share = values, share
-        self.location, self.scale = 0.0, float(share @ np.abs(values))
+        self.location, self.scale = 0.0, 1.0  # in units of a typical deviation from the median
         self.iterations, self.converged = 0, True
 
     def at(self, k: float) -> Fit:
-        """The maximum for one freedom: steps of EM that rescale, then Newton's."""
-        for _ in range(_MOST_STEPS):
+        """The maximum for one freedom, sought where the last search ended, and if that is too far, from the median."""
+        if not self._climb(k, _FEW_STEPS):
+            self.location, self.scale = 0.0, 1.0
+            self._find_scale(k)
+            self.converged &= self._climb(k, _MOST_STEPS)
+        return Fit(self.location, self.scale, 1.0 / k if k > 0 else float("inf"))
+
+    def _climb(self, k: float, most_steps: int) -> bool:
+        """Steps of EM that rescale, then Newton's; whether they ended."""
+        for _ in range(most_steps):
             self.iterations += 1
             step, log_step, is_newton = self._step(k)
             self.location += self.scale * step
             self.scale *= float(np.exp(log_step))
+            if abs(log_step) > _FAR:
+                self._find_scale(k)
             if is_newton and max(abs(step), abs(log_step)) <= _LAST_STEP:
-                break
-        else:
-            self.converged = False
-        return Fit(self.location, self.scale, 1.0 / k if k > 0 else float("inf"))
+                return True
+        return False
 
     def slope(self, k: float) -> float:
         """The derivative of the mean log-likelihood with respect to k, at the maximum for k."""
@@ -116,8 +140,8 @@ class _Profile:
             return 0.25 * (float(self.share @ z**4) - 3.0)
         q = k * z * z
         r = q / (1.0 + q)
-        terms = self.share @ (k * r - q * r - log1p_minus(q))
-        return -0.5 * (float(digamma_half_step(0.5 / k)) + float(terms)) / k**2
+        terms = np.where(q < 1.0, -q * r - log1p_minus(q), r - np.log1p(q))  # the same, without cancellation
+        return -0.5 * (float(digamma_half_step(0.5 / k)) + float(self.share @ (terms + k * r))) / k**2
 
     def log_likelihood(self, fit: Fit) -> float:
         return float(self.share @ log_student_t(self.values - fit.location, fit.scale, fit.freedom))
@@ -125,6 +149,18 @@ class _Profile:
     def _z(self) -> FloatArray:
         with np.errstate(over="ignore"):
             return np.clip((self.values - self.location) / self.scale, -_FARTHEST, _FARTHEST)
+
+    def _find_scale(self, k: float) -> None:
+        """For this location the sum of w z^2 falls as the scale grows, and is 1 at the maximum: halve the range."""
+        low, high = -_LARGEST_LOG_SCALE, _LARGEST_LOG_SCALE
+        while high - low > _FAR:
+            middle = 0.5 * (low + high)
+            self.scale = float(np.exp(middle))
+            low, high = (middle, high) if self._excess(k) > 0 else (low, middle)
+
+    def _excess(self, k: float) -> float:
+        square = self._z() ** 2
+        return float(self.share @ ((1.0 + k) * square / (1.0 + k * square))) - 1.0
 
     def _step(self, k: float) -> tuple[float, float, bool]:
         """The change of location in scales and that of log scale, and whether it is Newton's."""
@@ -141,7 +177,8 @@ class _Profile:
             if max(abs(step), abs(log_step)) < 0.3:
                 return step, log_step, True
         step = first / total
-        return step, 0.5 * float(np.log(second / total - step**2)), False
+        spread = float(w @ np.square(z - step)) / total
+        return step, 0.5 * float(np.log(max(spread, _LEAST_SPREAD))), False
 
 
 def _best(profile: _Profile, most_k: float) -> Fit:
