@@ -81,6 +81,10 @@ class Chunk(Protocol):
         """The column as text, None for missing."""
         ...
 
+    def cells(self, column: str) -> list[Label | None]:
+        """The cells as they are stored, those of a text file letter by letter, null words included."""
+        ...
+
     def profile(self, column: str, profiler: Profiler) -> None:
         """Show the cells to a profiler."""
         ...
@@ -130,16 +134,18 @@ def open_source(
     table_name: str | None = None,
     query: str | None = None,
     chunk_rows: int | None = None,
+    once: bool = False,
 ) -> Source:
     """The source behind a path, a list of paths, a glob, `-`, a dataframe, an array or a list of dicts.
 
     `delimiter`, `encoding`, `decimal` and `header` of text files are sniffed unless given; `table_name` or `query`
-    choose what to read from a SQLite file, `table_name` the sheet of a workbook. A source comes back unchanged.
+    choose what to read from a SQLite file, `table_name` the sheet of a workbook. A source comes back unchanged. `once`
+    promises a single sweep: text from standard input is then read as it comes, and not kept.
 
     >>> open_source({"wind": ["weak", "strong"]}).columns
     (RawColumn(name='wind', storage='text', declared=None),)
     """
     from bayeswise.tables.sources import opening
 
-    options = opening.Options(tuple(null_words), delimiter, encoding, decimal, header, table_name, query)
+    options = opening.Options(tuple(null_words), delimiter, encoding, decimal, header, table_name, query, once)
     return opening.opened(table, options, chunk_rows)

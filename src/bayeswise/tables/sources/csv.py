@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class CsvSource(TableSource):
         self._name = name or path.name
         self.null_words = tuple(null_words)
         _check_delimiter(delimiter)
-        sample, whole = text_file.sample_of(path)
+        sample, whole = self._sample()
         if not sample.strip():
             raise empty_file(self._name)
         self._encoding = (
@@ -65,6 +65,15 @@ class CsvSource(TableSource):
         default = "\t" if ".tsv" in path.suffixes else ","
         self.dialect = sniff(text, delimiter=delimiter, header=header, decimal=decimal, default=default)
         super().__init__(self._name, plain_columns(self._column_names(), "text"))
+
+    def _read(self, blocks: Iterator[_kernels.CsvBlock]) -> Iterator[_kernels.CsvBlock]:
+        return ahead(blocks)
+
+    def _sample(self) -> tuple[bytes, bool]:
+        return text_file.sample_of(self._path)
+
+    def _opened(self) -> AbstractContextManager[text_file.Utf8Stream]:
+        return text_file.opened(self._path, self._encoding)
 
     def _column_names(self) -> list[str]:
         with closing(self._blocks(n_columns=0, most_rows=1)) as blocks:
@@ -79,14 +88,14 @@ class CsvSource(TableSource):
     def pieces(self, indices: Sequence[int]) -> Iterator[CsvPiece]:
         rules = _kernels.TextRules(self.null_words, self.dialect.decimal)
         skipped = int(self.dialect.header)
-        for block in ahead(self._blocks(len(self.columns))):
+        for block in self._read(self._blocks(len(self.columns))):
             yield CsvPiece(block, skipped, rules)
             skipped = 0
 
     def _blocks(self, n_columns: int, most_rows: int = _ALL) -> Generator[_kernels.CsvBlock, None, None]:
         """Blocks of whole records; the first one holds at least one record."""
         carry, line = b"", 1
-        with text_file.opened(self._path, self._encoding) as stream:
+        with self._opened() as stream:
             while True:
                 fresh = stream.read(max(BLOCK_BYTES, len(carry)))
                 block = self._split(carry, fresh, n_columns, line, most_rows)

@@ -15,11 +15,15 @@ from bayeswise.foundation.errors import NotInstalledError, SourceError
 from bayeswise.tables.sources.concatenated import ConcatenatedSource
 from bayeswise.tables.sources.csv import CsvSource, empty_file
 from bayeswise.tables.sources.opening import Options
+from bayeswise.tables.sources.piped import Piped, PipedCsvSource
 from bayeswise.tables.sources.table import TableSource
 from bayeswise.tables.sources.text_file import translated
 
 STDIN = "-"
 _JSON = {".jsonl", ".ndjson", ".json"}
+_STANDARD_INPUT = "standard input"
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
+_BINARY = (b"PAR1", b"SQLite format 3", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 
 
@@ -59,17 +63,39 @@ def _nearby(path: Path) -> str:
 
 
 def _from_stdin(options: Options) -> TableSource:
-    """Standard input, kept in a temporary file that goes away with the source."""
+    """Standard input: as it comes if it is text and one sweep is enough, else kept in a temporary file."""
+    start = Piped(sys.stdin.buffer)
+    if options.once and is_plain_text(start.peek(512)):
+        return PipedCsvSource(
+            start,
+            name=_STANDARD_INPUT,
+            null_words=options.null_words,
+            delimiter=options.delimiter,
+            encoding=options.encoding,
+            decimal=options.decimal,
+            header=options.header,
+        )
+    return _spooled(start, options)
+
+
+def _spooled(stream: Piped, options: Options) -> TableSource:
+    """A temporary file that goes away with the source."""
     with tempfile.NamedTemporaryFile(prefix="bayeswise-", delete=False) as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool)
-    path = Path(spool.name)
-    try:
-        source = from_file(path, "standard input", options)
-    except BaseException:
-        path.unlink()
-        raise
+        path = Path(spool.name)
+        try:
+            shutil.copyfileobj(stream, spool)
+            spool.flush()
+            source = from_file(path, _STANDARD_INPUT, options)
+        except BaseException:
+            path.unlink()
+            raise
     weakref.finalize(source, path.unlink, missing_ok=True)
     return source
+
+
+def is_plain_text(start: bytes) -> bool:
+    """Whether a stream that begins with these bytes is CSV or its kin: neither packed, nor JSON, nor binary."""
+    return bool(start) and not start.startswith(_PACKED + _BINARY) and not start.lstrip().startswith((b"{", b"["))
 
 
 def from_file(path: Path, name: str, options: Options) -> TableSource:
@@ -101,7 +127,7 @@ def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set
 
 
 def _text(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource:
-    if suffixes & _JSON or (name == "standard input" and start.lstrip().startswith(b"{")):
+    if suffixes & _JSON or (name == _STANDARD_INPUT and start.lstrip().startswith(b"{")):
         from bayeswise.tables.sources.duckdb_scan import from_json
 
         return from_json(path, name)

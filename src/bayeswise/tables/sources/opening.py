@@ -25,6 +25,7 @@ class Options:
     header: bool | None = None
     table_name: str | None = None
     query: str | None = None
+    once: bool = False
 
 
 def opened(table: Any, options: Options, chunk_rows: int | None) -> Source:

@@ -168,6 +168,9 @@ class TableChunk:
         values = cells.texts(self._piece.rules)
         return [value if value is None or type(value) is str else str(value) for value in values]
 
+    def cells(self, column: str) -> list[Label | None]:
+        return self._column(column)[1].texts(PLAIN)
+
     def profile(self, column: str, profiler: _kernels.Profiler) -> None:
         self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
 
