@@ -105,6 +105,21 @@ def add_sparse(
     counts: npt.NDArray[np.float64],
     log_weight: npt.NDArray[np.float64],
 ) -> None: ...
+def squared_distances(
+    out: npt.NDArray[np.float64],
+    values: npt.NDArray[np.float64] | npt.NDArray[np.float32],
+    mean: npt.NDArray[np.float64],
+    mean_low: npt.NDArray[np.float64],
+    inverse_scale: npt.NDArray[np.float64],
+    whiteners: npt.NDArray[np.float64],
+) -> None: ...
+def linear_scores(
+    out: npt.NDArray[np.float64],
+    values: npt.NDArray[np.float64] | npt.NDArray[np.float32],
+    centre: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    constants: npt.NDArray[np.float64],
+) -> None: ...
 
 # ---- Tables
 

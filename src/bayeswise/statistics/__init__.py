@@ -9,6 +9,7 @@ from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.grouped import Grouped
 from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.patterns import PatternScatter
 from bayeswise.statistics.product import Product
 from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
 from bayeswise.statistics.sample import Sample
@@ -21,6 +22,7 @@ __all__ = [
     "Grouped",
     "JointCounts",
     "Moments",
+    "PatternScatter",
     "Product",
     "Sample",
     "Scatter",
