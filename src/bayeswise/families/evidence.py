@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from bayeswise.families.special import HALF_LOG_TWO_PI, log1p_minus, stirling_error, two_product
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.logspace import log
 
 _LEAST_LEFT = 1e-250
 
@@ -31,7 +31,7 @@ def deviance(x: ArrayLike, mean: ArrayLike, gap: ArrayLike) -> FloatArray:
         near = np.abs(u) <= 0.5
         small = np.where(near, u, 0.0)
         close = centre * (small * small + (1.0 + small) * log1p_minus(small))
-        apart = np.where(value == 0, centre, xlogy(value, value) - xlogy(value, centre) - away)
+        apart = np.where(value == 0, centre, value * log_ratio(value, centre) - away)
     return np.where(near, close, apart)
 
 
@@ -56,8 +56,7 @@ def log_gamma_evidence(shape: ArrayLike, rate: ArrayLike, events: ArrayLike, tim
     '2'
     """
     a, b, k, t = (np.asarray(value, dtype=np.float64) for value in (shape, rate, events, time))
-    mean = (a + k) / (b + t)
-    return np.asarray(k * np.log(mean) - t * mean - gamma_penalty(a, b, k, t))
+    return np.asarray(k * log_ratio(a + k, b + t) - (a + k) * (t / (b + t)) - gamma_penalty(a, b, k, t))
 
 
 def gamma_penalty(shape: ArrayLike, rate: ArrayLike, events: ArrayLike, time: ArrayLike) -> FloatArray:
@@ -67,10 +66,9 @@ def gamma_penalty(shape: ArrayLike, rate: ArrayLike, events: ArrayLike, time: Ar
     """
     a, b, k, t = (np.asarray(value, dtype=np.float64) for value in (shape, rate, events, time))
     left = b / (b + t)
-    gap = difference_of_products(a, t, b, k) / (b + t)
     far = a * (np.log(a) - np.log(a + k) + np.log(b + t) - np.log(b)) - a  # where b r underflows
-    curvature = 0.5 * np.log1p(k / a) + stirling_error(a) - stirling_error(a + k)
-    return np.where(left < _LEAST_LEFT, far, deviance(a, (a + k) * left, gap)) + curvature
+    curvature = 0.5 * log_one_plus_ratio(k, a) + stirling_error(a) - stirling_error(a + k)
+    return np.where(left < _LEAST_LEFT, far, deviance(a, (a + k) * left, shrinkage_gap(a, k, b, t))) + curvature
 
 
 def log_dirichlet_evidence(weights: ArrayLike, counts: ArrayLike) -> FloatArray:
@@ -86,11 +84,11 @@ def log_dirichlet_evidence(weights: ArrayLike, counts: ArrayLike) -> FloatArray:
     allowed = prior > 0
     a, k = np.where(allowed, prior, 1.0), np.where(allowed, seen, 0.0)  # (..., n_levels)
     after = prior + seen
-    gap = difference_of_products(prior, n, s, seen) / (s + n)
-    curvature = 0.5 * np.log1p(k / a) + stirling_error(a) - stirling_error(a + k)
-    log_terms = times_log_share(seen, after) - deviance(prior, s * (after / (s + n)), gap) - curvature
+    gap = shrinkage_gap(prior, seen, s, n)
+    curvature = 0.5 * log_one_plus_ratio(k, a) + stirling_error(a) - stirling_error(a + k)
+    log_terms = times_log_share(seen, after) - deviance(prior, after * (s / (s + n)), gap) - curvature
     log_forbidden = np.where(seen > 0, -np.inf, 0.0)
-    log_whole = 0.5 * np.log1p(n / s) + stirling_error(s) - stirling_error(s + n)
+    log_whole = 0.5 * log_one_plus_ratio(n, s) + stirling_error(s) - stirling_error(s + n)
     return np.asarray(np.where(allowed, log_terms, log_forbidden).sum(axis=-1) + log_whole[..., 0])
 
 
@@ -125,6 +123,34 @@ def log_shares(weights: FloatArray) -> FloatArray:
         log_share = np.log(weights) - np.log(weights.sum(axis=-1, keepdims=True))
     np.put_along_axis(log_share, top, log_top, axis=-1)
     return np.asarray(log_share)
+
+
+def log_ratio(above: ArrayLike, below: ArrayLike) -> FloatArray:
+    """log(above / below), also where the quotient leaves the range of floats."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratio = np.divide(above, below)
+        return np.where((ratio > 1e-300) & (ratio < 1e300), np.log(ratio), log(above) - log(below))
+
+
+def log_one_plus_ratio(above: ArrayLike, below: ArrayLike) -> FloatArray:
+    """log(1 + above / below) for above >= 0, below > 0, also where the quotient overflows.
+
+    >>> f"{log_one_plus_ratio(1e300, 1e-300) / np.log(10.0):.12g}"
+    '600'
+    """
+    with np.errstate(over="ignore"):
+        ratio = np.divide(above, below)
+    return np.where(np.isinf(ratio), log(above) - log(below), np.log1p(ratio))
+
+
+def shrinkage_gap(a: ArrayLike, k: ArrayLike, b: ArrayLike, t: ArrayLike) -> FloatArray:
+    """a - b (a + k) / (b + t) = (a t - b k) / (b + t): prior events less those that the posterior mean expects.
+
+    b and t are first brought to the size of one, by a power of two and thus exactly, so that no product overflows.
+    """
+    exponent = np.frexp(np.add(b, t))[1]
+    small_b, small_t = np.ldexp(b, -exponent), np.ldexp(t, -exponent)
+    return np.asarray(difference_of_products(a, small_t, small_b, k) / (small_b + small_t))
 
 
 def difference_of_products(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.evidence import log_gamma_evidence
+from bayeswise.families.evidence import log_gamma_evidence, log_one_plus_ratio
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
@@ -123,10 +123,8 @@ class Exponential:
         values = np.asarray(x, dtype=np.float64)
         shape, rate = np.asarray(posterior.shape), np.asarray(posterior.rate)
         times = np.where(values >= 0, values, 0.0)
-        with np.errstate(over="ignore"):
-            ratio = times / rate
-        log_ratio = np.where(np.isinf(ratio), log(times) - log(rate), np.log1p(ratio))
-        log_p = np.where(values >= 0, log(shape) - log(rate) - (shape + 1.0) * log_ratio, -np.inf)
+        log_tail = (shape + 1.0) * log_one_plus_ratio(times, rate)
+        log_p = np.where(values >= 0, log(shape) - log(rate) - log_tail, -np.inf)
         return np.where(np.isnan(values), np.nan, log_p)
 
     def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> ExponentialParameters:

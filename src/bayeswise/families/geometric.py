@@ -70,7 +70,7 @@ class Geometric:
         """log probability + x log(1 - probability)."""
         values = np.asarray(x, dtype=np.float64)
         failures = np.where(is_whole(values), values, 0.0)
-        with np.errstate(invalid="ignore"):  # 0 failures at probability 1 are certain: 0 times -inf is 0 here
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 times -inf is 0: no failure at probability 1
             log_failures = np.where(failures > 0, failures * parameters.log_complement, 0.0)
         log_p = np.where(is_whole(values), parameters.log_probability + log_failures, -np.inf)
         return np.where(np.isnan(values), np.nan, log_p)

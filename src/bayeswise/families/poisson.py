@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from bayeswise.families.evidence import difference_of_products, gamma_penalty, log_poisson
+from bayeswise.families.evidence import gamma_penalty, log_poisson, shrinkage_gap
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
@@ -137,8 +137,8 @@ class Poisson:
         values = np.asarray(x, dtype=np.float64)
         counts = np.where(is_whole(values), values, 0.0)
         shape, rate = np.asarray(posterior.shape), np.asarray(posterior.rate)
-        gap = difference_of_products(counts, rate, shape, 1.0) / (rate + 1.0)
-        log_likelihood = log_poisson(counts, (shape + counts) / (rate + 1.0), gap)
+        mean = (shape + counts) / (rate + 1.0)
+        log_likelihood = log_poisson(counts, mean, -shrinkage_gap(shape, counts, rate, 1.0))
         return _where_whole(values, log_likelihood - gamma_penalty(shape, rate, counts, 1.0))
 
     def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> PoissonParameters:
