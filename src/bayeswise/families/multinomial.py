@@ -10,11 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayeswise.families.beta_power import log_beta_power
 from bayeswise.families.categorical import Categorical, CategoricalParameters
+from bayeswise.families.chance import log_share
 from bayeswise.families.evidence import difference_of_products
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio, stirling_error
+from bayeswise.families.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.support import is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import DataError, ParameterError
@@ -122,17 +124,18 @@ class Multinomial:
         return statistic.log_coefficient.to_floats() + Categorical().log_marginal(statistic.words, prior)
 
     def log_predictive(self, posterior: Dirichlet, counts: Any) -> FloatArray:
-        """(n_rows, n_groups) Dirichlet-multinomial: the coefficient times B(weight + x) / B(weight)."""
+        """(n_rows, n_groups) Dirichlet-multinomial: the coefficient times B(weight + x) / B(weight).
+
+        With the total weight A and r = A / (A + n) it is n / (r^A (1 - r)^n / B(A, n)) times r^weight for words that
+        do not occur and r^weight (1 - r)^x / (x B(weight, x)) for those that do. Its error is about 1e-16 times the
+        smaller of A and n.
+        """
         cells = _checked(counts, len(posterior.levels))
-        x, n = _safe(cells.value), _totals(cells)
-        log_coefficient = _log_coefficients(cells)
+        refuse_unless(posterior.total > 0, "a prediction needs a prior with a weight above 0", posterior.total)
         weight, total = np.atleast_2d(posterior.weight), np.atleast_1d(posterior.total)
         log_p = np.empty((cells.n_rows, len(weight)))
         for group in range(len(weight)):
-            imagined = weight[group][cells.column]
-            allowed = np.where(imagined > 0, imagined, 1.0)
-            log_terms = np.where(imagined > 0, log_gamma_ratio(allowed, x), -np.inf)
-            log_p[:, group] = log_coefficient + cells.sums(log_terms) - log_gamma_ratio(total[group], n)
+            log_p[:, group] = _log_dirichlet_multinomial(cells, weight[group][cells.column], total[group])
         return _where_inside(cells, log_p)
 
     def sample_prior(self, prior: Dirichlet, size: int, generator: np.random.Generator) -> CategoricalParameters:
@@ -153,6 +156,19 @@ def log_coefficients(counts: Any) -> FloatArray:
     """
     cells = Cells.of(counts)
     return np.where(_is_outside(cells), np.nan, _log_coefficients(cells))
+
+
+def _log_dirichlet_multinomial(cells: Cells, weight: FloatArray, total: float) -> FloatArray:
+    """(n_rows,) for the weight of each cell's word, and that of all words."""
+    x, n = _safe(cells.value), np.maximum(_totals(cells), 1.0)
+    present, absent = total / (total + n), n / (total + n)  # r and 1 - r
+    row, allowed = cells.row, np.where(weight > 0, weight, 1.0)
+    gap = difference_of_products(allowed, n[row], x, total) / (total + n[row])
+    log_power = log_beta_power(allowed, x, present[row], absent[row], gap)
+    log_terms = np.where(weight > 0, log_power - np.log(x), -np.inf)
+    log_others = (total - cells.sums(weight)) * log_share(present, absent)
+    log_whole = np.log(n) - log_beta_power(total, n, present, absent, 0.0)
+    return np.where(_totals(cells) > 0, cells.sums(log_terms) + log_others + log_whole, 0.0)
 
 
 def _log_coefficients(cells: Cells) -> FloatArray:
