@@ -5,6 +5,7 @@ python benchmarks/kernels/exact_sums.py [moments] [scatter] [counts]
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Callable
@@ -31,7 +32,7 @@ def best_time(work: Callable[[], Any], repeats: int = REPEATS) -> float:
 
 def on_threads(pool: ThreadPoolExecutor, work: Callable[[slice], Any], n_rows: int) -> list[Any]:
     cuts = np.linspace(0, n_rows, THREADS + 1).astype(int)
-    return list(pool.map(work, [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]))
+    return list(pool.map(work, [slice(a, b) for a, b in itertools.pairwise(cuts)]))
 
 
 def report(name: str, ours: float, reading: float, peer: float) -> None:
@@ -78,7 +79,7 @@ def compare_counts(pool: ThreadPoolExecutor, peer: Any) -> None:
 
         report(
             f"counts {n_rows:,} x {n_columns}, {n_values} values, {n_classes} classes",
-            best_time(lambda: on_threads(pool, ours, n_rows)),  # noqa: B023
+            best_time(lambda: on_threads(pool, ours, n_rows)),
             best_time(lambda: on_threads(pool, lambda rows: np.max(codes[rows]), n_rows)),
             best_time(lambda: peer().fit(codes, classes), 2) if peer else float("nan"),  # noqa: B023
         )
