@@ -109,7 +109,7 @@ std::string storage_of(const std::string& format) {
         case 'u': case 'U': return "text";
         case 'v': return format == "vu" ? "text" : "binary";
         case 'z': case 'Z': case 'w': return "binary";
-        case 't': return "temporal";
+        case 't': return format[1] == 'i' ? "nested" : "temporal";   // intervals have three parts
         default: return "nested";
     }
 }

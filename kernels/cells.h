@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,7 @@ struct LabelsSink {
         if (std::isnan(x)) null(row); else out[row] = levels.of_bits(Tag::real, real_bits(x));
     }
     void boolean(std::int64_t row, bool b) { out[row] = levels.of_bits(Tag::boolean, b ? 1 : 0); }
-    void opaque(std::int64_t row) { null(row); }
+    void opaque(std::int64_t) { throw std::domain_error("lists, structs and bytes are no labels"); }
 };
 
 // Into a profile, which is told the cells' position in the whole table.

@@ -201,9 +201,16 @@ void set_levels(Levels* self, nb::object declared, nb::object settle) {
     column->show_to(sink);
 }
 
-nb::list levels_from(const Levels& levels, std::size_t start) {
+// Another thread may be adding levels: they are copied first (their text stays where it is), then made into objects.
+nb::list levels_from(Levels& levels, std::size_t start) {
+    std::vector<Level> fresh;
+    {
+        const nb::gil_scoped_release free;
+        const std::lock_guard<std::mutex> lock(levels.mutex());
+        for (std::size_t i = start; i < levels.size(); ++i) fresh.push_back(levels[i]);
+    }
     nb::list list;
-    for (std::size_t i = start; i < levels.size(); ++i) list.append(label_object(levels[i]));
+    for (const Level& level : fresh) list.append(label_object(level));
     return list;
 }
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sweeps import labels_of, numbers_of
 
-from bayeswise.foundation.errors import ParameterError, SchemaError, SourceError
+from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources import csv
 
@@ -240,3 +241,32 @@ def test_a_sweep_that_is_given_up_can_be_started_again(tmp_path: Path) -> None:
         chunk = next(iter(source.chunks(["a"])))
         assert chunk.n_rows == 10
     assert len(numbers_of(source, "a")) == 1000
+
+
+def test_blanks_part_columns_of_numbers_but_not_words(tmp_path: Path) -> None:
+    assert numbers_of(written(tmp_path, "a b\n1 2\n3 4.5\n"), "b") == [2.0, 4.5]
+    assert labels_of(written(tmp_path, "two words\nred wine\nwhite bread\n"), "two words") == [
+        "red wine",
+        "white bread",
+    ]
+
+
+def test_zstd_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("compression", "compression.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(NotInstalledError, match="pip install zstandard"):
+        open_source(written(tmp_path, b"\x28\xb5\x2f\xfd" + bytes(20), "t.csv.zst"))
+
+
+def test_a_table_of_thousands_of_columns_comes_in_many_rows_at_once(tmp_path: Path) -> None:
+    header = ",".join(f"c{k}" for k in range(3000))
+    row = ",".join("123.25" for _ in range(3000))
+    path = written(tmp_path, "\n".join([header, *([row] * 300)]) + "\n")
+    chunks = list(open_source(path).chunks(["c0", "c2999"]))
+    assert len(chunks) <= 5
+    assert sum(chunk.matrix(["c2999"])[0].sum() for chunk in chunks) == 300 * 123.25
+
+
+def test_options_of_databases_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"table_name means nothing for t.csv"):
+        open_source(written(tmp_path, GOLF), table_name="golf")

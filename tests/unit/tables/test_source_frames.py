@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import duckdb
+import narwhals
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,7 +18,7 @@ import pytest
 import scipy.sparse
 from sweeps import labels_of, numbers_of, strays_of, typed
 
-from bayeswise.foundation.errors import MissingColumnError, SchemaError, SourceError
+from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, SourceError, UsageError
 from bayeswise.tables.source import RawColumn, open_source
 
 
@@ -383,3 +384,72 @@ def test_an_absent_column_is_named() -> None:
 def test_a_table_without_columns_is_refused() -> None:
     with pytest.raises(SchemaError, match="no columns"):
         open_source(pd.DataFrame(index=[0, 1]))
+
+
+def test_wide_and_odd_arrow_types_are_read_or_refused_but_never_lost() -> None:
+    columns = {
+        "decimal256": (pa.array([decimal.Decimal("1.5"), None], pa.decimal256(40, 2)), ["1.50", None]),
+        "hundreds": (pa.array([decimal.Decimal("1500"), None], pa.decimal128(4, -2)), [1500, None]),
+        "huge": (pa.array([decimal.Decimal(10**37 + 1), None], pa.decimal128(38, 0)), [10**37 + 1, None]),
+        "codes": (pa.DictionaryArray.from_arrays(pa.array([1, None], pa.uint8()), pa.array([10, 20])), [20, None]),
+        "nanoseconds": (pa.array([1, None], pa.time64("ns")), ["00:00:00.000000001", None]),
+    }
+    for name, (array, labels) in columns.items():
+        assert labels_of(pa.table({name: array}), name) == labels
+    refused = {
+        "runs": pa.RunEndEncodedArray.from_arrays([1, 2], [1, None]),
+        "months": pa.array([pa.MonthDayNano([1, 2, 3]), None]),
+        "views": pa.array([b"a", None], pa.binary_view()),
+        "map": pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
+    }
+    for name, array in refused.items():
+        with pytest.raises(SchemaError, match=name):
+            labels_of(pa.table({name: array}), name)
+
+
+def test_intervals_of_pandas_are_no_integers() -> None:
+    frame = pd.DataFrame({"i": pd.interval_range(0, 2)})
+    assert labels_of(frame, "i") == ["(0, 1]", "(1, 2]"]
+    assert storage_of(frame, "i") == "object"
+
+
+def test_a_frame_wrapped_by_narwhals_is_what_it_wraps() -> None:
+    assert open_source(narwhals.from_native(pl.DataFrame({"a": [1]}))).description == "polars DataFrame"
+
+
+def test_a_query_of_polars_that_fails_is_an_error_of_ours() -> None:
+    query = pl.LazyFrame({"a": ["1", "x"]}).select(pl.col("a").cast(pl.Int64))
+    with pytest.raises(SourceError, match="polars LazyFrame cannot be read"):
+        numbers_of(query, "a")
+
+
+def test_a_query_of_duckdb_that_fails_is_an_error_of_ours() -> None:
+    relation = duckdb.connect().sql("SELECT CAST(s AS INTEGER) AS a FROM (VALUES ('1'), ('x')) t(s)")
+    with pytest.raises(SourceError, match=r"duckdb relation cannot be read: .*'x'"):
+        numbers_of(relation, "a")
+
+
+@pytest.mark.parametrize("option", ["delimiter", "encoding", "decimal", "table_name", "query"])
+def test_options_of_files_are_refused_for_tables_in_memory(option: str) -> None:
+    with pytest.raises(ParameterError, match=option):
+        open_source({"a": [1]}, **{option: ","})
+
+
+def test_impossible_options_are_refused() -> None:
+    with pytest.raises(ParameterError, match="decimal mark"):
+        open_source("x.csv", decimal="x")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="chunk_rows"):
+        open_source({"a": [1]}, chunk_rows=0)
+
+
+def test_a_chunk_knows_the_columns_of_its_sweep() -> None:
+    for table in (pl.DataFrame({"a": [1], "b": [2]}), {"a": [1], "b": [2]}):
+        (chunk,) = open_source(table).chunks(["a", "a"])
+        assert chunk.numbers("a")[0].tolist() == [1.0]
+        with pytest.raises(UsageError, match=r"'b' is not part of this sweep"):
+            chunk.numbers("b")
+
+
+def test_texts_are_the_cells_as_people_would_write_them() -> None:
+    (chunk,) = open_source({"m": ["a", 1, 2.5, True, None]}).chunks(["m"])
+    assert chunk.texts("m") == ["a", "1", "2.5", "True", None]

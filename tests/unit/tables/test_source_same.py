@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pyarrow as pa
 import pytest
 from sweeps import labels_of, numbers_of
 
+from bayeswise.tables.labels import Label
 from bayeswise.tables.profile import profile
-from bayeswise.tables.source import open_source
+from bayeswise.tables.source import Chunk, open_source
 
 N = 5_000
 
@@ -96,3 +98,23 @@ def test_numbers_of_an_array_are_those_of_a_frame_with_its_names() -> None:
     array = values()[["size", "count"]].to_numpy()
     frame = pd.DataFrame(array, columns=["x0", "x1"])
     assert profile(open_source(array))["x0"] == profile(open_source(frame))["x0"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sweep_over_no_columns_still_counts_the_rows(tmp_path: Path, form: str) -> None:
+    source = open_source(FORMS[form](values(), tmp_path))
+    assert sum(chunk.n_rows for chunk in source.chunks([])) == N
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_chunks_may_be_read_by_several_threads_at_once(tmp_path: Path, form: str) -> None:
+    frame = values()
+    source = open_source(FORMS[form](frame, tmp_path), chunk_rows=50)
+
+    def colours(chunk: Chunk) -> tuple[int, list[Label]]:
+        codes, levels = chunk.labels("colour")
+        return chunk.first_row, [levels[code] for code in codes]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = dict(pool.map(colours, source.chunks(["colour", "count"])))
+    assert [label for row in sorted(found) for label in found[row]] == frame["colour"].tolist()

@@ -116,8 +116,9 @@ def one_batch(description: str, capsule: object) -> tuple[Fields, _kernels.Arrow
 
 def from_pyarrow(table: Any) -> TableSource:
     """A pyarrow Table or RecordBatch; anything else that streams is read once and kept."""
-    description = f"{type(table).__module__.split('.')[0]} {type(table).__name__}"
-    if not (hasattr(table, "num_rows") and hasattr(table, "select")):
+    library, kind = type(table).__module__.split(".")[0], type(table).__name__
+    description = f"{library} {kind}"
+    if library != "pyarrow" or kind not in ("Table", "RecordBatch"):
         return KeptSource(description, table.__arrow_c_stream__())
     fields, first = one_batch(description, table.__arrow_c_stream__())
 

@@ -15,6 +15,7 @@ from bayeswise.tables.sources.dialect import Dialect, sniff
 from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource, ahead, plain_columns
 
 BLOCK_BYTES = 1 << 20
+BLOCK_BYTES_PER_COLUMN = 1 << 11  # a wide table still comes in hundreds of rows
 LONGEST_RECORD = 1 << 26
 _ALL = (1 << 62) - 1
 
@@ -95,9 +96,10 @@ class CsvSource(TableSource):
     def _blocks(self, n_columns: int, most_rows: int = _ALL) -> Generator[_kernels.CsvBlock, None, None]:
         """Blocks of whole records; the first one holds at least one record."""
         carry, line = b"", 1
+        block_bytes = max(BLOCK_BYTES, min(n_columns * BLOCK_BYTES_PER_COLUMN, LONGEST_RECORD))
         with self._opened() as stream:
             while True:
-                fresh = stream.read(max(BLOCK_BYTES, len(carry)))
+                fresh = stream.read(max(block_bytes, len(carry)))
                 block = self._split(carry, fresh, n_columns, line, most_rows)
                 if block.n_rows:
                     yield block

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
-DELIMITERS = (",", "\t", ";", "|")
+DELIMITERS = (",", "\t", ";", "|", " ")
 _RECORDS = 500
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 _COMMA_DECIMAL = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -51,12 +52,12 @@ def sniff(
 
 def records_of(sample: str, dialect: Dialect) -> list[list[str]]:
     """The first records of the sample, blank lines left out."""
-    lines = sample.splitlines(keepends=True)[: _RECORDS + 1]
+    lines = io.StringIO(sample, newline="")
     reader = csv.reader(
         lines, delimiter=dialect.delimiter, quotechar=dialect.quote, skipinitialspace=dialect.skip_space
     )
     try:
-        return [record for record in reader if record][:_RECORDS]
+        return list(islice((record for record in reader if record), _RECORDS))
     except csv.Error:  # a field beyond csv's limit: the kernel reports what is wrong
         return []
 
@@ -81,7 +82,8 @@ def _delimiter(sample: str, quote: str) -> str | None:
         agreeing = Counter(map(len, records))[n_fields] / len(records)
         cells = [cell for record in records[1:] for cell in record]
         numeric = sum(bool(_NUMBER.fullmatch(cell)) for cell in cells) / max(1, len(cells))
-        scores[delimiter] = (round(agreeing, 2), round(numeric, 2), n_fields)
+        if delimiter != " " or (agreeing == 1 and numeric > 0.5):  # words are parted by blanks, too
+            scores[delimiter] = (round(agreeing, 2), round(numeric, 2), n_fields)
     return max(scores, key=lambda delimiter: scores[delimiter]) if scores else None
 
 

@@ -9,35 +9,38 @@ import tempfile
 import weakref
 from collections.abc import Sequence
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
 from bayeswise.foundation.errors import NotInstalledError, SourceError
 from bayeswise.tables.sources.concatenated import ConcatenatedSource
 from bayeswise.tables.sources.csv import CsvSource, empty_file
-from bayeswise.tables.sources.opening import Options
+from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
 from bayeswise.tables.sources.piped import Piped, PipedCsvSource
 from bayeswise.tables.sources.table import TableSource
 from bayeswise.tables.sources.text_file import translated
 
+AnyPath: TypeAlias = "str | PathLike[str]"
 STDIN = "-"
 _JSON = {".jsonl", ".ndjson", ".json"}
 _STANDARD_INPUT = "standard input"
-_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, xz, zstd
+_PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, zstd
 _BINARY = (b"PAR1", b"SQLite format 3", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 
 
-def from_paths(table: str | Path | Sequence[str | Path], options: Options) -> TableSource:
+def from_paths(table: AnyPath | Sequence[AnyPath], options: Options) -> TableSource:
     """The source of one path, several paths or a glob."""
-    given = [table] if isinstance(table, str | Path) else list(table)
-    if [str(path) for path in given] == [STDIN]:
+    given = [table] if isinstance(table, str | PathLike) else list(table)
+    if given == [STDIN]:
         return _from_stdin(options)
     paths = [path for item in given for path in _expanded(item)]
     parts = [from_file(path, path.name, options) for path in paths]
     return parts[0] if len(parts) == 1 else ConcatenatedSource(parts)
 
 
-def _expanded(item: str | Path) -> list[Path]:
+def _expanded(item: AnyPath) -> list[Path]:
     path = Path(item).expanduser()
     if path.exists() or not glob.has_magic(str(item)):
         return [_checked(path)]
@@ -66,6 +69,7 @@ def _from_stdin(options: Options) -> TableSource:
     """Standard input: as it comes if it is text and one sweep is enough, else kept in a temporary file."""
     start = Piped(sys.stdin.buffer)
     if options.once and is_plain_text(start.peek(512)):
+        refuse(options, CHOICES, _STANDARD_INPUT)
         return PipedCsvSource(
             start,
             name=_STANDARD_INPUT,
@@ -112,16 +116,20 @@ def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set
     if start.startswith(b"PAR1"):
         from bayeswise.tables.sources.duckdb_scan import ParquetSource
 
+        refuse(options, FILE_OPTIONS, name)
         return ParquetSource(path, name)
     if start.startswith(b"SQLite format 3\0"):
         from bayeswise.tables.sources.sqlite import from_sqlite
 
+        refuse(options, TEXT_OPTIONS, name)
         return from_sqlite(path, name, options.table_name, options.query)
     if start.startswith(b"ARROW1") or suffixes & {".arrow", ".feather", ".ipc"}:
+        refuse(options, FILE_OPTIONS, name)
         return _arrow_file(path, name)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or suffixes & _WORKBOOKS:
         from bayeswise.tables.sources.workbook import from_workbook
 
+        refuse(options, (*TEXT_OPTIONS, "query"), name)
         return from_workbook(path, name, options.table_name, options.null_words)
     return None
 
@@ -130,7 +138,9 @@ def _text(path: Path, name: str, options: Options, start: bytes, suffixes: set[s
     if suffixes & _JSON or (name == _STANDARD_INPUT and start.lstrip().startswith(b"{")):
         from bayeswise.tables.sources.duckdb_scan import from_json
 
+        refuse(options, FILE_OPTIONS, name)
         return from_json(path, name)
+    refuse(options, CHOICES, name)
     return CsvSource(
         path,
         name=name,
@@ -151,7 +161,4 @@ def _arrow_file(path: Path, name: str) -> TableSource:
         ) from None
     from bayeswise.tables.sources.polars_frame import LazySource
 
-    try:
-        return LazySource(polars.scan_ipc(path), name)
-    except (polars.exceptions.PolarsError, OSError) as problem:
-        raise SourceError(f"{name} cannot be read: {problem}", fix="check that the file is whole") from None
+    return LazySource(polars.scan_ipc(path), name)

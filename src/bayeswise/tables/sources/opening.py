@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.errors import SourceError
+from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.tables.source import Source
 from bayeswise.tables.sources.table import TableSource
+
+TEXT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
+CHOICES = ("table_name", "query")
+FILE_OPTIONS = (*TEXT_OPTIONS, *CHOICES)
 
 
 @dataclass(frozen=True)
@@ -30,25 +34,41 @@ class Options:
 
 def opened(table: Any, options: Options, chunk_rows: int | None) -> Source:
     """The source of a table in memory or in files."""
+    _check(options, chunk_rows)
     source = _opened(table, options)
     if chunk_rows is not None and isinstance(source, TableSource):
         source.chunk_rows = chunk_rows
     return source
 
 
+def _check(options: Options, chunk_rows: int | None) -> None:
+    if options.decimal not in (None, ".", ","):
+        raise ParameterError(f"the decimal mark must be '.' or ','; found {options.decimal!r}", fix="use one of them")
+    if chunk_rows is not None and chunk_rows < 1:
+        raise ParameterError(f"chunk_rows must be at least 1; found {chunk_rows}", fix="leave it out")
+
+
 def _opened(table: Any, options: Options) -> Source:
     if hasattr(table, "chunks") and hasattr(table, "columns") and hasattr(table, "textual"):
         source: Source = table
         return source
-    if isinstance(table, str | Path) or _is_paths(table):
+    if isinstance(table, str | PathLike) or _is_paths(table):
         from bayeswise.tables.sources import files
 
         return files.from_paths(table, options)
+    refuse(options, FILE_OPTIONS, f"a {type(table).__name__}")
     return _in_memory(table)
 
 
+def refuse(options: Options, names: Sequence[str], what: str) -> None:
+    """Options that say nothing about this kind of table are not passed over."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise ParameterError(f"{name} means nothing for {what}", fix="leave it out")
+
+
 def _is_paths(table: object) -> bool:
-    return isinstance(table, Sequence) and len(table) > 0 and all(isinstance(item, str | Path) for item in table)
+    return isinstance(table, Sequence) and len(table) > 0 and all(isinstance(item, str | PathLike) for item in table)
 
 
 def _in_memory(table: Any) -> TableSource:
@@ -58,6 +78,8 @@ def _in_memory(table: Any) -> TableSource:
         return _pandas(table, kind)
     if library == "polars":
         return _polars(table, kind)
+    if library == "narwhals":
+        return _in_memory(table.to_native())
     if library in ("duckdb", "_duckdb"):
         from bayeswise.tables.sources.duckdb_scan import from_relation
 

@@ -69,7 +69,11 @@ def _storage(series: Any) -> Storage:
 
 def _kind(dtype: Any) -> str:
     """The kind of the dtype in NumPy's letters; sparse dtypes are what they hold."""
-    return str(getattr(getattr(dtype, "subtype", dtype), "kind", "O"))
+    return str(getattr(dtype.subtype if _is_sparse(dtype) else dtype, "kind", "O"))
+
+
+def _is_sparse(dtype: Any) -> bool:
+    return type(dtype).__name__ == "SparseDtype"
 
 
 def series_column(series: Any) -> _kernels.Column:
@@ -92,9 +96,10 @@ def _masked(series: Any, dtype: Any, kind: str) -> _kernels.Column:
     """Nullable, sparse and Arrow-backed numbers: the values, with a mask where there are none."""
     missing: NDArray[np.bool_] = np.ascontiguousarray(series.isna().to_numpy(dtype=bool))
     wide: Any = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}[kind]
-    values = series.to_numpy(dtype=object, copy=True)
-    values[missing] = 0
-    return _kernels.number_column(values.astype(wide), missing)
+    if _is_sparse(dtype):
+        return array_column(np.asarray(series))
+    values = series.to_numpy(dtype=wide, na_value=wide(0))
+    return _kernels.number_column(np.ascontiguousarray(values), missing)
 
 
 def _time_texts(series: Any) -> list[Any]:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from bayeswise.tables.labels import Label
-from bayeswise.tables.source import RawColumn, Storage
-from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches
+from bayeswise.foundation.errors import SourceError
+from bayeswise.tables.source import RawColumn
+from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch
+from bayeswise.tables.sources.arrow import raw_columns as arrow_columns
 from bayeswise.tables.sources.table import TableSource, ahead
 
 
-def raw_columns(schema: Any) -> list[RawColumn]:
-    """Columns of a polars schema; an Enum declares its levels."""
-    return [RawColumn(name, *_storage(dtype)) for name, dtype in schema.items()]
+def raw_columns(frame: Any) -> list[RawColumn]:
+    """Columns of a frame without rows; an Enum declares its levels."""
+    fields, _ = one_batch("polars", frame.__arrow_c_stream__())
+    stored = arrow_columns(fields, None)
+    return [_declared(column, frame.schema[column.name]) for column in stored]
 
 
-def _storage(dtype: Any) -> tuple[Storage, tuple[Label, ...] | None]:
+def _declared(column: RawColumn, dtype: Any) -> RawColumn:
     if type(dtype).__name__ == "Enum":
-        return "declared", tuple(dtype.categories.to_list())
-    if dtype.is_integer():
-        return "integer", None
-    if dtype.is_numeric():
-        return "float", None
-    if dtype.is_temporal():
-        return "temporal", None
-    if dtype.is_nested():
-        return "nested", None
-    named: dict[str, Storage] = {"String": "text", "Categorical": "text", "Boolean": "boolean", "Null": "null"}
-    named |= {"Binary": "binary", "Object": "object"}
-    return named.get(type(dtype).__name__, "object"), None
+        return RawColumn(column.name, "declared", tuple(dtype.categories.to_list()))
+    return column
 
 
 def from_frame(frame: Any) -> TableSource:
@@ -38,7 +32,19 @@ def from_frame(frame: Any) -> TableSource:
     def export(indices: Sequence[int]) -> object:
         return frame.select([frame.columns[k] for k in indices]).__arrow_c_stream__()
 
-    return ArrowSource("polars DataFrame", export, raw_columns(frame.schema), frame.height)
+    return ArrowSource("polars DataFrame", export, raw_columns(frame.clear()), frame.height)
+
+
+@contextmanager
+def translated(description: str) -> Iterator[None]:
+    """The errors of polars as ours, in one line."""
+    import polars
+
+    try:
+        yield
+    except (polars.exceptions.PolarsError, OSError) as problem:
+        sentence = str(problem).split("\n")[0]
+        raise SourceError(f"{description} cannot be read: {sentence}", fix="check the file or the query") from None
 
 
 class LazySource(TableSource):
@@ -46,16 +52,20 @@ class LazySource(TableSource):
 
     def __init__(self, frame: Any, description: str = "polars LazyFrame") -> None:
         self._frame = frame
-        super().__init__(description, raw_columns(frame.collect_schema()))
+        with translated(description):
+            empty = frame.head(0).collect()
+        super().__init__(description, raw_columns(empty))
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
         query = self._frame.select([self.columns[k].name for k in indices])
         positions = {index: k for k, index in enumerate(indices)}
-        for frame in ahead(iter(self._frames(query))):
+        for frame in ahead(self._frames(query)):
             for batch in batches(self.description, frame.__arrow_c_stream__()):
                 yield ArrowPiece(batch, positions)
 
-    def _frames(self, query: Any) -> Any:
-        if hasattr(query, "collect_batches"):
-            return query.collect_batches(chunk_size=self.chunk_rows, maintain_order=True)
-        return [query.collect()]
+    def _frames(self, query: Any) -> Generator[Any, None, None]:
+        with translated(self.description):
+            if hasattr(query, "collect_batches"):
+                yield from query.collect_batches(chunk_size=self.chunk_rows, maintain_order=True)
+            else:
+                yield query.collect()

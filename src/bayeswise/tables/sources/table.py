@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 from itertools import repeat
 from typing import Protocol, TypeVar
 
@@ -15,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import MissingColumnError, SchemaError
+from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
 from bayeswise.tables.labels import Label
 from bayeswise.tables.source import RawColumn, Stray
 from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
+CELLS_WORTH_A_THREAD = 1 << 15
 PLAIN = _kernels.TextRules([])
 _Item = TypeVar("_Item")
 
@@ -86,8 +90,8 @@ class TableSource(ABC):
         return [self._positions[name] for name in asked]
 
     def chunks(self, columns: Sequence[str]) -> Iterator[TableChunk]:
-        indices = self.positions(columns)
-        sweep = Sweep(self)
+        indices = list(dict.fromkeys(self.positions(columns))) or [0]
+        sweep = Sweep(self, indices)
         first_row = 0
         for piece in self.pieces(indices):
             for begin in range(0, piece.n_rows, self.chunk_rows):
@@ -100,8 +104,9 @@ class TableSource(ABC):
 class Sweep:
     """What the chunks of one sweep have in common: the levels met so far."""
 
-    def __init__(self, source: TableSource) -> None:
+    def __init__(self, source: TableSource, indices: Sequence[int]) -> None:
         self.source = source
+        self.indices = frozenset(indices)
         self._lock = threading.Lock()
         self._levels: dict[int, tuple[_kernels.Levels, list[Label]]] = {}
 
@@ -134,6 +139,8 @@ class TableChunk:
 
     def _column(self, name: str) -> tuple[int, _kernels.Column]:
         (index,) = self._sweep.source.positions([name])
+        if index not in self._sweep.indices:
+            raise UsageError(f"column {name!r} is not part of this sweep", fix="name it in chunks([...])")
         return index, self._piece.column(index, self._begin, self.n_rows)
 
     def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[Stray]]:
@@ -146,7 +153,9 @@ class TableChunk:
         if own is not None:
             return own, dict.fromkeys(columns, ())
         values = np.empty((self.n_rows, len(columns)))
-        return values, {name: self._fill(name, values[:, k]) for k, name in enumerate(columns)}
+        fill = map if values.size < CELLS_WORTH_A_THREAD else readers().map
+        strays = fill(self._fill, columns, values.T)
+        return values, dict(zip(columns, strays, strict=True))
 
     def _fill(self, name: str, values: NDArray[np.float64]) -> list[Stray]:
         _, column = self._column(name)
@@ -155,10 +164,14 @@ class TableChunk:
 
     def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
         index, cells = self._column(column)
-        refuse_opaque(self._sweep.source.columns[index])
+        raw = self._sweep.source.columns[index]
+        refuse_opaque(raw)
         levels, labels = self._sweep.levels(index)
         codes = np.empty(self.n_rows, dtype=np.int32)
-        cells.labels(self._piece.rules, levels, codes)
+        try:
+            cells.labels(self._piece.rules, levels, codes)
+        except ValueError:  # part of the table holds them, and the rest something else
+            refuse_opaque(replace(raw, storage="nested"))
         self._sweep.follow(levels, labels)
         return codes, labels
 
@@ -173,6 +186,12 @@ class TableChunk:
 
     def profile(self, column: str, profiler: _kernels.Profiler) -> None:
         self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
+
+
+@cache
+def readers() -> ThreadPoolExecutor:
+    """Threads that read columns side by side; the kernel leaves the interpreter's lock to others."""
+    return ThreadPoolExecutor(min(8, os.cpu_count() or 1), thread_name_prefix="bayeswise-reader")
 
 
 def refuse_opaque(column: RawColumn) -> None:

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
 
 SAMPLE_BYTES = 1 << 18
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BOMS = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE))
 
 
@@ -56,7 +57,7 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
     """The file's bytes, unpacked if its first bytes say that it is packed."""
     with path.open("rb") as start:
         magic = start.read(6)
-    for signature, module in ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "lzma")):
+    for signature, module in ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2")):
         if magic.startswith(signature):
             with importlib.import_module(module).open(path, "rb") as stream:
                 yield cast(BinaryIO, stream)
@@ -87,6 +88,10 @@ def translated(name: str) -> Iterator[None]:
         ) from None
     except OSError as problem:
         raise SourceError(f"{name} cannot be read: {problem.strerror or problem}", fix="check the file") from None
+    except Exception as problem:
+        if type(problem).__name__ != "ZstdError":
+            raise
+        raise SourceError(f"{name} is damaged ({problem})", fix="fetch or pack the file again") from None
 
 
 def sample_of(path: Path) -> tuple[bytes, bool]:
@@ -106,10 +111,11 @@ def encoding_of(name: str, sample: bytes, whole: bool) -> str:
         if sample.startswith(mark):
             return encoding
     zeros = sample.count(0)
+    controls = len(_CONTROLS.findall(sample))
     if zeros * 3 > len(sample):
         return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
-    if zeros:
-        raise SourceError(f"{name} is no text: it holds bytes of value 0", fix="give a text file")
+    if zeros or controls * 20 > len(sample):
+        raise SourceError(f"{name} is no text: it holds control codes", fix="give a text file")
     if _decodes(sample, "utf-8", whole):
         return "utf-8"
     # Western files differ in 0x80-0x9F only: letters and quotes on Windows, control codes elsewhere.
