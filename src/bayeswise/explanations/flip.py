@@ -37,6 +37,7 @@ from bayeswise.tables.labels import Label
 Changes = dict[str, Contribution]
 Gain = tuple[float, str, Contribution]
 
+_ROUNDING = 1e-9  # of the log-odds, for sums of rounded gains
 _TRIED = 20_000  # sets of changes, before the search for a named state gives up
 
 
@@ -141,11 +142,12 @@ def _overtake(
 
 
 def _until(gains: Iterator[Gain], missing: float) -> Iterator[Gain]:
-    """At least one more, and more until what is missing is reached."""
+    """At least one more, and more until what is missing is nearly reached; sums round, so not beyond."""
+    nearly = _ROUNDING * missing
     for gain in gains:
         yield gain
         missing -= gain[0]
-        if missing <= 0.0:
+        if missing <= nearly:
             return
 
 

@@ -67,6 +67,13 @@ def test_a_tie_goes_to_the_first_state() -> None:
     assert least_change(turned, {"x": [Contribution("x", 1, np.array([0.0, 1.0]))]}) is None
 
 
+def test_a_sum_that_rounds_does_not_ask_for_one_change_too_many() -> None:
+    near = Contribution("y", 0, np.array([-17.17683631, -15.0]))
+    case = Account(("a", "b"), np.zeros(2), (Contribution("x", 0, np.array([-15.0, -15.0])), near))
+    others = {"x": [Contribution("x", 1, np.array([0.0, -1.0]))], "y": [Contribution("y", 1, np.zeros(2))]}
+    assert str(least_change(case, others)) == "b -> a by y: 0 -> 1"
+
+
 def test_a_state_that_is_ruled_out_needs_that_column_changed() -> None:
     case = Account(
         ("a", "b"),
