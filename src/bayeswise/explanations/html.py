@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -18,22 +17,22 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 40
 _MOST_STATES = 8
-_LONGEST = 60  # characters of a label; the whole one is its tooltip
+_LONGEST = 48  # characters of a label; the whole one is its tooltip
 _HALF = 120  # units of the drawing on each side of the middle
 
+_FOR, _AGAINST, _REST = "#2f6fb5", "#d9822b", "#8886"
 _STYLE = """
 .bw-account{font:14px/1.45 system-ui,sans-serif;max-width:52rem;color:inherit}
 .bw-account h3{font-size:1.1em;margin:0 0 .2em}
 .bw-account p{margin:0 0 .6em;opacity:.75}
-.bw-account table{border-collapse:collapse;width:100%;margin:0 0 .8em}
-.bw-account th,.bw-account td{padding:.15em .5em;text-align:left;border:0;background:none;color:inherit}
+.bw-account table{table-layout:fixed;border-collapse:collapse;width:100%;margin:0 0 .8em}
+.bw-account th,.bw-account td{padding:.15em .4em;text-align:left;border:0;background:none;color:inherit}
+.bw-account td{overflow-wrap:anywhere}
 .bw-account td.n,.bw-account th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.bw-account td.b{width:50%;padding:0 .25em}
+.bw-account th{font-weight:400;opacity:.75}
+.bw-account th span{float:left}.bw-account th span+span{float:right}
 .bw-account tr.end td{border-top:1px solid currentColor;border-bottom:1px solid currentColor;font-weight:600}
 .bw-account svg{display:block;width:100%;height:1.1em}
-.bw-account .for{fill:#2f6fb5}.bw-account .against{fill:#d9822b}.bw-account .rest{fill:#8884}
-.bw-account .axis{stroke:currentColor;stroke-width:1;opacity:.5}
-.bw-account small{opacity:.7}
 """
 
 
@@ -80,49 +79,54 @@ def _weights_table(balance: Balance) -> str:
     ]
     end = balance.share(balance.probability, 4)
     rows.append(_row("posterior", end, _share(balance.probability), balance.log_odds, kind=' class="end"'))
-    sides = f"◄ {_label(balance.rival)} │ {_label(balance.state)} ►"
-    head = f'<tr><th></th><th></th><th style="text-align:center">{sides}</th><th class="n">weight</th>'
-    return f'<table>{head}<th class="n">factor</th></tr>{"".join(rows)}</table>'
+    sides = f"<span>◄ {_label(balance.rival)}</span><span>{_label(balance.state)} ►</span>"
+    head = f'<tr><th></th><th></th><th>{sides}</th><th class="n">weight</th><th class="n">factor</th></tr>'
+    return f"<table>{_widths(20, 20, 39, 9, 12)}{head}{''.join(rows)}</table>"
 
 
 def _states_table(account: Account) -> str:
     posterior = account.posterior
     order = np.argsort(-posterior, kind="stable")[:_MOST_STATES]
     rows = (
-        f'<tr><td>{_label(account.states[k])}</td><td class="b">{_share(float(posterior[k]))}</td>'
+        f"<tr><td>{_label(account.states[k])}</td><td>{_share(float(posterior[k]))}</td>"
         f'<td class="n">{posterior[k]:.4g}</td></tr>'
         for k in order
     )
     rest = len(posterior) - len(order)
-    more = f"<tr><td><small>and {rest:,} more</small></td></tr>" if rest else ""
-    return f'<table><tr><th>state</th><th></th><th class="n">posterior</th></tr>{"".join(rows)}{more}</table>'
+    more = f"<tr><td>and {rest:,} more</td><td></td><td></td></tr>" if rest else ""
+    head = '<tr><th>state</th><th></th><th class="n">posterior</th></tr>'
+    return f"<table>{_widths(30, 55, 15)}{head}{''.join(rows)}{more}</table>"
+
+
+def _widths(*percents: int) -> str:
+    return "".join(f'<col style="width:{percent}%">' for percent in percents)
 
 
 def _row(name: str, value: str, bar: str, log_ratio: float, kind: str = "") -> str:
     return (
-        f'<tr{kind}><td>{_label(name)}</td><td>{_label(value)}</td><td class="b">{bar}</td>'
+        f"<tr{kind}><td>{_label(name)}</td><td>{_label(value)}</td><td>{bar}</td>"
         f'<td class="n">{weight_text(log_ratio)}</td><td class="n">{factor_text(log_ratio)}</td></tr>'
     )
 
 
 def _two_sided(log_ratio: float, top: float) -> str:
     length = _HALF * min(abs(log_ratio) / top, 1.0) if math.isfinite(log_ratio) else _HALF
-    start, side = (0.0, "for") if log_ratio > 0 else (-length, "against")
-    axis = '<line class="axis" x1="0" x2="0" y1="0" y2="16"/>'
-    return _svg(
-        -_HALF, [f'<rect class="{side}" x="{start:.2f}" y="2" width="{length:.2f}" height="12"/>', axis]
-    )
+    start, colour = (0.0, _FOR) if log_ratio > 0 else (-length, _AGAINST)
+    axis = '<line x1="0" x2="0" y1="0" y2="16" stroke="currentColor" stroke-opacity=".5"/>'
+    return _svg(-_HALF, _bar(start, length, colour) + axis)
 
 
 def _share(probability: float) -> str:
-    length = 2 * _HALF * probability
-    filled = f'<rect class="for" x="0" y="2" width="{length:.2f}" height="12"/>'
-    return _svg(0, [f'<rect class="rest" x="0" y="2" width="{2 * _HALF}" height="12"/>', filled])
+    return _svg(0, _bar(0.0, 2.0 * _HALF, _REST) + _bar(0.0, 2.0 * _HALF * probability, _FOR))
 
 
-def _svg(left: int, shapes: Iterable[str]) -> str:
+def _bar(start: float, length: float, colour: str) -> str:
+    return f'<rect x="{start:.2f}" y="2" width="{length:.2f}" height="12" fill="{colour}"/>'
+
+
+def _svg(left: int, shapes: str) -> str:
     box = f'viewBox="{left} 0 {2 * _HALF} 16" preserveAspectRatio="none" aria-hidden="true"'
-    return f"<svg {box}>{''.join(shapes)}</svg>"
+    return f"<svg {box}>{shapes}</svg>"
 
 
 def _label(label: object) -> str:

@@ -11,7 +11,7 @@ from cases import NEVER, ODD, golf, random_account
 
 from bayeswise.explanations import Account, Contribution
 
-VOID = {"meta"}
+VOID = {"meta", "col"}
 
 
 class Page(HTMLParser):
