@@ -45,6 +45,12 @@ _SCHEMA = bw.fit(
 ).schema
 
 
+def rounding(model: NaiveBayesModel, row: dict[str, Any]) -> float:
+    """What a sum of logarithms can lose: some units in the last place of the largest, log p(row)."""
+    log_evidence = float(model.log_evidence([row])[0])
+    return 1e-11 + (1e-14 * abs(log_evidence) if np.isfinite(log_evidence) else 0.0)
+
+
 @profile
 @given(rows=tables)
 def test_posteriors_lie_in_the_simplex(rows: list[dict[str, Any]]) -> None:
@@ -90,7 +96,7 @@ def test_leave_one_out_is_a_refit_without_the_row(rows: list[dict[str, Any]], wi
         expected = dict(zip(refit.classes, refit.predict_proba([row])[0], strict=True))
         found = dict(zip(model.classes, left_out[k], strict=True))
         for label in model.classes:
-            assert found[label] == pytest.approx(expected.get(label, 0.0), abs=1e-9)
+            assert found[label] == pytest.approx(expected.get(label, 0.0), abs=rounding(refit, row))
 
 
 @profile

@@ -43,7 +43,7 @@ def _relative(normal: NormalScores, x: FloatArray, rest: FloatArray) -> FloatArr
     possible = np.isfinite(rest)
     if not possible.any():
         return None
-    seen = [c for c in range(len(x)) if not math.isnan(x[c])]
+    seen = [c for c in range(len(x)) if normal.varies[c] and not math.isnan(x[c])]
     quadratic = [_half_squares(normal, x, state, seen) for state in range(len(rest))]
     least = min(quadratic[state] for state in np.flatnonzero(possible))
     peaks = normal.log_peak[:, seen].sum(axis=1)

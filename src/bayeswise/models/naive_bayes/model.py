@@ -25,7 +25,7 @@ from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import UNSEEN, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
@@ -229,11 +229,34 @@ class NaiveBayesModel:
 
         The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
         """
-        parts = [
-            normalise(self._log_joint_left_out(batch), undefined="uniform").probability
-            for batch in self._learned(table, targets, weights)
-        ]
+        parts = [self._left_out(batch) for batch in self._learned(table, targets, weights)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def _left_out(self, batch: Batch) -> FloatArray:
+        joint = self._log_joint_left_out(batch)
+        far = np.flatnonzero(joint.max(axis=1, initial=-np.inf) == -np.inf)
+        posterior = normalise(joint, undefined="uniform").probability
+        for row in far.tolist():
+            posterior[row] = self._refitted_without(rows_of(batch, slice(row, row + 1)))
+        return posterior
+
+    def _refitted_without(self, row: Batch) -> FloatArray:
+        """(n_states,) for a row beyond the range of floats, or the only one that was learned."""
+        posterior = np.zeros(len(self.classes))
+        others = self.forget(row)
+        if not others.classes:
+            return np.full(len(self.classes), 1.0 / len(self.classes))
+        posterior[others.statistics.labels.positions_in(self.statistics.labels)] = others._posterior_again(row, self)
+        return posterior
+
+    def _posterior_again(self, row: Batch, encoded_by: NaiveBayesModel) -> FloatArray:
+        """(n_states,) the posterior of a row whose codes are those of another model's vocabularies."""
+        codes = np.empty_like(row.codes)
+        for c, name in enumerate(self.schema.categories):
+            moved = encoded_by.vocabularies[name].positions_in(self.vocabularies[name])
+            code = int(row.codes[0, c])
+            codes[0, c] = code if code < 0 else (moved[code] if moved[code] >= 0 else UNSEEN)
+        return np.asarray(self.posterior(replace(row, codes=codes)).probability[0])
 
     def _log_joint_left_out(self, batch: Batch) -> FloatArray:
         groups = batch.group_labels.positions_in(self.statistics.labels).astype(np.int32)[_groups(batch)]

@@ -22,8 +22,8 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Schema
 
 ALTERNATIVES = 25
-CONSTANT_SPREAD = 2.0**-26
-"""A column that is the same everywhere gets this share of its value as stddev (and 1 where the value is 0)."""
+LEAST_SPREAD = 2.0**-26
+"""Without a floor, a class that is constant where the column varies gets this share of the column's stddev."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Numbers:
 def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> NormalParameters:
     """Mean and stddev of each class and column, (n_states, n_columns), finite whatever the rows.
 
-    A class without a cell in a column gets the whole column's mean and stddev there: it tells nothing about it.
+    A class without a cell in a column gets the whole column's mean and stddev there: it tells nothing about it. A
+    column that never varies has the stddev 0 everywhere, and says nothing of any class.
     """
     whole = statistic.pooled()
     none = statistic.is_empty()
@@ -55,20 +56,18 @@ def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> Norma
     whole_stddev = whole.stddev("n", empty=0.0)
     stddev = np.where(none, whole_stddev, stddev)
     mean, mean_low = np.where(none, whole_mean, mean), np.where(none, whole_low, mean_low)
-    return NormalParameters(mean, raised(stddev, whole_mean, whole_stddev, settings), mean_low)
+    return NormalParameters(mean, raised(stddev, whole_stddev, settings), mean_low)
 
 
-def raised(
-    stddev: FloatArray, whole_mean: FloatArray, whole_stddev: FloatArray, settings: NaiveBayesSettings
-) -> FloatArray:
-    """The stddev after the rule for variances, above zero everywhere."""
+def raised(stddev: FloatArray, whole_stddev: FloatArray, settings: NaiveBayesSettings) -> FloatArray:
+    """The stddev after the rule for variances: above zero in every column that varies, zero in the others."""
     if settings.variance_rule == "added":
         added = np.sqrt(settings.variance_floor) * np.max(whole_stddev, axis=-1, keepdims=True, initial=0.0)
         stddev = np.hypot(stddev, added)
     else:
         stddev = np.maximum(stddev, np.sqrt(settings.variance_floor) * whole_stddev)
-    constant = np.where(whole_mean == 0, 1.0, np.abs(whole_mean) * CONSTANT_SPREAD)
-    return np.where(stddev > 0, stddev, np.broadcast_to(np.maximum(constant, 5e-324), stddev.shape))
+    smallest = np.maximum(whole_stddev * LEAST_SPREAD, np.nextafter(0.0, 1.0))
+    return np.where(whole_stddev > 0, np.where(stddev > 0, stddev, smallest), 0.0)
 
 
 def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
@@ -77,9 +76,11 @@ def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
     weight = statistic.weight.to_floats()
     total = weight.sum(axis=0)
     freedom = total if settings.variance_divisor == "n" else total - (weight > 0).sum(axis=0)
-    within = (weight * statistic.variance("n", empty=0.0)).sum(axis=0)
-    variance = np.divide(within, freedom, out=np.zeros_like(within), where=freedom > 0)
-    return np.broadcast_to(np.sqrt(variance), weight.shape).copy()
+    norms = np.sqrt(weight) * statistic.stddev("n", empty=0.0)
+    largest = norms.max(axis=0, initial=0.0)
+    relative = norms / np.where(largest > 0, largest, 1.0)
+    share = np.divide((relative**2).sum(axis=0), freedom, out=np.zeros_like(total), where=freedom > 0)
+    return np.broadcast_to(largest * np.sqrt(share), weight.shape).copy()
 
 
 @dataclass(frozen=True)
@@ -95,17 +96,27 @@ class NormalScores:
     @cached_property
     def precision(self) -> FloatArray:
         with np.errstate(over="ignore"):
-            return np.asarray(1.0 / self.parameters.stddev)
+            return np.where(self.varies, 1.0 / self._divisor, 0.0)
 
     @cached_property
     def log_peak(self) -> FloatArray:
-        return np.asarray(-np.log(self.parameters.stddev) - 0.5 * LOG_TWO_PI)
+        return np.where(self.varies, -np.log(self._divisor) - 0.5 * LOG_TWO_PI, 0.0)
+
+    @cached_property
+    def varies(self) -> BoolArray:
+        """(n_columns,) whether the column says anything."""
+        return np.asarray((self.parameters.stddev > 0).all(axis=0))
+
+    @property
+    def _divisor(self) -> FloatArray:
+        return np.where(self.varies, self.parameters.stddev, 1.0)
 
     @cached_property
     def is_ordinary(self) -> bool:
         """Whether the kernel's x - mean and 1 / stddev stay in range."""
         largest = np.abs(self.parameters.mean).max(initial=0.0)
-        return bool(largest < 2.0**1020 and np.isfinite(self.precision).all() and (self.precision > 2.0**-1000).all())
+        used = self.precision[:, self.varies]
+        return bool(largest < 2.0**1020 and np.isfinite(used).all() and (used > 2.0**-1000).all())
 
     @cached_property
     def takes_all(self) -> bool:
@@ -126,8 +137,9 @@ class NormalScores:
 
     def by_column(self, batch: Batch) -> FloatArray:
         values = self.values(batch)[:, None, :]  # (n_rows, 1, n_columns)
-        log_cells = Normal().log_density(self.parameters, values)  # (n_rows, n_states, n_columns)
-        return np.where(np.isnan(values), 0.0, log_cells).transpose(0, 2, 1)
+        p = NormalParameters(self.parameters.mean, self._divisor, self.parameters.mean_low)
+        log_cells = Normal().log_density(p, values)  # (n_rows, n_states, n_columns)
+        return np.where(np.isnan(values) | ~self.varies, 0.0, log_cells).transpose(0, 2, 1)
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         return log_left_out(self, self.values(batch), Leaving.of(groups, weights))
@@ -142,6 +154,8 @@ class NormalScores:
         at = self.columns.index(column)
         whole = self.statistic.pooled()
         mean, stddev = whole.mean(empty=0.0)[0, at], whole.stddev("n", empty=0.0)[0, at]
+        if not self.varies[at]:
+            return (Contribution(column, float(mean), np.zeros(len(self.parameters.mean))),)
         grid = mean + stddev * np.linspace(-3.0, 3.0, ALTERNATIVES)
         p = self.parameters
         one = NormalParameters(p.mean[:, at], p.stddev[:, at], np.asarray(p.mean_low)[:, at])
@@ -159,14 +173,10 @@ class NormalScores:
         p = self.parameters
         away = (p.mean - centre) + p.mean_low  # (n_states, n_columns)
         for c, name in enumerate(self.columns):
-            scaled = away[:, c] / p.stddev[:, c]
+            scaled = away[:, c] * self.precision[:, c]
             constant = self.log_peak[:, c] - 0.5 * scaled**2
-            yield LinearTerm(name, None, scaled / p.stddev[:, c], constant, float(centre[c]))
+            yield LinearTerm(name, None, scaled * self.precision[:, c], constant, float(centre[c]))
 
     def n_free_parameters(self) -> int:
         n_states, n_columns = (int(size) for size in self.parameters.mean.shape)
         return n_columns * (n_states + (1 if self.settings.shared_variance else n_states))
-
-    def floored(self) -> BoolArray:
-        """(n_states, n_columns) where the floor, not the rows, gives the stddev."""
-        return np.asarray(_stddev(self.statistic, self.settings) < self.parameters.stddev)

@@ -4,7 +4,8 @@ Taking x with weight w out of n rows with mean m and sum of squared deviations S
 
     n' = n - w        m' = m - w (x - m) / n'        S' = S - w (x - m)^2 n / n'
 
-Where S' loses more than a few digits to cancellation (the row was the outlier), it is taken from the exact sums.
+Where S' loses more than a few digits to cancellation (the row was the outlier), it is taken from the exact sums. What
+is kept is its root, the norm of the deviations: that never leaves the range of floats.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ _LEAST_SHARE_LEFT = 1e-4
 
 @dataclass(frozen=True)
 class Left:
-    """Weight, mean and sum of squared deviations that remain, (n_rows, n_columns)."""
+    """Weight, mean, and norm of the deviations from it that remain, (n_rows, n_columns)."""
 
     weight: FloatArray
     mean: FloatArray
     mean_low: FloatArray
-    squares: FloatArray
+    norm: FloatArray
 
 
 def log_left_out(scores: NormalScores, values: FloatArray, leaving: Leaving) -> FloatArray:
@@ -55,12 +56,28 @@ def _part(leaving: Leaving, rows: slice) -> Leaving:
 
 
 def _log_block(scores: NormalScores, values: FloatArray, leaving: Leaving) -> FloatArray:
-    whole = _without(scores.statistic.pooled(), np.zeros(len(values), dtype=np.int64), values, leaving.weights)
-    own = _without(scores.statistic, leaving.groups.astype(np.int64), values, leaving.weights)
+    pooled = scores.statistic.pooled()
+    scale = _scale(pooled)
+    whole = _without(pooled, np.zeros(len(values), dtype=np.int64), values, leaving.weights, scale)
+    own = _without(scores.statistic, leaving.groups.astype(np.int64), values, leaving.weights, scale)
     if _others_stay(scores):
         return _log_with_own_changed(scores, values, leaving, own, whole)
-    log_cells = Normal().log_density(_all_parameters(scores, leaving, own, whole), values[:, None, :])
-    return np.asarray(np.where(np.isnan(values)[:, None, :], 0.0, log_cells).sum(axis=2))
+    parameters = _all_parameters(scores, leaving, own, whole)
+    return np.asarray(_log_cells(parameters, values[:, None, :]).sum(axis=2))
+
+
+def _scale(pooled: Moments) -> FloatArray:
+    """(n_columns,) the power of two below each column's stddev; 1 where it does not vary."""
+    stddev = pooled.stddev("n", empty=0.0)[0]
+    return np.where(stddev > 0, np.ldexp(1.0, np.frexp(stddev)[1] - 1), 1.0)
+
+
+def _log_cells(parameters: NormalParameters, values: FloatArray) -> FloatArray:
+    """Log densities; zero where a cell is missing, or where the column does not vary any more."""
+    says = parameters.stddev > 0
+    stddev = np.where(says, parameters.stddev, 1.0)
+    log_density = Normal().log_density(NormalParameters(parameters.mean, stddev, parameters.mean_low), values)
+    return np.where(np.isnan(values) | ~says, 0.0, log_density)
 
 
 def _others_stay(scores: NormalScores) -> bool:
@@ -79,8 +96,8 @@ def _log_with_own_changed(
     log_joint = np.zeros((len(values), len(p.mean)))  # (n_rows, n_states)
     _kernels.add_normal(log_joint, values, p.mean, np.asarray(p.mean_low), scores.precision, scores.log_peak)
     mean, mean_low, stddev = _own_parameters(scores, own, whole)
-    log_cells = Normal().log_density(NormalParameters(mean, stddev, mean_low), values)  # (n_rows, n_columns)
-    log_joint[np.arange(len(values)), leaving.groups] = np.where(np.isnan(values), 0.0, log_cells).sum(axis=1)
+    log_cells = _log_cells(NormalParameters(mean, stddev, mean_low), values)  # (n_rows, n_columns)
+    log_joint[np.arange(len(values)), leaving.groups] = log_cells.sum(axis=1)
     return log_joint
 
 
@@ -89,12 +106,12 @@ def _own_parameters(scores: NormalScores, own: Left, whole: Left) -> tuple[Float
     from bayeswise.models.naive_bayes.numbers import raised
 
     none = own.weight <= 0
-    whole_stddev = _root(whole.squares, whole.weight)
+    whole_stddev = _stddev(whole.norm, whole.weight)
     less = 0.0 if scores.settings.variance_divisor == "n" else 1.0
-    stddev = np.where(none, whole_stddev, _root(own.squares, own.weight - less))
+    stddev = np.where(none, whole_stddev, _stddev(own.norm, own.weight - less))
     mean = np.where(none, whole.mean, own.mean)
     mean_low = np.where(none, whole.mean_low, own.mean_low)
-    return mean, mean_low, raised(stddev, whole.mean, whole_stddev, scores.settings)
+    return mean, mean_low, raised(stddev, whole_stddev, scores.settings)
 
 
 def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Left) -> NormalParameters:
@@ -106,45 +123,56 @@ def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Le
     shape = (len(rows), *scores.parameters.mean.shape)
     mean, mean_low = (np.broadcast_to(part, shape).copy() for part in statistic.mean_pair(empty=0.0))
     weight = np.broadcast_to(statistic.weight.to_floats(), shape).copy()
-    squares = weight * statistic.variance("n", empty=0.0)
-    for array, left in ((mean, own.mean), (mean_low, own.mean_low), (weight, own.weight), (squares, own.squares)):
+    norm = np.sqrt(weight) * statistic.stddev("n", empty=0.0)
+    for array, left in ((mean, own.mean), (mean_low, own.mean_low), (weight, own.weight), (norm, own.norm)):
         array[rows, leaving.groups] = left
     less = 0.0 if settings.variance_divisor == "n" else 1.0
     if settings.shared_variance:
         freedom = weight.sum(axis=1) - less * (weight > 0).sum(axis=1)
-        stddev = np.broadcast_to(_root(squares.sum(axis=1), freedom)[:, None, :], shape)
+        stddev = np.broadcast_to(_stddev(_norm_of(norm), freedom)[:, None, :], shape)
     else:
-        stddev = _root(squares, weight - less)
+        stddev = _stddev(norm, weight - less)
     none = weight <= 0
-    whole_stddev = _root(whole.squares, whole.weight)[:, None, :]
+    whole_stddev = _stddev(whole.norm, whole.weight)[:, None, :]
     stddev = np.where(none, whole_stddev, stddev)
     mean = np.where(none, whole.mean[:, None, :], mean)
     mean_low = np.where(none, whole.mean_low[:, None, :], mean_low)
-    return NormalParameters(mean, raised(stddev, whole.mean[:, None, :], whole_stddev, settings), mean_low)
+    return NormalParameters(mean, raised(stddev, whole_stddev, settings), mean_low)
 
 
-def _root(squares: FloatArray, freedom: FloatArray) -> FloatArray:
-    return np.sqrt(np.divide(squares, freedom, out=np.zeros(np.shape(squares)), where=freedom > 0))
+def _stddev(norm: FloatArray, freedom: FloatArray) -> FloatArray:
+    root = np.sqrt(np.where(freedom > 0, freedom, 1.0))
+    return np.where(freedom > 0, norm / root, 0.0)
 
 
-def _without(statistic: Moments, groups: IntArray, values: FloatArray, weights: FloatArray) -> Left:
+def _norm_of(norms: FloatArray) -> FloatArray:
+    """The norm of all classes together, (n_rows, n_columns), without squaring what would overflow."""
+    largest = norms.max(axis=1)
+    safe = np.where(largest > 0, largest, 1.0)
+    return np.asarray(largest * np.sqrt(((norms / safe[:, None, :]) ** 2).sum(axis=1)))
+
+
+def _without(
+    statistic: Moments, groups: IntArray, values: FloatArray, weights: FloatArray, scale: FloatArray
+) -> Left:
     """What remains of each row's group in each column once the row is taken out; missing cells take nothing out."""
     present = ~np.isnan(values)
     w = np.where(present, weights[:, None], 0.0)
     x = np.where(present, values, 0.0)
     mean, mean_low = (part[groups] for part in statistic.mean_pair(empty=0.0))
     n = statistic.weight.to_floats()[groups]
-    squares = n * statistic.variance("n", empty=0.0)[groups]
+    squares = n * ((statistic.stddev("n", empty=0.0) / scale) ** 2)[groups]
     left = n - w
     with np.errstate(over="ignore", invalid="ignore"):
         away = np.where(present, (x - mean) - mean_low, 0.0)
         safe = np.where(left > 0, left, 1.0)
         shift = -w * away / safe
-        remains = squares - w * away * away * (n / safe)
+        remains = squares - w * (away / scale) ** 2 * (n / safe)
+        norm = np.where(left > 0, scale * np.sqrt(np.maximum(remains, 0.0)), 0.0)
     doubtful = present & (left > 0) & ~(remains > _LEAST_SHARE_LEFT * squares)
     if values.size <= _CELLS_WORTH_EXACT_SUMS:
         doubtful = present & (left > 0)
-    result = Left(left, mean + shift, _low_of(mean, shift, mean_low), np.where(left > 0, remains, 0.0))
+    result = Left(left, mean + shift, _low_of(mean, shift, mean_low), norm)
     return _exactly(result, statistic, groups, x, w, doubtful) if doubtful.any() else result
 
 
@@ -167,7 +195,8 @@ def _exactly(
     total = Dyadic.of(statistic.total[cell]) - taken_weight * taken
     squares = Dyadic.of(statistic.squares[cell]) - taken_weight * taken * taken
     mean, mean_low = total.over_pair(weight)
-    parts = [array.copy() for array in (result.weight, result.mean, result.mean_low, result.squares)]
-    for array, exact in zip(parts[1:], (mean, mean_low, (weight * squares - total * total).over(weight)), strict=True):
+    parts = [array.copy() for array in (result.weight, result.mean, result.mean_low, result.norm)]
+    norm = (weight * squares - total * total).sqrt_over(weight)
+    for array, exact in zip(parts[1:], (mean, mean_low, norm), strict=True):
         array[rows, columns] = exact
     return Left(*parts)

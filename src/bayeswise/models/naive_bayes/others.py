@@ -127,7 +127,8 @@ class FamilyScores:
             return None
         if hasattr(parameters, "rate") and self.family.name in ("poisson", "exponential"):
             n_rows = whole.weight_of_rows.to_floats()[:, None]
-            rate = np.where(parameters.rate > 0, parameters.rate, 1.0 / (n_rows + 1.0))
+            usable = (parameters.rate > 0) & np.isfinite(parameters.rate)
+            rate = np.where(usable, parameters.rate, self._rate_of_zeros(n_rows))
             if self.family.name == "poisson":
                 return GammaPrior(self.pseudo_rows * rate, np.full_like(rate, self.pseudo_rows))
             return GammaPrior(np.full_like(rate, self.pseudo_rows), self.pseudo_rows / rate)
@@ -135,6 +136,10 @@ class FamilyScores:
             share = np.clip(parameters.probability, 1e-6, 1.0 - 1e-6)
             return BetaPrior(self.pseudo_rows * share, self.pseudo_rows * (1.0 - share))
         return None
+
+    def _rate_of_zeros(self, n_rows: FloatArray) -> FloatArray:
+        """A column of zeros only: one event in as many rows and one more, or the rate of such short times."""
+        return 1.0 / (n_rows + 1.0) if self.family.name == "poisson" else n_rows + 1.0
 
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         drawn = self.family.sample(self.parameters[0], len(states), generator)  # (n, n_states, n_columns)
