@@ -7,18 +7,25 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from bayeswise import __version__
-from bayeswise.cli.many_values import ManyValues
+from bayeswise.cli.many_values import ManyPairs, ManyValues
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {
     "look": "Show what the columns of a table are taken for, and why.",
+    "fit": "Learn naive Bayes from a table and save the model.",
+    "predict": "Write a table again with the model's answer beside each row.",
+    "explain": "Show why a model answers as it does for one row.",
+    "inspect": "Show what a model file holds.",
+    "merge": "Add up models of several tables, exactly.",
+    "forget": "Take rows out of a model, as if it had never seen them.",
     "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
 }
 
-# The verbs whose options take several values at once; in the others a value could as well be an argument.
-MANY_VALUES = {"bayes"}
+# The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
+MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {"bayes": ManyValues, "fit": ManyPairs, "explain": ManyPairs}
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -33,8 +40,7 @@ def application(words: Sequence[str]) -> typer.Typer:
     app.callback()(root)
     asked = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
-        kind = ManyValues if verb in MANY_VALUES else None
-        app.command(verb, short_help=line, cls=kind)(load(verb) if verb == asked else unloaded)
+        app.command(verb, short_help=line, cls=MANY_VALUES.get(verb))(load(verb) if verb == asked else unloaded)
     return app
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -15,6 +15,8 @@ from bayeswise.tables.leaks import find_leaks
 from bayeswise.tables.notes import Advice
 from bayeswise.tables.profile import ColumnProfile
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, open_source
+
+_Value = TypeVar("_Value")
 
 
 def run(
@@ -93,12 +95,13 @@ def _warnings(examination: Examination, advice: tuple[Advice, ...]) -> Iterator[
         yield {"column": hint.column, "what": hint.what, "fix": hint.fix, "stops": False}
 
 
-def keyed(classes: tuple[tuple[Label, int], ...]) -> dict[str, int]:
-    """The rows of each class by its text; where 1 and '1' would be one key, by its spelling in Python.
+def keyed(classes: Iterable[tuple[Label, _Value]]) -> dict[str, _Value]:
+    """What belongs to each class by its text; where 1 and '1' would be one key, by its spelling in Python.
 
     >>> keyed((("no", 5), ("yes", 9))), keyed(((1, 2), ("1", 3)))
     ({'no': 5, 'yes': 9}, {'1': 2, "'1'": 3})
     """
-    texts = [str(label) for label, _ in classes]
-    keys = texts if len(set(texts)) == len(texts) else [repr(label) for label, _ in classes]
-    return {key: rows for key, (_, rows) in zip(keys, classes, strict=True)}
+    pairs = list(classes)
+    texts = [str(label) for label, _ in pairs]
+    keys = texts if len(set(texts)) == len(texts) else [repr(label) for label, _ in pairs]
+    return {key: value for key, (_, value) in zip(keys, pairs, strict=True)}

@@ -67,14 +67,14 @@ def column_table(columns: Sequence[Mapping[str, Any]], notes: Mapping[str, str])
     return table
 
 
-def class_table(report: Mapping[str, Any]) -> Table:
-    """The classes with their rows and shares, as bars."""
+def class_table(report: Mapping[str, Any], unit: str = "rows") -> Table:
+    """The classes with their rows (or their weight) and shares, as bars."""
     classes = report["classes"]
     total = sum(classes.values())
     most = max(classes.values())
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(Text(shown(report["target"])), overflow="fold", max_width=32)
-    table.add_column("rows", justify="right")
+    table.add_column(unit, justify="right")
     table.add_column("share", justify="right")
     table.add_column("")
     for label, rows in list(classes.items())[:_MOST_CLASSES]:
@@ -84,7 +84,7 @@ def class_table(report: Mapping[str, Any]) -> Table:
     return table
 
 
-def share_of(rows: int, total: int) -> str:
+def share_of(rows: float, total: float) -> str:
     """A percentage; nothing that exists is shown as none, and nothing but all of it as all.
 
     >>> share_of(9, 14), share_of(1, 10**6), share_of(10**6 - 1, 10**6)
@@ -96,7 +96,7 @@ def share_of(rows: int, total: int) -> str:
     return ">99.9 %" if 99.95 <= percent < 100 else f"{percent:.1f} %"
 
 
-def bar(rows: int, most: int) -> str:
+def bar(rows: float, most: float) -> str:
     """A bar of up to 24 cells, in eighths.
 
     >>> bar(1, 2)

@@ -36,6 +36,15 @@ _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no file can be written, before the work that would fill it."""
+    with _explaining(path):
+        status = _status(path)
+    folder = Path(os.path.realpath(path)).parent
+    if (status is None or stat.S_ISREG(status.st_mode)) and not os.access(folder, os.W_OK):
+        raise _cannot(path, "its directory is write-protected", "choose another directory")
+
+
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Put the bytes into a file, atomically and durably."""
     with replacing(path) as file:

@@ -1,0 +1,206 @@
+"""bayeswise fit FILE -t TARGET -o MODEL: from a table to a model file."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import typer
+
+from bayeswise.cli import columns, reading
+from bayeswise.cli.learned import class_prior, class_weights, columns_of
+from bayeswise.cli.pairs import by_name
+from bayeswise.cli.progress import Bar
+from bayeswise.cli.settings import beliefs, check_prior, families, policies, prior_of
+from bayeswise.cli.table_text import as_json as json_text
+from bayeswise.cli.writing import check_model_output, default_model_name, saved, say
+from bayeswise.foundation.errors import UsageError
+from bayeswise.models.files import load
+from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.models.naive_bayes.learning import learned, learned_like
+from bayeswise.tables.names import find_name
+from bayeswise.tables.source import Source
+from bayeswise.tables.sweep import Report
+
+
+def run(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="MODEL", help="The model file [TARGET.bayeswise].")
+    ] = None,
+    category: columns.Categories = None,
+    number: columns.Numbers = None,
+    count: columns.Counts = None,
+    binary: columns.Flags = None,
+    text: columns.Texts = None,
+    ignore: columns.Ignored = None,
+    levels: Annotated[
+        list[str] | None, typer.Option("--levels", metavar="COL=A,B,C", help="All levels a column can have.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
+    null: columns.NullWords = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option("--missing", metavar="[COL=]ignore|level|error", help="What a missing cell means [ignore]."),
+    ] = None,
+    unseen: Annotated[
+        list[str] | None,
+        typer.Option("--unseen", metavar="[COL=]smooth|ignore|error", help="What a new level means later [smooth]."),
+    ] = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option("--family", metavar="[COL=]FAMILY", help="normal, poisson, gamma, ...; for text bernoulli, ..."),
+    ] = None,
+    convention: Annotated[
+        str | None, typer.Option("--convention", metavar="NAME", help="laplace, exact, weka, scikit-learn, ...")
+    ] = None,
+    smoothing: Annotated[
+        float | None, typer.Option("--smoothing", metavar="A", help="Imagined rows of each level [1].")
+    ] = None,
+    m_estimate: Annotated[
+        float | None, typer.Option("--m-estimate", metavar="M", help="Imagined rows shared by all levels.")
+    ] = None,
+    prior: Annotated[
+        list[str] | None, typer.Option("--prior", metavar="CLASS=P ...", help="The prior, if it is not to be counted.")
+    ] = None,
+    prior_smoothing: Annotated[
+        float | None, typer.Option("--prior-smoothing", metavar="A", help="Imagined rows of each class [0].")
+    ] = None,
+    variance_divisor: Annotated[
+        Literal["n", "n-1"] | None, typer.Option("--variance-divisor", help="Of normal columns [n].")
+    ] = None,
+    shared_variance: Annotated[
+        bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
+    ] = False,
+    like: Annotated[
+        str | None,
+        typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="At most so many.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    delimiter: reading.Delimiter = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
+) -> None:
+    """Learn naive Bayes from a table and save the model.
+
+    \b
+    bayeswise fit golf.csv -t play -o play.bayeswise
+    bayeswise fit 'visits-*.csv' -t ill --count visits --category zip --prior yes=.01
+
+    Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same rows
+    give the same file, byte for byte, in any order. A model that is there already is replaced when the new one
+    is whole.
+    """
+    typed = beliefs(
+        smoothing=smoothing,
+        m_estimate=m_estimate,
+        prior_smoothing=prior_smoothing,
+        variance_divisor=variance_divisor,
+        shared_variance=shared_variance,
+        convention=convention,
+    )
+    wanted = Wanted(
+        {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore},
+        levels=levels,
+        weight=weight,
+        missing=missing,
+        unseen=unseen,
+        family=family,
+        beliefs=typed,
+        prior=prior,
+    )
+    model_like = None if like is None else wanted.nothing_beside(load(like), target)
+    if model_like is not None and model_like.schema.target is not None:
+        target = model_like.schema.target.name
+    if target is None:
+        raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
+    path = out or default_model_name(target)
+    replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
+    with Bar("learning") as bar:
+        opened = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
+        source = reading.Watched(opened, bar)
+        if model_like is None:
+            model, report = learned(source, target, threads=threads, **wanted.about(source))
+        else:
+            model, report = learned_like(model_like, source, threads=threads)
+    model = wanted.with_prior(model)
+    facts = facts_of(model, report, source.description, path, replaced)  # finds all that is wrong before it is saved
+    model.save(path)
+    if as_json:
+        print(json_text(facts, indent=2))
+        return
+    from bayeswise.cli.fit_page import show
+
+    show(facts)
+    say(saved(path, replaced), f"Next: bayeswise predict {shlex.quote(path)} NEW.csv > answers.csv")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was typed about columns and beliefs."""
+
+    kinds: dict[str, list[str] | None]
+    levels: list[str] | None
+    weight: str | None
+    missing: list[str] | None
+    unseen: list[str] | None
+    family: list[str] | None
+    beliefs: dict[str, Any]
+    prior: list[str] | None
+
+    def about(self, source: Source) -> dict[str, Any]:
+        """What `learned` takes, for the columns of this table."""
+        check_prior(self.prior or ())
+        names = [column.name for column in source.columns]
+        asked = columns.asked_for(names, **self.kinds)
+        declared = by_name(self.levels or (), names, "--levels", "size=S,M,L")
+        asked["levels"] |= {name: levels.split(",") for name, levels in declared.items()}
+        return {
+            **asked,
+            "weight": self.weight,
+            "missing": policies(self.missing, names, "--missing"),
+            "unseen": policies(self.unseen, names, "--unseen"),
+            "families": families(self.family),
+            **self.beliefs,
+        }
+
+    def with_prior(self, model: NaiveBayesModel) -> NaiveBayesModel:
+        """The model with the prior that was typed, if there was one."""
+        return model.changed(class_prior=prior_of(self.prior, model.classes)) if self.prior else model
+
+    def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> NaiveBayesModel:
+        """The model whose columns and settings are to be taken; it leaves nothing else to ask for."""
+        others = [name for name, value in (*self.kinds.items(), *vars(self).items()) if value and name != "kinds"]
+        if others:
+            raise UsageError(
+                f"--like takes all columns and settings from a model, and {others[0]} asks for others",
+                fix="leave out either of them",
+            )
+        if target is not None and like.schema.target is not None:
+            find_name(target, [like.schema.target.name], where="the model of --like", role="target")
+        return like
+
+
+def facts_of(model: NaiveBayesModel, report: Report, source: str, path: str, replaced: bool) -> dict[str, Any]:
+    """What was learned, as plain data."""
+    target = model.schema.target
+    return {
+        "model": path,
+        "replaced": replaced,
+        "source": source,
+        "rows": report.rows - report.without_target - report.without_weight,
+        "rows_without_target": report.without_target,
+        "rows_without_weight": report.without_weight,
+        "target": None if target is None else target.name,
+        "weight": model.schema.weight,
+        "classes": class_weights(model),
+        "prior": class_prior(model),
+        "columns": columns_of(model),
+        "no_numbers": {name: str(count) for name, count in report.strays.items() if count.strays},
+        "convention": model.settings.convention,
+        "n_free_parameters": model.n_free_parameters(),
+    }

@@ -1,0 +1,86 @@
+"""The page that `fit` shows: classes, columns by family, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bayeswise.cli.look_page import class_table, warning_lines
+from bayeswise.tables.notes import shown
+
+_MOST_NAMES = 24
+_MOST_IGNORED = 8
+
+
+def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
+    """Print what was learned."""
+    page = console or Console(highlight=False, emoji=False)
+    page.print(headline(facts), "", class_table(facts, unit_of(facts)), "", column_lines(facts), sep="\n")
+    for warning in warnings(facts):
+        page.print("", warning_lines(warning), sep="\n")
+
+
+def unit_of(facts: Mapping[str, Any]) -> str:
+    """What the numbers of the classes are."""
+    return "rows" if facts["weight"] is None else "weight"
+
+
+def headline(facts: Mapping[str, Any]) -> Text:
+    """What was learned from where."""
+    rows = facts["rows"]
+    size = f"{rows:,} row{'s' * (rows != 1)} learned"
+    return Text.assemble((facts["source"], "bold"), f": {size}; target ", (shown(facts["target"]), "bold"))
+
+
+def column_lines(facts: Mapping[str, Any]) -> Table:
+    """The columns of each family, those that are ignored with the reason, and the convention."""
+    lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    lines.add_column("family", no_wrap=True)
+    lines.add_column("columns", overflow="fold")
+    by_family: dict[str, list[str]] = {}
+    for column in facts["columns"]:
+        if column["family"] is not None:
+            by_family.setdefault(column["family"], []).append(shown(column["name"]))
+    for family, names in by_family.items():
+        lines.add_row(Text(family, "cyan"), Text(listed(names)))
+    for name, reason in _ignored(facts):
+        lines.add_row(Text("ignored", "dim"), Text.assemble(name, (f" ({reason})" if reason else "", "dim")))
+    lines.add_row("", "")
+    lines.add_row(Text("convention", "bold"), Text(facts["convention"]))
+    lines.add_row(Text("parameters", "bold"), f"{facts['n_free_parameters']:,} free")
+    return lines
+
+
+def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    ignored = [column for column in facts["columns"] if column["kind"] == "ignored"]
+    for column in ignored[:_MOST_IGNORED]:
+        yield shown(column["name"]), column["reason"]
+    if len(ignored) > _MOST_IGNORED:
+        yield f"and {len(ignored) - _MOST_IGNORED:,} more", ""
+
+
+def listed(names: list[str], most: int = _MOST_NAMES) -> str:
+    """Names in one sentence, the first of them if they are many.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def warnings(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a user should know about the rows."""
+    for what, count in (("target", facts["rows_without_target"]), ("weight", facts["rows_without_weight"])):
+        if count:
+            rows = f"{count:,} row{'s have' if count > 1 else ' has'} no {what} and {'were' if count > 1 else 'was'}"
+            yield {"column": None, "what": f"{rows} left out", "fix": "", "stops": False}
+    for name, what in facts["no_numbers"].items():
+        yield {"column": name, "what": f"{what}; taken as missing", "fix": "", "stops": False}
+    if len(facts["classes"]) == 1:
+        what = "there is only one class, so every answer will be this one"
+        yield {"column": facts["target"], "what": what, "fix": "add rows of another class", "stops": False}

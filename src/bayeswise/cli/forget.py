@@ -1,0 +1,77 @@
+"""bayeswise forget MODEL ROWS -o NEW: the model that never saw these rows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bayeswise.cli import columns, reading
+from bayeswise.cli.learned import class_weights, count_of
+from bayeswise.cli.look_page import class_table
+from bayeswise.cli.progress import Bar
+from bayeswise.cli.table_text import as_json as json_text
+from bayeswise.cli.writing import check_model_output, saved, say
+from bayeswise.models.files import load
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="ROWS", help="A table of rows that were learned, with their target.")
+    ],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The new model; may be the old one.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Take rows out of a model: the result is the model that never saw them, byte for byte.
+
+    \b
+    bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
+
+    Rows that were not learned are refused, as far as the counts can tell, and nothing is written.
+    """
+    fitted = load(model)
+    replaced = check_model_output(out, files, force=force, updated=[model])
+    with Bar("forgetting") as bar:
+        opened = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table, once=True)
+        source = reading.Watched(opened, bar)
+        after = fitted.forget(source)
+    after.save(out)
+    gone = count_of(float(fitted.class_weight.sum()) - float(after.class_weight.sum()))
+    facts: dict[str, Any] = {
+        "model": out,
+        "replaced": replaced,
+        "source": source.description,
+        "rows": source.rows,
+        "weight_forgotten": gone,
+        "target": fitted.schema.target.name,
+        "classes": class_weights(after),
+    }
+    if as_json:
+        print(json_text(facts, indent=2))
+        return
+    show(facts, weighted=fitted.schema.weight is not None)
+    say(saved(out, replaced))
+
+
+def show(facts: dict[str, Any], weighted: bool) -> None:
+    """How many rows are gone, and what is left of each class."""
+    from rich.console import Console
+
+    page = Console(highlight=False, emoji=False)
+    rows, gone = facts["rows"], facts["weight_forgotten"]
+    lines = [f"Forgot {gone:,} row{'s' * (gone != 1)} of {facts['source']}."]
+    if weighted:
+        lines = [f"Forgot {rows:,} row{'s' * (rows != 1)} of {facts['source']}, of weight {gone:,}."]
+    elif gone != rows:
+        lines.append(f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target had never been learned.")
+    page.print(*lines, sep="\n", markup=False)
+    if facts["classes"]:
+        page.print("", class_table(facts, "weight" if weighted else "rows"), sep="\n")
+    else:
+        page.print("The model has no rows left, and no answer to anything.")

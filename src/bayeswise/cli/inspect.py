@@ -1,0 +1,60 @@
+"""bayeswise inspect MODEL: what a model file holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bayeswise.cli.learned import class_prior, class_weights, columns_of, parameters_of, settings_of
+from bayeswise.cli.table_text import as_json as json_text
+from bayeswise.models.files import load
+from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.store.file import describe
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Show what a model file holds: its columns, what was learned about each, and under which settings.
+
+    \b
+    bayeswise inspect play.bayeswise
+    bayeswise inspect play.bayeswise --json | jq .columns
+    """
+    fitted = load(model)
+    facts = {"model": model, **about_file(model), **about_model(fitted)}
+    if as_json:
+        print(json_text(facts, indent=2))
+        return
+    from bayeswise.cli.inspect_page import show
+
+    show(facts)
+
+
+def about_file(path: str) -> dict[str, Any]:
+    """What the file says about itself."""
+    described = describe(path)
+    return {name: described[name] for name in ("kind", "format", "checksum", "size")}
+
+
+def about_model(model: NaiveBayesModel) -> dict[str, Any]:
+    """What the model knows; of one without rows only what it looks at."""
+    schema = model.schema
+    empty = not model.classes
+    learned = {} if empty else parameters_of(model)
+    policies = {column.name: {"missing": column.missing, "unseen": column.unseen} for column in schema}
+    return {
+        "target": None if schema.target is None else schema.target.name,
+        "weight": schema.weight,
+        "classes": class_weights(model),
+        "prior": {} if empty else class_prior(model),
+        "convention": model.settings.convention,
+        "settings": settings_of(model.settings),
+        "n_free_parameters": 0 if empty else model.n_free_parameters(),
+        "columns": [
+            {**column, **policies[column["name"]], "learned": learned.get(column["name"])}
+            for column in columns_of(model)
+        ],
+    }

@@ -1,0 +1,113 @@
+"""What a model has learned, as plain data: for `fit`, which has just learned it, and `inspect`, which reads it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from bayeswise.cli.look import keyed
+from bayeswise.explanations.plain import json_number, json_value
+from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel, NaiveBayesSettings
+from bayeswise.models.naive_bayes.categories import CategoryScores
+from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.models.naive_bayes.words import WordScores
+
+
+def count_of(weight: float) -> int | float | str:
+    """A weight as a count where it is one.
+
+    >>> count_of(9.0), count_of(2.5)
+    (9, 2.5)
+    """
+    return int(weight) if float(weight).is_integer() else json_number(float(weight))
+
+
+def class_weights(model: NaiveBayesModel) -> dict[str, Any]:
+    """The weight of the rows of each class."""
+    weights = [count_of(weight) for weight in model.class_weight.tolist()]
+    return keyed(zip(model.classes, weights, strict=True))
+
+
+def class_prior(model: NaiveBayesModel) -> dict[str, Any]:
+    """The prior in force."""
+    prior = np.exp(model.log_prior).tolist()
+    return keyed(zip(model.classes, prior, strict=True))
+
+
+def families_of(model: NaiveBayesModel) -> dict[str, str]:
+    """The name of the family of each column that is used."""
+    found: dict[str, str] = {}
+    for factor in model.factors:
+        family = getattr(factor, "family", None)
+        text_model = getattr(factor, "model", None)
+        name = family.name if family is not None else text_model or {"categories": "categorical"}.get(factor.name)
+        found.update(dict.fromkeys(factor.columns, str(name or factor.name)))
+    return found
+
+
+def settings_of(settings: NaiveBayesSettings) -> dict[str, Any]:
+    """The beliefs, by name."""
+    found = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    if isinstance(settings.smoothing, MEstimate):
+        found["smoothing"] = {"m": settings.smoothing.m, "p": {c: dict(p) for c, p in settings.smoothing.p.items()}}
+    if settings.class_prior is not None:
+        found["class_prior"] = keyed(settings.class_prior.items())
+    return found
+
+
+def columns_of(model: NaiveBayesModel) -> list[dict[str, Any]]:
+    """Every column with its kind, its family or the reason why it is ignored."""
+    families = families_of(model)
+    return [
+        {"name": column.name, "kind": column.kind, "family": families.get(column.name), "reason": column.reason}
+        for column in model.schema
+    ]
+
+
+def parameters_of(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
+    """What was learned about each column, by class: counts of levels or words, or the parameters of its family."""
+    found: dict[str, dict[str, Any]] = {}
+    for scores in model.scores:
+        if isinstance(scores, CategoryScores):
+            for table in scores.tables:
+                found[table.column.name] = _counts(model, table.counts, "levels")
+        elif isinstance(scores, NormalScores):
+            found.update(_parameters(model, scores.columns, scores.parameters, ("mean", "stddev")))
+        elif isinstance(scores, FamilyScores):
+            parameters = scores.parameters[0]
+            names = tuple(each.name for each in fields(parameters))
+            found.update(_parameters(model, scores.columns, parameters, names))
+        elif isinstance(scores, WordScores):
+            found[scores.column] = _counts(model, scores.statistic, "words")
+    return found
+
+
+def _counts(model: NaiveBayesModel, counts: Any, what: str) -> dict[str, Any]:
+    by_class = [[count_of(weight) for weight in row] for row in counts.weight.to_floats().tolist()]
+    missing = [count_of(weight) for weight in counts.missing.to_floats().tolist()]
+    return {
+        what: [json_value(level) for level in counts.levels],
+        "count": _by_class(model, by_class),
+        "missing": _by_class(model, missing),
+    }
+
+
+def _parameters(
+    model: NaiveBayesModel, columns: tuple[str, ...], parameters: Any, names: tuple[str, ...]
+) -> dict[str, dict[str, Any]]:
+    """Arrays (n_states, n_columns) by column, parameter and class."""
+    shape = (len(model.classes), len(columns))
+    arrays = {name: np.broadcast_to(getattr(parameters, name), shape) for name in names}
+    return {
+        column: {
+            name: _by_class(model, [json_number(x) for x in array[:, c].tolist()]) for name, array in arrays.items()
+        }
+        for c, column in enumerate(columns)
+    }
+
+
+def _by_class(model: NaiveBayesModel, values: list[Any]) -> dict[str, Any]:
+    return keyed(zip(model.classes, values, strict=True))

@@ -1,0 +1,70 @@
+"""bayeswise merge A B -o C: the model of all rows, from models of some."""
+
+from __future__ import annotations
+
+from functools import reduce
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayeswise.cli.learned import class_weights
+from bayeswise.cli.look_page import class_table
+from bayeswise.cli.table_text import as_json as json_text
+from bayeswise.cli.writing import check_model_output, saved, say
+from bayeswise.foundation.errors import UsageError
+from bayeswise.models.files import load
+from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.tables.notes import shown
+
+
+def run(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two model files or more.")],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The model of all their rows.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Add up models of several tables: the result is the model of all rows together, byte for byte.
+
+    \b
+    bayeswise fit north.csv -t ill -o north.bayeswise
+    bayeswise fit south.csv --like north.bayeswise -o south.bayeswise
+    bayeswise merge north.bayeswise south.bayeswise -o both.bayeswise
+
+    The models must have the same columns and settings; `fit --like` sees to that.
+    """
+    if len(models) < 2:
+        raise UsageError("merge takes two models or more", fix="name another one")
+    replaced = check_model_output(out, [], force=force, updated=models)
+    loaded = [load(path) for path in models]
+    merged = reduce(NaiveBayesModel.merge, loaded)
+    merged.save(out)
+    facts = {
+        "model": out,
+        "replaced": replaced,
+        "merged": models,
+        "target": merged.schema.target.name,
+        "classes": class_weights(merged),
+    }
+    if as_json:
+        print(json_text(facts, indent=2))
+        return
+    show(facts, loaded)
+    say(saved(out, replaced))
+
+
+def show(facts: dict[str, object], loaded: list[NaiveBayesModel]) -> None:
+    """The weight of each model, and the classes of all."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    unit = "rows" if loaded[0].schema.weight is None else "weight"
+    lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    lines.add_column("model", overflow="fold")
+    lines.add_column(unit, justify="right")
+    totals = [float(model.class_weight.sum()) for model in loaded]
+    for path, total in zip(facts["merged"], totals, strict=True):  # type: ignore[call-overload]
+        lines.add_row(Text(shown(Path(path).name, 60)), f"{total:,.10g}")
+    lines.add_row(Text("together", "bold"), f"{sum(totals):,.10g}")
+    Console(highlight=False, emoji=False).print(lines, "", class_table(facts, unit), sep="\n")

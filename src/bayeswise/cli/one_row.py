@@ -1,0 +1,63 @@
+"""One row to be explained: typed in words, or picked from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bayeswise.cli.pairs import by_name
+from bayeswise.cli.reading import Watched
+from bayeswise.cli.writing import say
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.names import find_name
+from bayeswise.tables.source import DEFAULT_NULL_WORDS, Chunk, Source
+from bayeswise.tables.sources.records import ListsSource
+from bayeswise.tables.strays import place_of
+from bayeswise.tables.sweep import rows_of
+
+
+def typed_row(model: NaiveBayesModel, pieces: Sequence[str], null: Sequence[str] | None) -> Batch:
+    """COL=VALUE ..., read like the cells of a text file; columns that are not typed are missing."""
+    schema = model.schema
+    typed = by_name(pieces, schema.names, "--row", f"{schema.used[0]}=...")
+    found = {find_name(name, schema.names, where="the model"): value for name, value in typed.items()}
+    for name in [name for name in found if name not in schema.used]:
+        say(f"{name}: the model does not look at this column.")
+    cells: list[list[str | None]] = [[found.get(name)] for name in schema.used]
+    source = ListsSource("the row", list(schema.used), cells, 1)
+    source.textual = True
+    source.null_words = DEFAULT_NULL_WORDS if null is None else tuple(null)
+    (batch,) = _encoder(model, check_strays=True).batches(source)
+    return batch
+
+
+def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> Batch:
+    """The row at this position, counted from 1; the table is read no further."""
+    watched = Watched(source)
+    for batch in _encoder(model, check_strays=False).batches(watched):
+        chunk = watched.chunk
+        assert chunk is not None
+        if chunk.first_row + chunk.n_rows >= number:
+            row = number - 1 - chunk.first_row
+            _tell_strays(model, source, chunk, number - 1)
+            return rows_of(batch, slice(row, row + 1))
+    rows = f"{watched.rows:,} row{'s' * (watched.rows != 1)}"
+    raise ParameterError(
+        f"{source.description} has {rows}, so there is no row {number}", fix="choose another --row-number"
+    )
+
+
+def _encoder(model: NaiveBayesModel, check_strays: bool) -> Encoder:
+    return Encoder(
+        model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None, check_strays=check_strays
+    )
+
+
+def _tell_strays(model: NaiveBayesModel, source: Source, chunk: Chunk, row: int) -> None:
+    names = [column.name for column in source.columns]
+    for name in model.schema.numbers:
+        for stray in chunk.numbers(find_name(name, names, where=source.description))[1]:
+            if stray.row == row:
+                say(f"{name}: {place_of(stray)} is no number; taken as missing.")

@@ -1,0 +1,92 @@
+"""bayeswise predict MODEL FILE: the table again, with the model's answer beside each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import typer
+
+from bayeswise.cli import columns, reading
+from bayeswise.cli.answers import Answers, Layout, Tally, kept_columns
+from bayeswise.cli.progress import Bar
+from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
+from bayeswise.cli.writing import check_output, output, say
+from bayeswise.models.files import load
+from bayeswise.tables.notes import cells_of, shown
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class: p_CLASS.")] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Add log_evidence: small for rows unlike any that was learned.")
+    ] = False,
+    keep: Annotated[
+        str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
+    ] = "all",
+    form: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="How to write the rows.")] = "csv",
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
+    ] = False,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and what was met.")] = False,
+) -> None:
+    """Write a table again with the model's answer beside each row.
+
+    \b
+    bayeswise predict play.bayeswise new.csv > answers.csv
+    cat new.csv | bayeswise predict play.bayeswise - --proba | head
+
+    The answer stands in a column named like the target, or `predicted` where the table has one of that name.
+    Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
+    """
+    fitted = load(model)
+    if out is not None and out != reading.STDIN:
+        check_output(out, [model, *files])
+    source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table, once=True)
+    kept, opaque = kept_columns(keep, source.columns, source.description)
+    layout = Layout.of(kept, fitted.schema.target.name, fitted.classes, proba=proba, evidence=evidence)
+    with Bar(f"predicting {source.description}", shown=out is not None) as bar:
+        answers = Answers(fitted, reading.Watched(source, bar, also=layout.kept), layout)
+        about = {"target": layout.answer, "classes": list(fitted.classes), "columns": list(layout.names)}
+        dialect = getattr(source, "dialect", None)
+        text = (
+            JsonDocument(about, answers.tally.to_dict)
+            if as_json
+            else JsonLines()
+            if form == "jsonl"
+            else CsvText(dialect, raw=raw)
+        )
+        with output(out) as stream:
+            stream.write(text.begin(layout.names))
+            for cells, safe in answers:
+                stream.write(text.rows(cells, safe))
+            stream.write(text.end())
+    say(*_remarks(layout, fitted.schema.target.name, opaque, answers.tally))
+    if out is not None and out != reading.STDIN:
+        say(f"Saved {out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
+
+
+def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:
+    if layout.answer != target:
+        yield f"The table has a column {target!r} already: the answer is in {layout.answer!r}."
+    for name in opaque:
+        yield f"{shown(name)}: lists and bytes are no cells of a text table; left out."
+    names = dict.fromkeys([*tally.missing, *tally.unseen, *tally.strays])
+    for name in names:
+        found: list[Any] = []
+        if name in tally.missing:
+            found.append(f"{cells_of(tally.missing[name])} missing")
+        if name in tally.strays:
+            found.append(f"of these {tally.strays[name]}")
+        if name in tally.unseen:
+            found.append(f"{cells_of(tally.unseen[name])} unseen: a level that the model never saw")
+        yield f"{shown(name)}: {'; '.join(found)}."

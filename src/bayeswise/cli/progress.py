@@ -1,0 +1,68 @@
+"""A bar on stderr: on a terminal only, and only when it takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 1.0  # seconds without a bar
+
+
+class Bar:
+    """Rows as they pass; nothing is shown in a pipe, or before a second is over."""
+
+    def __init__(self, what: str, *, shown: bool = True) -> None:
+        self._what = what
+        self._shown = shown and sys.stderr.isatty()
+        self._start = time.monotonic()
+        self._rows = 0
+        self._total: int | None = None
+        self._display: tuple[Progress, TaskID] | None = None
+
+    def begin(self, total: int | None) -> None:
+        """A sweep begins, over so many rows if that is known."""
+        self._rows, self._total = 0, total
+        if self._display is not None:
+            progress, task = self._display
+            progress.reset(task, total=total)
+
+    def advance(self, rows: int) -> None:
+        """So many rows more."""
+        self._rows += rows
+        if not self._shown:
+            return
+        if self._display is None and time.monotonic() - self._start >= PATIENCE:
+            self._display = self._begun()
+        if self._display is not None:
+            progress, task = self._display
+            progress.update(task, completed=self._rows)
+
+    def _begun(self) -> tuple[Progress, TaskID]:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.completed:,} rows"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        progress.start()
+        return progress, progress.add_task(self._what, total=self._total)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._display is not None:
+            self._display[0].stop()
+            self._display = None
