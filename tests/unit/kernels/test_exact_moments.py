@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from unit.kernels import exact_oracle as oracle
 
 from bayeswise import _kernels
 from tests.unit.kernels import exact_oracle as oracle
