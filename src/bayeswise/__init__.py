@@ -12,6 +12,8 @@ The way of the data is the order of the folders, and each imports only those abo
     posteriors/    normalising, the one exit from log space
     explanations/  weight of evidence as plain data, and its displays
     models/        frozen values made of schema, statistics and settings
+    decisions/     costs by name, and the action of least expected cost
+    evaluation/    what decisions cost, and how good posteriors are
     estimators/    the scikit-learn faces of models
     cli/           one file per verb
 
@@ -34,7 +36,10 @@ _ERRORS = "bayeswise.foundation.errors"
 # Public name -> the module that defines it; a name that ends a module's own path is the module itself.
 _HOMES = {
     "NaiveBayes": "bayeswise.estimators",
+    "GaussianBayes": "bayeswise.estimators",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
+    "Costs": "bayeswise.decisions.costs",
+    "decide": "bayeswise.decisions.decide",
     "JointTable": "bayeswise.posteriors.joint_table",
     "bayes": "bayeswise.posteriors.bayes_rule",
     "families": "bayeswise.families",

@@ -1,0 +1,118 @@
+"""Costs from tables and files, and the columns that their formulas need."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError, SourceError
+from bayeswise.tables.names import find_name, normal_name
+from bayeswise.tables.source import Source, open_source
+
+_SHAPES = "columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
+
+
+def read_costs(path: str | os.PathLike[str]) -> Costs:
+    """The `costs` of a TOML file; any other table by its columns."""
+    place = Path(path)
+    if place.suffix.lower() == ".toml":
+        document = read_toml(place)
+        if not isinstance(document.get("costs"), dict):
+            raise CostError(f"{place} has no [costs]", fix="add [costs.ACTION] with STATE = COST lines")
+        return costs_of_document(document, str(place))
+    return _located(str(place), lambda: Costs(from_frame(str(place)), textual=True))
+
+
+def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
+    """The `costs` of a decision file, with its `reject` and `utilities` read too."""
+    given = dict(document["costs"])
+    return _located(where, lambda: Costs(given, reject=document.get("reject"), textual=True))
+
+
+def _located(where: str, make: Any) -> Costs:
+    try:
+        made: Costs = make()
+    except CostError as error:
+        raise CostError(f"{where}: {error.what}", fix=error.fix) from None
+    return made
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as it is, or an error with the line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}", fix="name a file that exists") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CostError(f"{path} is no TOML: {error}", fix="correct that line") from None
+
+
+def from_frame(table: Any) -> dict[Any, Any]:
+    """{action: {state: cost}} of a table whose first columns say which way round it is.
+
+    >>> from_frame({"state": ["spam", "ham"], "bin": [0, 10], "keep": [1, 0]})
+    {'bin': {'spam': 0, 'ham': 10}, 'keep': {'spam': 1, 'ham': 0}}
+    """
+    if hasattr(table, "index") and getattr(table.index, "name", None) in ("action", "state"):
+        table = table.reset_index()
+    source = open_source(table)
+    names = [column.name for column in source.columns]
+    by_name = {normal_name(name).lower(): name for name in names}
+    cells = _cells(source, names)
+    if {"action", "state", "cost"} <= set(by_name):
+        return _long(*(cells[by_name[name]] for name in ("action", "state", "cost")))
+    if ("action" in by_name) == ("state" in by_name):
+        raise CostError(f"{source.description} does not say where its actions stand: {names[:8]}", fix=_SHAPES)
+    key = by_name["action" if "action" in by_name else "state"]
+    others = [name for name in names if name != key]
+    if key == by_name.get("action"):
+        return {action: {s: cells[s][k] for s in others} for k, action in enumerate(cells[key])}
+    return {action: {state: cells[action][k] for k, state in enumerate(cells[key])} for action in others}
+
+
+def _long(actions: list[Any], states: list[Any], costs: list[Any]) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for action, state, cost in zip(actions, states, costs, strict=True):
+        if state is None:
+            found[action] = cost
+        elif state in found.setdefault(action, {}):
+            raise CostError(f"the cost of {action!r} in state {state!r} is given twice", fix="give it once")
+        else:
+            found[action][state] = cost
+    return found
+
+
+def _cells(source: Source, names: Sequence[str]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    for chunk in source.chunks(list(names)):
+        for name in names:
+            found[name].extend(_plain(cell) for cell in chunk.cells(name))
+    return found
+
+
+def _plain(cell: Any) -> Any:
+    """A blank cell of a text file says nothing; a number in it is a formula without columns."""
+    if isinstance(cell, str):
+        return cell.strip() or None
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def numbers_of(table: Any, names: Sequence[str]) -> dict[str, FloatArray]:
+    """The columns that formulas need, as numbers; a missing cell is NaN, which no cost survives."""
+    if not names:
+        return {}
+    source = open_source(table)
+    known = [column.name for column in source.columns]
+    found = {name: find_name(name, known, where=source.description) for name in names}
+    parts: dict[str, list[FloatArray]] = {name: [] for name in names}
+    for chunk in source.chunks(list(dict.fromkeys(found.values()))):
+        for name, column in found.items():
+            parts[name].append(chunk.numbers(column)[0])
+    return {name: np.concatenate(each) if each else np.zeros(0) for name, each in parts.items()}

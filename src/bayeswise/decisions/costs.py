@@ -1,0 +1,376 @@
+"""What each action costs in each state: named, checked once, then trusted."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.decisions.expressions import Expression
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError, SchemaError
+from bayeswise.posteriors.states import guess
+from bayeswise.tables.labels import Label, label_key, label_of
+
+Cell: TypeAlias = float | Expression
+
+
+class CostWarning(UserWarning):
+    """A cost table that is legal, but probably not meant."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Costs:
+    """cost[action][state]: what an action costs when a state is true; a gain is a negative cost.
+
+    A number in place of a mapping is an action that costs the same in every state; a text is a formula over the
+    columns of the row. The order of the actions decides ties: the first one wins.
+
+    >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
+    >>> mail
+    Costs(bin: spam 0, ham 10; keep: spam 1, ham 0; ask: 0.5)
+    >>> Costs({"bin": {"spam": 0}, "keep": {"spam": 1, "ham": 0}})
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.CostError: the action 'bin' has no cost in state 'ham'. Fix: ...
+    """
+
+    actions: tuple[Label, ...]
+    states: tuple[Label, ...]
+    cells: tuple[tuple[Cell, ...], ...]  # one row for each action, one cell for each state
+    reject: Label | None  # the action that refuses to decide, if one does
+    textual: bool  # read from a file: the names of states are text, whatever the labels are
+
+    def __init__(
+        self,
+        costs: Any,
+        *,
+        states: Sequence[Any] | None = None,
+        reject: Any = None,
+        textual: bool = False,
+    ) -> None:
+        if not isinstance(costs, Mapping):
+            from bayeswise.decisions.cost_tables import from_frame
+
+            costs = from_frame(costs)
+        by_action = _by_action(costs)
+        found = _states(by_action, states)
+        cells = tuple(_cells(action, entries, found) for action, entries in by_action.items())
+        actions = tuple(by_action)
+        refusing = None if reject is None else actions[_position(reject, actions, "the costs have no action")]
+        self._fill(actions, found, cells, refusing, textual)
+        for message in self.warnings:
+            warnings.warn(message, CostWarning, stacklevel=2)
+
+    def _fill(self, actions: Any, states: Any, cells: Any, reject: Label | None, textual: bool) -> None:
+        for name, value in zip(
+            ("actions", "states", "cells", "reject", "textual"), (actions, states, cells, reject, textual), strict=True
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _of(
+        cls,
+        actions: tuple[Label, ...],
+        states: tuple[Label, ...],
+        cells: Any,
+        reject: Label | None = None,
+        textual: bool = False,
+    ) -> Costs:
+        """A table made of checked parts; nobody is warned again."""
+        made = cls.__new__(cls)
+        made._fill(actions, states, cells, reject, textual)
+        return made
+
+    # -- other ways to say it ---------------------------------------------------------------------------------
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Costs:
+        """The `costs` of a TOML file, or a CSV file with a column `action` and one for each state."""
+        from bayeswise.decisions.cost_tables import read_costs
+
+        return read_costs(path)
+
+    @classmethod
+    def binary(
+        cls,
+        *,
+        positive: Any,
+        negative: Any,
+        false_positive: Any,
+        false_negative: Any,
+        true_positive: Any = 0.0,
+        true_negative: Any = 0.0,
+    ) -> Costs:
+        """Two states that are their own actions; decide `positive` iff p >= cFP / (cFP + cFN) if being right is free.
+
+        >>> Costs.binary(positive="fire", negative="none", false_positive=1, false_negative=99)
+        Costs(fire: fire 0, none 1; none: fire 99, none 0)
+        """
+        return cls(
+            {
+                positive: {positive: true_positive, negative: false_positive},
+                negative: {positive: false_negative, negative: true_negative},
+            }
+        )
+
+    @classmethod
+    def zero_one(cls, states: Sequence[Any]) -> Costs:
+        """Every mistake costs 1: the least cost is the most probable state.
+
+        >>> Costs.zero_one(["a", "b"]).with_reject(0.2)
+        Costs(a: a 0, b 1; b: a 1, b 0; reject: 0.2)
+        """
+        labels = tuple(label_of(state) for state in states)
+        _check_distinct(labels, "state")
+        if not labels:
+            raise CostError("there is no state", fix="name the states")
+        wrong = 1.0 - np.eye(len(labels))
+        return cls._of(labels, labels, tuple(map(tuple, wrong.tolist())))
+
+    @classmethod
+    def utilities(cls, gains: Mapping[Any, Any], *, states: Sequence[Any] | None = None) -> Costs:
+        """Gains instead of costs: each sign is turned.
+
+        >>> Costs.utilities({"sell": {"up": -3, "down": 2}, "hold": {"up": 1, "down": -1}})
+        Costs(sell: up 3, down -2; hold: up -1, down 1)
+        """
+        return cls({a: _turned(entries) for a, entries in gains.items()}, states=states)
+
+    def with_reject(self, cost: Any, name: Any = "reject") -> Costs:
+        """The same table with one action more, which costs the same whatever is true."""
+        rows = {action: dict(zip(self.states, row, strict=True)) for action, row in self._rows()}
+        label = label_of(name)
+        if label in rows:
+            raise CostError(f"there is an action {label!r} already", fix="name the rejection differently")
+        return Costs({**rows, label: cost}, states=self.states, reject=label, textual=self.textual)
+
+    def changed(self, cells: Mapping[Any, Mapping[Any, Any] | Any]) -> Costs:
+        """The same table with other costs for some actions.
+
+        >>> Costs({"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}}).changed({"act": {"n": 7}})
+        Costs(act: y 0, n 7; wait: y 2, n 0)
+        """
+        rows: dict[Any, Any] = {action: dict(zip(self.states, row, strict=True)) for action, row in self._rows()}
+        for action, entries in cells.items():
+            label = self.actions[_position(action, self.actions, "the costs have no action")]
+            rows[label] = {**rows[label], **entries} if isinstance(entries, Mapping) else entries
+        return Costs(rows, states=self.states, reject=self.reject, textual=self.textual)
+
+    # -- the numbers ------------------------------------------------------------------------------------------
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the formulas need."""
+        formulas = (cell for row in self.cells for cell in row if isinstance(cell, Expression))
+        return tuple(dict.fromkeys(name for formula in formulas for name in formula.names))
+
+    @property
+    def constant(self) -> bool:
+        """Whether every row has the same costs."""
+        return not any(isinstance(cell, Expression) for row in self.cells for cell in row)
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """(n_actions, n_states) the costs; they must not depend on the row."""
+        if not self.constant:
+            raise CostError(
+                f"the costs depend on the columns {', '.join(map(repr, self.columns))}",
+                fix="give the rows too, as in rows={'amount': [...]}",
+            )
+        table = np.array(self.cells, dtype=np.float64)
+        table.setflags(write=False)
+        return table
+
+    def of_rows(self, columns: Mapping[str, FloatArray], n_rows: int) -> list[list[Any]]:
+        """The cell of every action and state: a number, or an array with one for each row, all finite."""
+        return [
+            [self._of_rows(action, state, cell, columns, n_rows) for state, cell in zip(self.states, row, strict=True)]
+            for action, row in self._rows()
+        ]
+
+    def _of_rows(self, action: Label, state: Label, cell: Cell, columns: Mapping[str, FloatArray], n_rows: int) -> Any:
+        if not isinstance(cell, Expression):
+            return cell
+        values = np.broadcast_to(cell.values(columns), (n_rows,))
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            given = ", ".join(f"{name} = {columns[name][row]:g}" for name in cell.names)
+            raise CostError(
+                f"the cost of {action!r} in state {state!r}, {cell.text!r}, is {values[row]} in row {row} ({given})",
+                fix="fill the cell, or write a formula that is finite",
+            )
+        return values
+
+    def for_row(self, row: Mapping[str, Any]) -> Costs:
+        """The table of one row: formulas become numbers.
+
+        >>> loan = Costs({"grant": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0})
+        >>> loan.for_row({"amount": 200})
+        Costs(grant: good -20, bad 200; refuse: 0)
+        """
+        from bayeswise.decisions.cost_tables import numbers_of
+
+        cells = self.of_rows(numbers_of({name: [row.get(name)] for name in self.columns}, self.columns), 1)
+        numbers = tuple(tuple(float(np.ravel(cell)[0]) for cell in line) for line in cells)
+        return Costs._of(self.actions, self.states, numbers, self.reject, self.textual)
+
+    def aligned(self, states: Sequence[Any]) -> Costs:
+        """The same costs with the states in another order; both must name the same ones."""
+        labels = tuple(label_of(state) for state in states)
+        known = {_match(state, self.textual): k for k, state in enumerate(self.states)}
+        for state in labels:
+            if _match(state, self.textual) not in known:
+                raise CostError(
+                    f"costs have no entry for state {state!r}; they know {', '.join(map(repr, self.states[:8]))}",
+                    fix=f"add a cost for {state!r} to every action",
+                )
+        asked = {_match(state, self.textual) for state in labels}
+        for state in self.states:
+            if _match(state, self.textual) not in asked:
+                raise CostError(f"costs have the unknown state {state!r}", fix=guess(state, labels))
+        order = [known[_match(state, self.textual)] for state in labels]
+        cells = tuple(tuple(row[k] for k in order) for row in self.cells)
+        return Costs._of(self.actions, labels, cells, self.reject, self.textual)
+
+    def action(self, label: Any) -> int:
+        """The position of an action."""
+        return _position(label, self.actions, "the costs have no action")
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is probably not meant: actions that are never best, and being right that is dearer than being wrong."""
+        from bayeswise.decisions.cost_doubts import doubts
+
+        return tuple(doubts(self))
+
+    # -- faces ------------------------------------------------------------------------------------------------
+    def to_dict(self) -> dict[Label, dict[Label, float | str]]:
+        """{action: {state: cost}}, formulas as text."""
+        return {
+            action: {s: str(c) if isinstance(c, Expression) else c for s, c in zip(self.states, row, strict=True)}
+            for action, row in self._rows()
+        }
+
+    def _rows(self) -> list[tuple[Label, tuple[Cell, ...]]]:
+        return list(zip(self.actions, self.cells, strict=True))
+
+    def __repr__(self) -> str:
+        def line(row: tuple[Cell, ...]) -> str:
+            if len(set(map(str, row))) == 1 and len(row) > 1:
+                return _shown(row[0])
+            return ", ".join(f"{state} {_shown(cell)}" for state, cell in zip(self.states, row, strict=True))
+
+        return f"Costs({'; '.join(f'{action}: {line(row)}' for action, row in self._rows())})"
+
+
+def without_reject(costs: Costs) -> Costs:
+    """The table without the action that refuses."""
+    return replace_actions(costs, [k for k, action in enumerate(costs.actions) if action != costs.reject])
+
+
+def replace_actions(costs: Costs, kept: Sequence[int]) -> Costs:
+    """The table of some of the actions, in that order."""
+    actions = tuple(costs.actions[k] for k in kept)
+    reject = costs.reject if costs.reject in actions else None
+    return Costs._of(actions, costs.states, tuple(costs.cells[k] for k in kept), reject, costs.textual)
+
+
+def _shown(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Expression) else f"{cell:.6g}"
+
+
+def _match(state: Label, textual: bool) -> Any:
+    return str(state) if textual else label_key(state)
+
+
+def _position(label: Any, among: tuple[Label, ...], what: str) -> int:
+    for k, known in enumerate(among):
+        if label == known and isinstance(label, str) == isinstance(known, str):
+            return k
+    raise CostError(f"{what} {label!r}", fix=guess(label, among))
+
+
+def _by_action(costs: Mapping[Any, Any]) -> dict[Label, Any]:
+    if not costs:
+        raise CostError("there is no action", fix="write {action: {state: cost}}")
+    labels = [_label(action, "action") for action in costs]
+    _check_distinct(labels, "action")
+    return dict(zip(labels, costs.values(), strict=True))
+
+
+def _label(value: Any, what: str) -> Label:
+    try:
+        return label_of(value)
+    except SchemaError as error:
+        raise CostError(f"an {what} has no usable name: {error.what}", fix="name it by a text or a number") from None
+
+
+def _check_distinct(labels: Sequence[Label], what: str) -> None:
+    if len({label_key(label) for label in labels}) < len(labels):
+        raise CostError(f"an {what} is named twice among {list(labels)}", fix="name each once")
+
+
+def _states(by_action: Mapping[Label, Any], given: Sequence[Any] | None) -> tuple[Label, ...]:
+    if given is not None:
+        states = tuple(_label(state, "state") for state in given)
+        _check_distinct(states, "state")
+    else:
+        named = (state for entries in by_action.values() if isinstance(entries, Mapping) for state in entries)
+        by_key = {label_key(label): label for label in (_label(state, "state") for state in named)}
+        states = tuple(by_key.values())
+    if not states:
+        raise CostError(
+            "no action says what it costs in which state", fix="write {action: {state: cost}}, or give states=[...]"
+        )
+    return states
+
+
+def _cells(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Cell, ...]:
+    if not isinstance(entries, Mapping):
+        cell = _cell(action, None, entries)
+        return (cell,) * len(states)
+    by_key = {label_key(_label(state, "state")): value for state, value in entries.items()}
+    for state in entries:
+        if label_key(label_of(state)) not in {label_key(known) for known in states}:
+            raise CostError(f"the action {action!r} names the unknown state {state!r}", fix=guess(state, states))
+    for state in states:
+        if label_key(state) not in by_key:
+            raise CostError(
+                f"the action {action!r} has no cost in state {state!r}", fix=f"add {state!r}: COST to {action!r}"
+            )
+    return tuple(_cell(action, state, by_key[label_key(state)]) for state in states)
+
+
+def _cell(action: Label, state: Label | None, value: Any) -> Cell:
+    where = f"the cost of {action!r}" + ("" if state is None else f" in state {state!r}")
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        try:
+            formula = Expression.parse(value)
+        except CostError as error:
+            raise CostError(f"{where}: {error.what}", fix=error.fix) from None
+        return formula if formula.names else _finite(where, float(formula.values({})))
+    if isinstance(value, bool | np.bool_):
+        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula") from None
+    return _finite(where, number)
+
+
+def _finite(where: str, number: float) -> float:
+    if not math.isfinite(number):
+        raise CostError(f"{where} must be finite; found {number}", fix="write a large number for what must not happen")
+    return number + 0.0
+
+
+def _turned(entries: Any) -> Any:
+    if isinstance(entries, Mapping):
+        return {state: _turned(value) for state, value in entries.items()}
+    return f"-({entries})" if isinstance(entries, str) else -entries

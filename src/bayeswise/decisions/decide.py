@@ -1,0 +1,191 @@
+"""From a posterior and costs to the action of least expected cost, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.cost_tables import numbers_of
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.posterior_tables import posterior_of
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.tables.labels import Label
+
+_BLOCK_ROWS = 1 << 13  # a block of a few actions and states stays in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """The action of each row, and what every action would cost there."""
+
+    costs: Costs  # its states in the order of the posterior
+    posterior: FloatArray  # (n_rows, n_states)
+    expected_cost: FloatArray  # (n_rows, n_actions)
+    best: IntArray  # (n_rows,) the position of the action that was chosen
+
+    @property
+    def actions(self) -> tuple[Label, ...]:
+        return self.costs.actions
+
+    @property
+    def states(self) -> tuple[Label, ...]:
+        return self.costs.states
+
+    @cached_property
+    def action(self) -> ObjectArray:
+        """(n_rows,) the name of the action of each row."""
+        return as_labels(self.actions)[self.best]
+
+    @cached_property
+    def least_cost(self) -> FloatArray:
+        """(n_rows,) the expected cost of the action that was chosen."""
+        return self.expected_cost[np.arange(len(self)), self.best]
+
+    @cached_property
+    def _second(self) -> IntArray:
+        others = self.expected_cost.copy()
+        others[np.arange(len(self)), self.best] = np.inf
+        return np.asarray(np.argmin(others, axis=1))
+
+    @property
+    def runner_up(self) -> ObjectArray:
+        """(n_rows,) the next best action; None where there is only one."""
+        if len(self.actions) < 2:
+            return np.full(len(self), None, dtype=object)
+        return as_labels(self.actions)[self._second]
+
+    @property
+    def margin(self) -> FloatArray:
+        """(n_rows,) what the runner-up would cost more; infinite where there is none."""
+        if len(self.actions) < 2:
+            return np.full(len(self), np.inf)
+        return np.asarray(self.expected_cost[np.arange(len(self)), self._second] - self.least_cost)
+
+    @property
+    def refused(self) -> BoolArray:
+        """(n_rows,) where the action is the one that refuses: the posterior is too ambiguous for its costs."""
+        if self.costs.reject is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.best == self.costs.action(self.costs.reject))
+
+    def cost_of(self, action: Any) -> FloatArray:
+        """(n_rows,) what one action would cost."""
+        return np.asarray(self.expected_cost[:, self.costs.action(action)])
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """action, expected_cost, runner_up, margin and cost_ACTION of every row."""
+        return {
+            "action": self.action.tolist(),
+            "expected_cost": self.least_cost.tolist(),
+            "runner_up": self.runner_up.tolist(),
+            "margin": self.margin.tolist(),
+            **{f"cost_{action}": self.expected_cost[:, k].tolist() for k, action in enumerate(self.actions)},
+        }
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.explanations.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def __len__(self) -> int:
+        return len(self.best)
+
+    def __repr__(self) -> str:
+        counts = np.bincount(self.best, minlength=len(self.actions))
+        shares = ", ".join(f"{action}: {n:,}" for action, n in zip(self.actions, counts.tolist(), strict=True))
+        mean = f", mean expected cost {self.least_cost.mean():.6g}" if len(self) else ""
+        return f"Decisions({len(self):,} rows; {shares}{mean})"
+
+
+def decide(posterior: Any, costs: Any, *, states: Sequence[Any] | None = None, rows: Any = None) -> Decisions:
+    """a* = argmin_a sum_s p(s | row) cost[a][s]; of equal actions the first one in the order of the costs.
+
+    The posterior is {state: numbers}, a frame, or an array with `states`; `rows` is the table whose columns the
+    formulas of the costs name.
+
+    >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
+    >>> answer = decide({"spam": [0.99, 0.7, 0.2], "ham": [0.01, 0.3, 0.8]}, mail)
+    >>> answer.action.tolist(), answer.runner_up.tolist()
+    (['bin', 'ask', 'keep'], ['ask', 'keep', 'ask'])
+    >>> answer.expected_cost.round(3).tolist()
+    [[0.1, 0.99, 0.5], [3.0, 0.7, 0.5], [8.0, 0.2, 0.5]]
+    """
+    table = costs if isinstance(costs, Costs) else Costs(costs)
+    probability, labels = posterior_of(posterior, states, table.states)
+    table = table.aligned(labels)
+    return decide_rows(probability, table, columns_for(table, rows, len(probability)))
+
+
+def columns_for(costs: Costs, rows: Any, n_rows: int) -> dict[str, FloatArray]:
+    """The columns that the formulas of the costs need, as many rows as there are decisions."""
+    if costs.constant:
+        return {}
+    if rows is None:
+        raise CostError(
+            f"the costs depend on the columns {', '.join(map(repr, costs.columns))}", fix="give the table: rows=..."
+        )
+    columns = numbers_of(rows, costs.columns)
+    for name, values in columns.items():
+        if len(values) != n_rows:
+            raise ParameterError(
+                f"column {name!r} of the rows has {len(values)} cells for {n_rows} posteriors",
+                fix="give the rows that the posterior is about",
+            )
+    return columns
+
+
+def decide_rows(probability: FloatArray, costs: Costs, columns: dict[str, FloatArray]) -> Decisions:
+    """The decisions for a checked posterior whose states stand in the order of the costs."""
+    n_rows = len(probability)
+    cells = costs.of_rows(columns, n_rows)
+    expected = np.empty((n_rows, len(costs.actions)))
+    best = np.empty(n_rows, dtype=np.int64)
+    for rows in blocks(n_rows):
+        share = np.ascontiguousarray(probability[rows].T)  # (n_states, n_block_rows)
+        block = np.stack([_weighted(share, line, rows) for line in cells])  # (n_actions, n_block_rows)
+        expected[rows] = block.T
+        best[rows] = first_least(block)
+    return Decisions(costs, probability, expected, best)
+
+
+def blocks(n_rows: int) -> Iterator[slice]:
+    """Ranges of rows that fit into the cache."""
+    for start in range(0, n_rows, _BLOCK_ROWS):
+        yield slice(start, min(start + _BLOCK_ROWS, n_rows))
+
+
+def first_least(block: FloatArray) -> IntArray:
+    """The position of the least of each column, the first one where several are; NaN never wins, as none gets here."""
+    least, best = block[0].copy(), np.zeros(block.shape[1], dtype=np.int64)
+    for k in range(1, len(block)):
+        less = block[k] < least
+        np.copyto(best, k, where=less)
+        np.minimum(least, block[k], out=least)
+    return best
+
+
+def _weighted(share: FloatArray, line: list[Any], rows: slice) -> FloatArray:
+    """sum_s p(s) cost[s], always in the same order, so that one row and a million give the same digits."""
+    if all(isinstance(cell, float) and cell == line[0] for cell in line):
+        return np.full(share.shape[1], line[0])  # not cost * sum(p), which may miss the cost by a rounding
+    total = np.zeros(share.shape[1])
+    for p, cell in zip(share, line, strict=True):
+        if isinstance(cell, float):
+            if cell != 0.0:
+                total += p * cell
+        else:
+            total += p * cell[rows]
+    return total
+
+
+def as_labels(labels: Sequence[Label]) -> ObjectArray:
+    """Labels as an array that keeps their types."""
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array

@@ -1,0 +1,134 @@
+"""Costs that depend on the row: numbers, names of columns, + - * / and brackets; a formula is data, no program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError
+
+_LONGEST = 1000  # characters
+_WORDS = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[^\W\d]\w*)|`(?P<quoted>[^`]+)`|(?P<sign>[-+*/()]))"
+)
+_STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3}
+
+Step: TypeAlias = float | str | tuple[str]  # a number, a sign, or the name of a column in a tuple
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A formula over columns, as steps of a stack: operands first, then the sign that joins them.
+
+    >>> fee = Expression.parse("0.05 * amount + 5")
+    >>> fee.names, fee.values({"amount": np.array([100.0, 200.0])}).tolist()
+    (('amount',), [10.0, 15.0])
+    >>> Expression.parse("2 * `price in €`").names
+    ('price in €',)
+    """
+
+    text: str
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Expression:
+        """Read a formula, or say at which letter it goes wrong."""
+        return cls(text, tuple(_in_stack_order(text)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that the formula needs, each once."""
+        return tuple(dict.fromkeys(step[0] for step in self.steps if isinstance(step, tuple)))
+
+    def values(self, columns: Mapping[str, FloatArray]) -> FloatArray:
+        """The formula for every row; dividing by zero gives infinity, which the cost table refuses."""
+        stack: list[FloatArray] = []
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for step in self.steps:
+                if isinstance(step, tuple):
+                    stack.append(np.asarray(columns[step[0]], dtype=np.float64))
+                elif isinstance(step, float):
+                    stack.append(np.asarray(step))
+                elif step == "negative":
+                    stack.append(-stack.pop())
+                else:
+                    right, left = stack.pop(), stack.pop()
+                    stack.append(_joined(step, left, right))
+        return stack.pop()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return repr(self.text)
+
+
+def _joined(sign: str, left: FloatArray, right: FloatArray) -> FloatArray:
+    if sign == "+":
+        return np.asarray(left + right)
+    if sign == "-":
+        return np.asarray(left - right)
+    return np.asarray(left * right if sign == "*" else left / right)
+
+
+def _words(text: str) -> Iterator[tuple[int, str, str]]:
+    """Where each word begins, its kind and its text."""
+    if len(text) > _LONGEST:
+        raise CostError(f"a cost formula has {len(text)} characters", fix=f"write it in {_LONGEST}, or add a column")
+    end = 0
+    while text[end:].strip():
+        found = _WORDS.match(text, end)
+        if found is None or found.lastgroup is None:
+            raise _wrong(text, end, "is no number, name of a column or sign")
+        yield found.start(found.lastgroup), found.lastgroup, found[found.lastgroup]
+        end = found.end()
+
+
+def _in_stack_order(text: str) -> Iterator[Step]:
+    """Operands before their sign; brackets and strength of signs are gone."""
+    waiting: list[tuple[int, str]] = []
+    operand_next = True
+    for place, kind, word in _words(text):
+        if kind != "sign":
+            if not operand_next:
+                raise _wrong(text, place, "needs a sign before it")
+            yield float(word) if kind == "number" else (word,)
+            operand_next = False
+        elif operand_next:
+            if word not in "-+(":
+                raise _wrong(text, place, "needs a number or a column before it")
+            if word != "+":
+                waiting.append((place, "(" if word == "(" else "negative"))
+        elif word == "(":
+            raise _wrong(text, place, "needs a sign before it")
+        elif word == ")":
+            while waiting and waiting[-1][1] != "(":
+                yield waiting.pop()[1]
+            if not waiting:
+                raise _wrong(text, place, "closes a bracket that was never opened")
+            waiting.pop()
+        else:
+            while waiting and waiting[-1][1] != "(" and _STRENGTH[waiting[-1][1]] >= _STRENGTH[word]:
+                yield waiting.pop()[1]
+            waiting.append((place, word))
+            operand_next = True
+    if operand_next:
+        raise _wrong(text, len(text.rstrip()), "should be a number or a column")
+    for place, word in reversed(waiting):
+        if word == "(":
+            raise _wrong(text, place, "opens a bracket that is never closed")
+        yield word
+
+
+def _wrong(text: str, place: int, why: str) -> CostError:
+    word = text[place : place + 12] or "the end"
+    return CostError(
+        f"the formula {text!r} goes wrong at letter {place + 1}: {word!r} {why}",
+        fix="write numbers, names of columns, + - * / and brackets; other names in `back quotes`",
+    )

@@ -1,0 +1,109 @@
+"""A posterior in any form as one checked array with named states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.cost_tables import numbers_of
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.labels import Label, label_of
+
+SUM_TOLERANCE = 1e-5  # posteriors of single precision pass
+_BLOCK_ROWS = 1 << 14
+
+
+def posterior_of(
+    posterior: Any, states: Sequence[Any] | None, wanted: Sequence[Label]
+) -> tuple[FloatArray, tuple[Label, ...]]:
+    """(n_rows, n_states) and the names of the states.
+
+    {state: numbers}, a frame with columns STATE or p_STATE, a `Posterior` or an array with `states`. An array alone
+    is refused: which column is which state would be a guess.
+    """
+    if isinstance(posterior, Mapping):
+        probability, labels = _of_mapping(posterior)
+    elif states is None and _has_columns(posterior):
+        probability, labels = _of_frame(posterior, wanted)
+    else:
+        probability, labels = _of_array(getattr(posterior, "probability", posterior), states)
+    check_posterior(probability, labels)
+    return probability, labels
+
+
+def _has_columns(table: Any) -> bool:
+    return hasattr(table, "columns") or hasattr(table, "__arrow_c_stream__")
+
+
+def _of_mapping(posterior: Mapping[Any, Any]) -> tuple[FloatArray, tuple[Label, ...]]:
+    labels = tuple(label_of(state) for state in posterior)
+    try:
+        columns = [np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in posterior.values()]
+        rows = np.broadcast_arrays(*columns) if columns else []
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "the probabilities of a posterior must be numbers, as many for each state", fix="write {state: [p, ...]}"
+        ) from None
+    if not rows or rows[0].ndim != 1:
+        raise ParameterError("a posterior needs one row of numbers for each state", fix="write {state: [p, ...]}")
+    return np.stack(rows, axis=1), labels
+
+
+def _of_frame(frame: Any, wanted: Sequence[Label]) -> tuple[FloatArray, tuple[Label, ...]]:
+    known = {str(name) for name in _names(frame)}
+    names = [str(s) if str(s) in known and f"p_{s}" not in known else f"p_{s}" for s in wanted]
+    found = numbers_of(frame, names)
+    return np.stack([found[name] for name in names], axis=1), tuple(wanted)
+
+
+def _names(frame: Any) -> Any:
+    from bayeswise.tables.source import open_source
+
+    return [column.name for column in open_source(frame).columns]
+
+
+def _of_array(values: Any, states: Sequence[Any] | None) -> tuple[FloatArray, tuple[Label, ...]]:
+    if states is None:
+        raise ParameterError(
+            "an array does not say which column is which state", fix="add states=[...], or give {state: numbers}"
+        )
+    labels = tuple(label_of(state) for state in states)
+    try:
+        probability = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ParameterError("a posterior is made of numbers", fix="give one column for each state") from None
+    if probability.ndim != 2 or probability.shape[1] != len(labels):
+        raise ParameterError(
+            f"the posterior has the shape {probability.shape}; {len(labels)} states are named",
+            fix="give one column for each state",
+        )
+    return probability, labels
+
+
+def check_posterior(probability: FloatArray, states: Sequence[Label]) -> None:
+    """Refuse what is no distribution: a number that is missing, below 0, or a row that does not sum to 1."""
+    for start in range(0, len(probability), _BLOCK_ROWS):
+        block = probability[start : start + _BLOCK_ROWS]
+        total = block[:, 0].copy()
+        low = block[:, 0]
+        for column in block.T[1:]:
+            total += column
+            low = np.minimum(low, column)
+        # a comparison with NaN is false, so that one test finds all three
+        good = (np.abs(total - 1.0) <= SUM_TOLERANCE) & (low >= 0.0)
+        if not good.all():
+            k = int(np.argmin(good))
+            _complain(block[k], total[k], start + k, states)
+
+
+def _complain(row: FloatArray, total: float, number: int, states: Sequence[Label]) -> None:
+    for state, p in zip(states, row.tolist(), strict=True):
+        if not 0.0 <= p <= 1.0 + SUM_TOLERANCE:
+            raise ParameterError(
+                f"the posterior of state {state!r} in row {number} must be from 0 to 1; found {p}",
+                fix="look at what made it",
+            )
+    raise ParameterError(f"the posterior of row {number} sums to {total:.9g}, not to 1", fix="divide it by its sum")

@@ -1,0 +1,182 @@
+"""A table of costs: every way to say it, and what is refused by the name of its cell."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import bayeswise as bw
+from bayeswise.decisions import CostWarning
+from bayeswise.decisions.expressions import Expression
+from bayeswise.foundation.errors import CostError
+
+MAIL = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
+TABLE = [[0.0, 10.0], [1.0, 0.0], [0.5, 0.5]]
+
+
+def test_a_table_is_read_by_action_and_state_never_by_position() -> None:
+    turned = {"bin": {"ham": 10, "spam": 0}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
+    assert bw.Costs(MAIL).table.tolist() == TABLE
+    assert bw.Costs(turned).aligned(["spam", "ham"]).table.tolist() == TABLE
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_say_which_way_round_they_are(frame: Any) -> None:
+    by_action = frame({"action": ["bin", "keep", "ask"], "spam": [0.0, 1.0, 0.5], "ham": [10.0, 0.0, 0.5]})
+    by_state = frame({"state": ["spam", "ham"], "bin": [0, 10], "keep": [1, 0], "ask": [0.5, 0.5]})
+    assert bw.Costs(by_action).table.tolist() == TABLE
+    assert bw.Costs(by_state).table.tolist() == TABLE
+
+
+def test_a_frame_with_a_named_index_and_a_long_frame_are_read_too() -> None:
+    wide = pd.DataFrame({"spam": [0, 1], "ham": [10, 0]}, index=pd.Index(["bin", "keep"], name="action"))
+    long = pd.DataFrame(
+        {"action": ["bin", "bin", "keep", "keep"], "state": ["spam", "ham"] * 2, "cost": [0, 10, 1, 0]}
+    )
+    assert bw.Costs(wide).table.tolist() == bw.Costs(long).table.tolist() == TABLE[:2]
+
+
+def test_a_bare_matrix_is_refused() -> None:
+    with pytest.raises(CostError, match="does not say where its actions stand"):
+        bw.Costs(np.array(TABLE))
+
+
+def test_costs_come_from_toml_and_csv(tmp_path: Path) -> None:
+    toml, csv = tmp_path / "decision.toml", tmp_path / "costs.csv"
+    toml.write_text("[costs]\nask = 0.5\n[costs.bin]\nspam = 0\nham = 'amount / 2'\n[costs.keep]\nspam = 1\nham = 0\n")
+    csv.write_text("action,spam,ham\nbin,0,amount / 2\nkeep,1,0\nask,0.5,0.5\n")
+    assert bw.Costs.read(toml).to_dict()["bin"] == {"spam": 0.0, "ham": "amount / 2"}
+    assert bw.Costs.read(csv).to_dict()["bin"] == {"spam": 0.0, "ham": "amount / 2"}
+
+
+def test_states_of_a_file_are_matched_by_their_text(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    path.write_text("action,0,1\ntreat,5,0\nwait,0,80\n")
+    answer = bw.decide(np.array([[0.9, 0.1]]), bw.Costs.read(path), states=[0, 1])
+    assert answer.action.tolist() == ["treat"]
+    with pytest.raises(CostError, match="no entry for state 0"):
+        bw.decide(np.array([[0.9, 0.1]]), {"treat": {"0": 5, "1": 0}, "wait": {"0": 0, "1": 80}}, states=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("costs", "says"),
+    [
+        ({}, "no action"),
+        ({"ask": 1}, "no action says"),
+        ({"bin": {"spam": 0}, "keep": {"spam": 1, "ham": 0}}, "'bin' has no cost in state 'ham'"),
+        ({"bin": {"spam": 0, "ham": float("nan")}}, "'bin' in state 'ham' must be finite; found nan"),
+        ({"bin": {"spam": 0, "ham": float("inf")}}, "'bin' in state 'ham' must be finite"),
+        ({"bin": {"spam": 0, "ham": None}}, "'bin' in state 'ham' must be a number"),
+        ({"bin": {"spam": True, "ham": 1}}, "'bin' in state 'spam' must be a number"),
+        ({"bin": {"spam": 0, "ham": "2 +"}}, "'bin' in state 'ham': the formula"),
+        ({"bin": {"spam": 0, "ham": "1e999"}}, "'bin' in state 'ham' must be finite"),
+        ({"bin": {"spam": 0, "ham": 10**400}}, "'bin' in state 'ham' must be a number"),
+    ],
+)
+def test_an_error_names_the_cell(costs: Any, says: str) -> None:
+    with pytest.raises(CostError, match=says):
+        bw.Costs(costs)
+
+
+def test_states_that_do_not_match_the_posterior_are_refused() -> None:
+    with pytest.raises(CostError, match="no entry for state 'eggs'"):
+        bw.decide({"spam": 0.5, "eggs": 0.5}, MAIL)
+    with pytest.raises(CostError, match="unknown state 'ham'"):
+        bw.decide({"spam": 1.0}, MAIL)
+
+
+# -- formulas -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2 + 3 * 4", 14.0),
+        ("(2 + 3) * 4", 20.0),
+        ("2 - 3 - 4", -5.0),
+        ("16 / 4 / 2", 2.0),
+        ("-2 * -(1 + 1)", 4.0),
+        ("- -a", 7.0),
+        ("+a", 7.0),
+        ("1.5e1 - .5", 14.5),
+        ("a / 2 + `b c`", 13.5),
+        ("(" * 300 + "a" + ")" * 300, 7.0),
+    ],
+)
+def test_formulas_follow_the_usual_rules(text: str, value: float) -> None:
+    columns = {"a": np.array([7.0]), "b c": np.array([10.0])}
+    assert np.ravel(Expression.parse(text).values(columns)).tolist() == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a b", "2 3", "2 +", "* 2", "(2", "2)", "()", "a(2)", "__import__('os')", "a.b", "a ** 2", "`a", "1" * 1001],
+)
+def test_what_is_no_formula_is_refused(text: str) -> None:
+    with pytest.raises(CostError):
+        Expression.parse(text)
+
+
+def test_costs_of_the_row_are_paid_by_that_row() -> None:
+    loan = bw.Costs({"grant": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0})
+    rows = {"amount": [100.0, 1000.0], "age": [30, 40]}
+    answer = bw.decide({"good": [0.95, 0.9], "bad": [0.05, 0.1]}, loan, rows=rows)
+    assert answer.expected_cost.round(9).tolist() == [[-4.5, 0.0], [10.0, 0.0]]
+    assert answer.action.tolist() == ["grant", "refuse"]
+
+
+def test_a_row_without_its_amount_is_named() -> None:
+    loan = bw.Costs({"grant": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0})
+    posterior = {"good": [0.95, 0.9], "bad": [0.05, 0.1]}
+    with pytest.raises(CostError, match=r"'grant' in state 'good'.*row 1"):
+        bw.decide(posterior, loan, rows={"amount": [100.0, float("nan")]})
+    with pytest.raises(CostError, match="depend on the columns 'amount'"):
+        bw.decide(posterior, loan)
+    with pytest.raises(bw.UsageError, match="1 cells for 2"):
+        bw.decide(posterior, loan, rows={"amount": [100.0]})
+
+
+# -- doubts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("costs", "says"),
+    [
+        ({"a": {"x": 0, "y": 3, "z": 1}, "b": {"x": 1, "y": 3, "z": 2}}, "'b' is never best: it never costs less"),
+        ({"a": {"x": 0, "y": 3}, "b": {"x": 0, "y": 3}}, "'b' is never best: it costs the same as 'a'"),
+        ({"x": {"x": 0, "y": 1}, "y": {"x": 1, "y": 0}, "ask": 0.5}, "'ask' can never win at a cost of 0.5"),
+        ({"a": {"x": 0, "y": 9}, "b": {"x": 9, "y": 0}, "c": {"x": 5, "y": 5.5}}, "'c' is never best: at every"),
+        ({"x": {"x": 5, "y": 1}, "y": {"x": 1, "y": 0.5}, "n": {"x": 9, "y": 0}}, "the right decision 'x' costs 5"),
+    ],
+)
+def test_what_was_probably_not_meant_is_said(costs: Any, says: str) -> None:
+    with pytest.warns(CostWarning) as told:
+        bw.Costs(costs)
+    assert any(says in str(each.message) for each in told)
+
+
+def test_a_sound_table_is_silent() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bw.Costs(MAIL)
+        bw.Costs.zero_one(["a", "b", "c"]).with_reject(0.6)
+
+
+def test_abstention_never_wins_from_one_less_one_over_k_on() -> None:
+    """E19: with K states some posterior is at least 1/K, so that a mistake is at most 1 - 1/K likely."""
+    with pytest.warns(CostWarning, match="must cost below 0.6667"):
+        costs = bw.Costs.zero_one(["a", "b", "c"]).with_reject(2 / 3)
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1], 1000)
+    assert "reject" not in bw.decide(shares, costs, states=["a", "b", "c"]).action
+
+
+def test_utilities_are_costs_with_the_other_sign() -> None:
+    gains = {"sell": {"up": -3, "down": "2 * n", "flat": 0}, "hold": {"up": 1, "down": -1, "flat": 0.5}}
+    costs = bw.Costs.utilities(gains).for_row({"n": 4})
+    assert costs.table.tolist() == [[3.0, -8.0, 0.0], [-1.0, 1.0, -0.5]]

@@ -1,0 +1,96 @@
+"""The action of least expected cost, whatever form the posterior has."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import bayeswise as bw
+from bayeswise.foundation.errors import ParameterError
+
+MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
+SPAM = [0.99, 0.7, 0.2]
+SHARES = np.array([[p, 1 - p] for p in SPAM])
+
+
+@pytest.mark.parametrize(
+    ("posterior", "states"),
+    [
+        ({"ham": [1 - p for p in SPAM], "spam": SPAM}, None),
+        (pd.DataFrame({"id": [1, 2, 3], "p_ham": SHARES[:, 1], "p_spam": SHARES[:, 0]}), None),
+        (pl.DataFrame({"ham": SHARES[:, 1], "spam": SHARES[:, 0]}), None),
+        (SHARES, ["spam", "ham"]),
+        (SHARES[:, ::-1], ["ham", "spam"]),
+        (SHARES.astype(np.float32), ["spam", "ham"]),
+        (SimpleNamespace(probability=SHARES), ("spam", "ham")),
+    ],
+)
+def test_every_form_of_a_posterior_gives_the_same_actions(posterior: Any, states: Any) -> None:
+    assert bw.decide(posterior, MAIL, states=states).action.tolist() == ["bin", "ask", "keep"]
+
+
+def test_runner_up_and_margin_are_kept() -> None:
+    answer = bw.decide({"spam": 0.7, "ham": 0.3}, MAIL)
+    assert answer.runner_up.tolist() == ["keep"]
+    assert answer.margin.round(12).tolist() == [0.2]
+    assert answer.cost_of("bin").round(12).tolist() == [3.0]
+    assert list(answer.to_columns()) == [
+        "action", "expected_cost", "runner_up", "margin", "cost_bin", "cost_keep", "cost_ask",
+    ]  # fmt: skip
+
+
+def test_ties_go_to_the_first_action_in_the_users_order() -> None:
+    posterior = {"x": 0.5, "y": 0.5}
+    one = bw.Costs({"left": {"x": 0, "y": 4}, "right": {"x": 4, "y": 0}})
+    other = bw.Costs({"right": {"x": 4, "y": 0}, "left": {"x": 0, "y": 4}})
+    assert bw.decide(posterior, one).action.tolist() == ["left"]
+    assert bw.decide(posterior, other).action.tolist() == ["right"]
+    assert bw.decide(posterior, one).runner_up.tolist() == ["right"]
+    assert bw.decide(posterior, one).margin.tolist() == [0.0]
+
+
+def test_one_action_has_no_runner_up() -> None:
+    answer = bw.decide({"x": 0.5, "y": 0.5}, {"wait": {"x": 1, "y": 3}})
+    assert (answer.runner_up.tolist(), answer.margin.tolist(), answer.least_cost.tolist()) == ([None], [np.inf], [2.0])
+
+
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [
+        ([[0.5, 0.5], [np.nan, 0.5]], "'spam' in row 1 must be from 0 to 1; found nan"),
+        ([[1.5, -0.5]], "'spam' in row 0 must be from 0 to 1; found 1.5"),
+        ([[0.5, 0.4]], "row 0 sums to 0.9"),
+        ([[np.inf, 0.0]], "must be from 0 to 1"),
+    ],
+)
+def test_what_is_no_posterior_never_becomes_an_action(shares: Any, says: str) -> None:
+    with pytest.raises(ParameterError, match=says):
+        bw.decide(np.array(shares), MAIL, states=["spam", "ham"])
+
+
+def test_an_array_without_names_is_refused() -> None:
+    with pytest.raises(ParameterError, match="which column is which state"):
+        bw.decide(SHARES, MAIL)
+    with pytest.raises(ParameterError, match="shape"):
+        bw.decide(SHARES, MAIL, states=["spam", "ham", "eggs"])
+
+
+def test_no_rows_give_no_decisions() -> None:
+    answer = bw.decide(np.zeros((0, 2)), MAIL, states=["spam", "ham"])
+    assert (len(answer), answer.action.tolist(), answer.margin.tolist()) == (0, [], [])
+
+
+def test_one_row_and_a_batch_give_the_same_digits() -> None:
+    generator = np.random.default_rng(3)
+    shares = generator.dirichlet(np.ones(5), 20_000)
+    table = generator.normal(size=(4, 5))
+    costs = bw.Costs({f"a{i}": {f"s{k}": table[i, k] for k in range(5)} for i in range(4)})
+    states = [f"s{k}" for k in range(5)]
+    whole = bw.decide(shares, costs, states=states)
+    for k in (0, 1, 8191, 8192, 19_999):
+        assert (bw.decide(shares[k : k + 1], costs, states=states).expected_cost[0] == whole.expected_cost[k]).all()
