@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,13 @@ from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
+
+
+_SETTINGS = (
+    "SET enable_progress_bar = false",
+    "SET preserve_insertion_order = true",
+    "SET enable_external_file_cache = false",  # memory must not grow with the file
+)
 
 
 @contextmanager
@@ -85,7 +92,13 @@ class ScanSource(RelationSource):
             super().__init__(name, self._opened())
 
     def _opened(self) -> Any:
-        return self._database.cursor().sql(self._query)
+        import duckdb
+
+        cursor = self._database.cursor()
+        for setting in _SETTINGS:
+            with suppress(duckdb.CatalogException):  # not every version knows all of them
+                cursor.execute(setting)
+        return cursor.sql(self._query)
 
 
 def quoted(name: str) -> str:
