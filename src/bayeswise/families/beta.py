@@ -15,7 +15,7 @@ from bayeswise.families.evidence import difference_of_products
 from bayeswise.families.priors import BetaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.special import log_beta
-from bayeswise.families.support import reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
 from bayeswise.families.without_prior import WithoutConjugatePrior
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
@@ -56,7 +56,7 @@ class Beta(WithoutConjugatePrior):
     """p(x) = x^(alpha - 1) (1 - x)^(beta - 1) / B(alpha, beta) for 0 < x < 1.
 
     >>> beta = Beta()
-    >>> beta.estimate(beta.statistic(np.array([[0.2], [0.5], [0.6]]))).parameters
+    >>> beta.estimate(beta.statistic([0.2, 0.5, 0.6])).parameters
     Beta(alpha=3.35448, beta=4.46785)
     """
 
@@ -67,13 +67,13 @@ class Beta(WithoutConjugatePrior):
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Product:
-        """Moments of log x and of log(1 - x); `DataError` for a value that is not between 0 and 1."""
-        numbers = np.asarray(values, dtype=np.float64)
+        """Moments of log x and of log(1 - x); `SupportError` for a value that is not between 0 and 1."""
+        numbers = as_columns(values)
         outside = ~(np.isnan(numbers) | _is_inside(numbers))
         refuse_outside(numbers, outside, "a beta value lies between 0 and 1", groups, weights)
         inside = np.where(outside, np.nan, numbers)
@@ -161,6 +161,6 @@ def _is_inside(values: FloatArray) -> BoolArray:
 
 def _log_certain(x: FloatArray, parameters: BetaParameters) -> FloatArray:
     """Plus infinity at the mean, which is known through the rounded mean of the logarithms only."""
-    mean = np.asarray(parameters.mean, dtype=np.float64)
+    mean = np.where(parameters.is_certain, np.asarray(parameters.mean, dtype=np.float64), 0.5)
     tolerance = 1e-15 * np.minimum(mean, 1.0 - mean) * (1.0 + np.abs(np.log(mean)))
     return np.where(np.abs(x - mean) <= tolerance, np.inf, -np.inf)

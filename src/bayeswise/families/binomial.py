@@ -14,11 +14,13 @@ from bayeswise.families.evidence import difference_of_products, log_beta_evidenc
 from bayeswise.families.priors import BetaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.special import log_beta
-from bayeswise.families.support import is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
+
+_SMALLEST_SHARE = 1e-290  # below it a share may have lost digits to underflow
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Binomial:
     """p(k) = trials! / (k! (trials - k)!) probability^k (1 - probability)^(trials - k) for k = 0, ..., trials.
 
     >>> binomial = Binomial(trials=10)
-    >>> seen = binomial.statistic(np.array([[3.0], [5.0]]))
+    >>> seen = binomial.statistic([3.0, 5.0])
     >>> binomial.estimate(seen).parameters, binomial.posterior(seen, BetaPrior(successes=1, failures=1))
     (Chance(probability=0.4), BetaPrior(successes=9, failures=13))
     """
@@ -44,13 +46,13 @@ class Binomial:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Product:
-        """Moments of k, and those of the log coefficients which the evidence needs; `DataError` for what is no k."""
-        numbers = np.asarray(values, dtype=np.float64)
+        """Moments of k, and those of the log coefficients which the evidence needs; `SupportError` for what is no k."""
+        numbers = as_columns(values)
         outside = ~(np.isnan(numbers) | self._is_inside(numbers))
         needs = f"a binomial count is a whole number from 0 to {self.trials}"
         refuse_outside(numbers, outside, needs, groups, weights)
@@ -100,8 +102,7 @@ class Binomial:
         successes, failures = self._both(x)
         from_p = difference_of_products(successes, 1.0, self.trials, p)
         gap = np.where(p <= q, from_p, difference_of_products(self.trials, q, failures, 1.0))
-        log_inner = self._log_inner(successes, failures, p, q, gap)
-        return self._where_inside(x, self._with_borders(successes, failures, parameters, log_inner))
+        return self._where_inside(x, self._log_mass(successes, failures, parameters, gap))
 
     def sample(self, parameters: Chance, size: int, generator: np.random.Generator) -> FloatArray:
         shape = (size, *np.shape(parameters.probability))
@@ -138,12 +139,17 @@ class Binomial:
         a, b = np.asarray(posterior.successes, dtype=np.float64), np.asarray(posterior.failures, dtype=np.float64)
         k, rest = self._both(x)
         after = Chance.of_weights(a + k, b + rest)
-        gap = difference_of_products(a, rest, b, k) / (a + b + self.trials)
-        log_inner = self._log_inner(k, rest, after.probability, after.complement, -gap)
-        log_binomial = self._with_borders(k, rest, after, log_inner)
-        log_before = log_beta_power(a, b, after.probability, after.complement, gap)
-        log_after = log_beta_power(a + k, b + rest, after.probability, after.complement, 0.0)
-        return self._where_inside(x, log_binomial + log_before - log_after)
+        p, q = after.probability, after.complement
+        far = np.minimum(p, q) < _SMALLEST_SHARE
+        safe = Chance(np.where(far, 0.5, p), np.where(far, 0.5, q))
+        exponent = np.frexp(a + b + self.trials)[1]
+        small_a, small_b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)  # so that no product overflows
+        gap = difference_of_products(small_a, rest, small_b, k) / np.ldexp(a + b + self.trials, -exponent)
+        log_binomial = self._log_mass(k, rest, safe, -gap)
+        log_before = log_beta_power(a, b, safe.probability, safe.complement, gap)
+        log_after = log_beta_power(a + k, b + rest, safe.probability, safe.complement, 0.0)
+        log_far = self.log_coefficient(k) + log_beta_evidence(a, b, k, rest)
+        return self._where_inside(x, np.where(far, log_far, log_binomial + (log_before - log_after)))
 
     def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
         """Draws of the probability from the prior (or a posterior)."""
@@ -170,16 +176,14 @@ class Binomial:
         values = np.asarray(x, dtype=np.float64)
         return np.where(np.isnan(values), np.nan, np.where(self._is_inside(values), log_p, -np.inf))
 
-    def _log_inner(
-        self, successes: FloatArray, failures: FloatArray, p: FloatArray, q: FloatArray, gap: FloatArray
-    ) -> FloatArray:
-        """For 0 < k < trials the coefficient is trials / (k (trials - k) B(k, trials - k))."""
-        k, rest = np.maximum(successes, 0.5), np.maximum(failures, 0.5)
-        return np.asarray(log_beta_power(k, rest, p, q, gap) + np.log(float(self.trials)) - np.log(k) - np.log(rest))
+    def _log_mass(self, successes: FloatArray, failures: FloatArray, chance: Chance, gap: FloatArray) -> FloatArray:
+        """The log density from gap = k - trials probability.
 
-    def _with_borders(
-        self, successes: FloatArray, failures: FloatArray, chance: Chance, log_inner: FloatArray
-    ) -> FloatArray:
-        """trials log(1 - probability) at 0, trials log probability at `trials`."""
+        trials log(1 - probability) at 0, trials log probability at `trials`, and between them the coefficient is
+        trials / (k (trials - k) B(k, trials - k)).
+        """
+        k, rest = np.maximum(successes, 0.5), np.maximum(failures, 0.5)
+        log_power = log_beta_power(k, rest, chance.probability, chance.complement, gap)
+        log_inner = log_power + np.log(float(self.trials)) - np.log(k) - np.log(rest)
         log_none, log_all = self.trials * chance.log_complement, self.trials * chance.log_probability
         return np.where(successes == 0, log_none, np.where(failures == 0, log_all, log_inner))

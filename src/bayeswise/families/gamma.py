@@ -42,7 +42,8 @@ class GammaParameters:
             refuse_unless(getattr(self, name) > 0, f"the {name} of a gamma distribution must be above 0", self.shape)
         if self.mean is None:
             refuse_unless(np.isfinite(self.rate), "an infinite rate needs a mean", self.rate)
-            object.__setattr__(self, "mean", np.asarray(self.shape / self.rate))
+            with np.errstate(over="ignore"):
+                object.__setattr__(self, "mean", np.asarray(self.shape / self.rate))
 
     def __repr__(self) -> str:
         return one_line("Gamma", {"shape": self.shape, "rate": self.rate})
@@ -53,10 +54,10 @@ class Gamma:
     """p(x) = rate^shape x^(shape - 1) exp(-rate x) / Gamma(shape) for x > 0; the shape may be known.
 
     >>> gamma = Gamma()
-    >>> gamma.estimate(gamma.statistic(np.array([[1.0], [2.0], [6.0]]))).parameters
+    >>> gamma.estimate(gamma.statistic([1.0, 2.0, 6.0])).parameters
     Gamma(shape=2.00036, rate=0.666788)
     >>> erlang = Gamma(shape=2.0)
-    >>> erlang.posterior(erlang.statistic(np.array([[1.0], [2.0], [6.0]])), GammaPrior(shape=1, rate=1))
+    >>> erlang.posterior(erlang.statistic([1.0, 2.0, 6.0]), GammaPrior(shape=1, rate=1))
     GammaPrior(shape=7, rate=10)
     """
 
@@ -73,12 +74,12 @@ class Gamma:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Product:
-        """Moments of x and of log x; `DataError` for a value that is not above 0."""
+        """Moments of x and of log x; `SupportError` for a value that is not above 0."""
         numbers = only_positive(values, "a gamma value is above 0", groups, weights)
         return Product(
             {

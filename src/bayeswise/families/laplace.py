@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import reasons, refuse_unless
+from bayeswise.families.support import as_columns, reasons, refuse_unless
 from bayeswise.families.without_prior import WithoutConjugatePrior
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
@@ -41,7 +41,7 @@ class Laplace(WithoutConjugatePrior):
     """p(x) = exp(-|x - location| / scale) / (2 scale).
 
     >>> laplace = Laplace()
-    >>> laplace.estimate(laplace.statistic(np.array([[1.0], [2.0], [6.0]]))).parameters
+    >>> laplace.estimate(laplace.statistic([1.0, 2.0, 6.0])).parameters
     Laplace(location=2, scale=1.66667)
     """
 
@@ -52,13 +52,13 @@ class Laplace(WithoutConjugatePrior):
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Sample:
         """All values: a median has no statistic of fixed size."""
-        return Sample.of(values, groups, n_groups, weights)
+        return Sample.of(as_columns(values), groups, n_groups, weights)
 
     def estimate(self, statistic: Sample) -> Estimate[LaplaceParameters]:
         """Median and mean absolute deviation from it, correctly rounded.

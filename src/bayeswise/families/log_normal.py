@@ -48,7 +48,7 @@ class LogNormal:
     """p(x) = exp(-(log x - mean)^2 / (2 stddev^2)) / (x stddev sqrt(2 pi)) for x > 0.
 
     >>> log_normal = LogNormal(divisor="n-1")
-    >>> seen = log_normal.statistic(np.exp([[1.0], [2.0], [3.0]]))
+    >>> seen = log_normal.statistic(np.exp([1.0, 2.0, 3.0]))
     >>> log_normal.estimate(seen).parameters
     LogNormal(mean=2, stddev=1)
     """
@@ -62,12 +62,12 @@ class LogNormal:
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Moments:
-        """Moments of log x; `DataError` for a value that is not above 0."""
+        """Moments of log x; `SupportError` for a value that is not above 0."""
         logs = logs_of_positive(values, "a log-normal value is above 0", groups, weights)
         return Moments.of(logs, groups, n_groups, weights)
 
@@ -133,7 +133,7 @@ class LogNormal:
         high, low = log_pair(or_one(values))
         deviation = ((high - posterior.mean) - posterior.mean_low) + low
         shape = np.asarray(posterior.shape)
-        spread = np.sqrt(posterior.scale / shape * (1.0 + 1.0 / np.asarray(posterior.strength)))
+        spread = np.sqrt(posterior.scale) / np.sqrt(shape) * np.sqrt(1.0 + 1.0 / np.asarray(posterior.strength))
         return where_positive(values, log_student_t(deviation, spread, 2.0 * shape) - (high + low))
 
     def sample_prior(self, prior: NormalInverseGamma, size: int, generator: np.random.Generator) -> LogNormalParameters:

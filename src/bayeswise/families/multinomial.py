@@ -19,7 +19,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.support import is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import DataError, ParameterError
+from bayeswise.foundation.errors import ParameterError, SupportError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.words import Cells, WordCounts
 from bayeswise.tables.labels import Vocabulary
@@ -59,7 +59,7 @@ class Multinomial:
         weights: FloatArray | None = None,
         declared: Vocabulary | None = None,
     ) -> WordCounts:
-        """The sum of each word's counts and of the log coefficients; `DataError` for what is no count."""
+        """The sum of each word's counts and of the log coefficients; `SupportError` for what is no count."""
         _refuse_outside(Cells.of(counts), groups, weights)
         return WordCounts.of(counts, words, groups, n_groups, weights, declared)
 
@@ -228,8 +228,5 @@ def _refuse_outside(cells: Cells, groups: CodeArray | None, weights: FloatArray 
         outside &= weights[cells.row] != 0
     if outside.any():
         first = int(np.argmax(outside))
-        raise DataError(
-            f"a word count is 0, 1, 2, ...; row {cells.row[first]} of column {cells.column[first]} "
-            f"has {cells.value[first]:g}",
-            fix="give counts, not scores, or choose another family",
-        )
+        row, column, value = int(cells.row[first]), int(cells.column[first]), float(cells.value[first])
+        raise SupportError("a word count is 0, 1, 2, ...", row=row, column=column, value=value)

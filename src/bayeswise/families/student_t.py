@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.protocol import Estimate, Support
 from bayeswise.families.student_t_likelihood import fit_student_t, log_student_t
-from bayeswise.families.support import refuse_unless
+from bayeswise.families.support import as_columns, refuse_unless
 from bayeswise.families.without_prior import WithoutConjugatePrior
 from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
@@ -52,7 +52,7 @@ class StudentT(WithoutConjugatePrior):
     freedom near 0 the likelihood is unbounded for any sample, as the scale goes to 0 about one of the values.
 
     >>> student = StudentT(freedom=4.0)
-    >>> student.estimate(student.statistic(np.array([[-1.0], [0.0], [1.0], [50.0]]))).parameters
+    >>> student.estimate(student.statistic([-1.0, 0.0, 1.0, 50.0])).parameters
     StudentT(location=4.22128, scale=13.9115, freedom=4)
     """
 
@@ -72,13 +72,13 @@ class StudentT(WithoutConjugatePrior):
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
         self,
-        values: FloatArray,
+        values: ArrayLike,
         groups: CodeArray | None = None,
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Sample:
         """All values: there is no statistic of fixed size."""
-        return Sample.of(values, groups, n_groups, weights)
+        return Sample.of(as_columns(values), groups, n_groups, weights)
 
     def estimate(self, statistic: Sample) -> Estimate[StudentTParameters]:
         """The highest maximum of the likelihood, by iteration; see `student_t_likelihood` for when there is none."""

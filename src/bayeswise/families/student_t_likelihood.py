@@ -43,11 +43,9 @@ def log_student_t(deviation: ArrayLike, scale: ArrayLike, freedom: ArrayLike) ->
     log_norm = a * log1p_minus(0.5 / a) + stirling_error(a + 0.5) - stirling_error(a)
     with np.errstate(over="ignore"):
         z = away / unit
-        log_normal_tail = 0.5 * z * z
-        log_near, log_far = (
-            log_one_plus_square(distance, width * np.sqrt(finite)) for distance, width in ((z, 1.0), (away, unit))
-        )
-    log_tail = 0.5 * (finite + 1.0) * np.where(np.isinf(z), log_far, log_near)
+        log_far = 2.0 * (log(np.abs(away)) - log(unit)) - np.log(finite)
+        log_square = np.where(np.isinf(z), log_far, log_one_plus_square(z, np.sqrt(finite)))
+        log_tail, log_normal_tail = 0.5 * (finite + 1.0) * log_square, 0.5 * z * z
     log_p = np.where(np.isinf(given), -log_normal_tail, log_norm - log_tail)
     return np.asarray(log_p - HALF_LOG_TWO_PI - log(unit))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NonFiniteError, NotStreamableError, TooFewRowsError
+from bayeswise.foundation.errors import NotStreamableError, SupportError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import refuse_negative
 from bayeswise.statistics.weights import Weights
@@ -201,6 +201,4 @@ def _refuse_infinite(table: FloatArray, kept: BoolArray) -> None:
     found = np.argwhere(np.isinf(table) & kept)
     if len(found):
         row, column = (int(k) for k in found[0])
-        raise NonFiniteError(
-            f"column {column} has an infinite value in row {row}", fix="leave the cell empty, or give a finite number"
-        )
+        raise SupportError("a value must be finite", row=row, column=column, value=float(table[row, column]))

@@ -14,11 +14,15 @@ from hypothesis import strategies as st
 from bayeswise.families import (
     Bernoulli,
     BetaPrior,
+    Binomial,
     Categorical,
     Dirichlet,
     Exponential,
+    Gamma,
     GammaPrior,
     Geometric,
+    LogNormal,
+    Multinomial,
     MultivariateNormal,
     Normal,
     NormalInverseGamma,
@@ -51,9 +55,25 @@ def count_colours(codes: Any, groups: Any, n_groups: int, weights: Any = None) -
     return Categorical().statistic(codes, COLOURS, groups, n_groups, weights, declared=COLOURS)
 
 
+def count_words(counts: Any, groups: Any, n_groups: int, weights: Any = None) -> Any:
+    return Multinomial().statistic(counts, COLOURS, groups, n_groups, weights, declared=COLOURS)
+
+
 counts = st.integers(0, 1000).map(float)
 real = st.floats(-100.0, 100.0)
+dirichlets = st.lists(positive, min_size=3, max_size=3).map(lambda weights: Dirichlet(COLOURS, np.array(weights)))
 CASES = [
+    number_case(Binomial(trials=12), st.integers(0, 12).map(float), st.builds(BetaPrior, positive, positive)),
+    number_case(Gamma(shape=0.5), positive, st.builds(GammaPrior, positive, positive)),
+    number_case(Gamma(shape=25.0), positive, st.builds(GammaPrior, positive, positive)),
+    number_case(LogNormal(), positive, st.builds(NormalInverseGamma, real, positive, positive, positive)),
+    Case(
+        Multinomial(),
+        st.lists(st.integers(0, 9), min_size=3, max_size=3),
+        dirichlets,
+        count_words,
+        lambda rows: np.array(rows, dtype=np.float64).reshape(-1, 3),
+    ),
     number_case(Bernoulli(), st.sampled_from([0.0, 1.0]), st.builds(BetaPrior, positive, positive)),
     number_case(Geometric(), counts, st.builds(BetaPrior, positive, positive)),
     number_case(Poisson(), counts, st.builds(GammaPrior, positive, positive)),
@@ -62,7 +82,7 @@ CASES = [
     Case(
         Categorical(),
         st.integers(0, 2),
-        st.lists(positive, min_size=3, max_size=3).map(lambda weights: Dirichlet(COLOURS, np.array(weights))),
+        dirichlets,
         count_colours,
         lambda rows: np.array(rows, dtype=np.int32),
     ),

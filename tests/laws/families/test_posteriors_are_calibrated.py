@@ -12,11 +12,15 @@ import pytest
 from bayeswise.families import (
     Bernoulli,
     BetaPrior,
+    Binomial,
     Categorical,
     Dirichlet,
     Exponential,
+    Gamma,
     GammaPrior,
     Geometric,
+    LogNormal,
+    Multinomial,
     MultivariateNormal,
     Normal,
     NormalInverseGamma,
@@ -44,6 +48,13 @@ NUMBER_FAMILIES = [
         NormalInverseGamma(column(1.0), column(0.5), column(2.0), column(3.0)),
         lambda p: {"mean": p.mean, "stddev": p.stddev, "quantile": p.mean + 2.0 * p.stddev},
     ),
+    (
+        LogNormal(),
+        NormalInverseGamma(column(1.0), column(0.5), column(2.0), column(3.0)),
+        lambda p: {"mean": p.mean, "stddev": p.stddev, "quantile": p.mean + 2.0 * p.stddev},
+    ),
+    (Gamma(shape=0.7), GammaPrior(column(3.0), column(2.0)), lambda p: {"rate": p.rate}),
+    (Binomial(trials=7), BetaPrior(column(1.5), column(2.5)), lambda p: {"probability": p.probability}),
 ]
 
 
@@ -62,6 +73,12 @@ def test_the_truth_has_any_rank_among_probabilities_of_levels() -> None:
         return family.statistic(rows.ravel(), COLOURS, groups, n_groups, declared=COLOURS)
 
     prior = Dirichlet.of({"blue": 0.5, "green": 1.0, "red": 3.0})
+
+    def count_words(family: Any, rows: FloatArray, groups: CodeArray, n_groups: int) -> Any:
+        return family.statistic(rows.reshape(-1, len(COLOURS)), COLOURS, groups, n_groups, declared=COLOURS)
+
+    words = rank_statistics(Multinomial(trials=4), prior, quantities, n_rows=3, seed=23, summarise=count_words)
+    assert {name: value for name, value in words.items() if value > LIMIT} == {}
     found = rank_statistics(Categorical(), prior, quantities, n_rows=5, seed=21, summarise=summarise)
     assert {name: value for name, value in found.items() if value > LIMIT} == {}
 
