@@ -9,8 +9,10 @@ Vocabulary(True, 1, 1.0, '1', 'a', 'b')
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -60,6 +62,10 @@ def label_key(label: Label) -> LabelKey:
     return _RANKS[type(label)], label
 
 
+def _all_text(labels: tuple[Any, ...]) -> bool:
+    return set(map(type, labels)) <= {str}
+
+
 class Vocabulary(Sequence[Label]):
     """Distinct labels in a fixed order; a label's position is its code.
 
@@ -78,7 +84,10 @@ class Vocabulary(Sequence[Label]):
     @classmethod
     def of(cls, labels: Iterable[Any]) -> Vocabulary:
         """The distinct labels in canonical order: flags, integers, numbers, text; each by value."""
-        distinct = {label_key(label_of(label)) for label in labels}
+        given = tuple(labels)
+        if _all_text(given):
+            return cls.trusted(tuple(sorted(set(given))))
+        distinct = {label_key(label_of(label)) for label in given}
         return cls.trusted(tuple(label for _, label in sorted(distinct)))
 
     @classmethod
@@ -91,6 +100,21 @@ class Vocabulary(Sequence[Label]):
     @cached_property
     def _codes(self) -> dict[LabelKey, int]:
         return {label_key(label): code for code, label in enumerate(self.labels)}
+
+    @cached_property
+    def _is_text(self) -> bool:
+        return _all_text(self.labels)
+
+    @cached_property
+    def _codes_of_text(self) -> dict[Label, int]:
+        """What `_codes` is where all labels are text, which needs no type beside it: much faster with many labels."""
+        return dict(zip(self.labels, range(len(self.labels)), strict=True))
+
+    @cached_property
+    def is_canonical(self) -> bool:
+        """Whether the labels stand in canonical order."""
+        keys: Sequence[Any] = self.labels if self._is_text else [label_key(label) for label in self.labels]
+        return all(map(operator.lt, keys, keys[1:]))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -108,7 +132,9 @@ class Vocabulary(Sequence[Label]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        return self is other or list(map(label_key, self.labels)) == list(map(label_key, other.labels))
+        if self is other or self.labels != other.labels:
+            return self is other
+        return list(map(type, self.labels)) == list(map(type, other.labels))  # 1 == True == 1.0
 
     def __hash__(self) -> int:
         return hash(tuple(map(label_key, self.labels)))
@@ -126,10 +152,20 @@ class Vocabulary(Sequence[Label]):
 
     def union(self, other: Vocabulary) -> Vocabulary:
         """Both in canonical order."""
-        return self if self == other else Vocabulary.of((*self.labels, *other.labels))
+        if self.is_canonical and (self == other or self._has_all(other)):
+            return self
+        return Vocabulary.of((*self.labels, *other.labels))
+
+    def _has_all(self, other: Vocabulary) -> bool:
+        if self._is_text and other._is_text:
+            return self._codes_of_text.keys() >= set(other.labels)
+        return all(label_key(label) in self._codes for label in other.labels)
 
     def positions_in(self, other: Vocabulary) -> IntArray:
         """For each label its position in the other vocabulary, -1 if it is not there."""
+        if self._is_text and other._is_text:
+            found = map(other._codes_of_text.get, self.labels, repeat(-1))
+            return np.fromiter(found, dtype=np.int64, count=len(self.labels))
         return np.array([other._codes.get(label_key(label), -1) for label in self.labels], dtype=np.int64)
 
     def to_plain(self) -> tuple[Label, ...]:
