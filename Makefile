@@ -13,10 +13,16 @@ KERNELS := CMakeLists.txt $(wildcard kernels/*)
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
+	@mkdir -p build
 	$(BIN)/bayeswise look examples/golf.csv --target play
-	$(BIN)/bayeswise bayes --prior disease=.004 --likelihood positive:disease=.8 positive:healthy=.1 --observe positive
+	$(BIN)/bayeswise fit examples/golf.csv --target play --output build/golf.bayeswise
+	$(BIN)/bayeswise explain build/golf.bayeswise --row outlook=sunny temperature=cool humidity=high wind=strong --flip
+	$(BIN)/bayeswise predict build/golf.bayeswise examples/golf-tomorrow.csv --proba
 	@echo
-	@echo "Next: $(BIN)/bayeswise look YOUR.csv --target COLUMN, and the five minutes of README.md"
+	@echo "Next, with a table of your own:"
+	@echo "  $(BIN)/bayeswise look YOUR.csv --target COLUMN"
+	@echo "  $(BIN)/bayeswise fit YOUR.csv --target COLUMN"
+	@echo "README.md goes on from here."
 
 test: check
 	$(BIN)/python -m pytest -n $(JOBS)

@@ -37,7 +37,7 @@ def console_steps(document: Path) -> list[tuple[str, str]]:
 def test_console_blocks_show_what_happens(document: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    environment = {**os.environ, "PATH": path, "COLUMNS": "88", "NO_COLOR": "1", "PYTHONUTF8": "1"}
     for command, shown in console_steps(document):
         if command.split()[0] in NOT_RUN:
             continue
