@@ -6,12 +6,16 @@ namespace nb = nanobind;
 void bind_exact(nb::module_& m);
 void bind_arrow(nb::module_& m);
 void bind_likelihood(nb::module_& m);
+void bind_words(nb::module_& m);
 void bind_gaussian(nb::module_& m);
+void bind_regression(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
     bind_exact(m);
     bind_arrow(m);
     bind_likelihood(m);
+    bind_words(m);
     bind_gaussian(m);
+    bind_regression(m);
 }

@@ -215,3 +215,62 @@ class ArrowStream:
     def next(self) -> ArrowBatch | None:
         """The next batch, or None at the end."""
     def close(self) -> None: ...
+
+# -- words.cpp: word counts of texts, by class ----------------------------------------------------------------------
+
+def add_word_counts(
+    table: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int32] | npt.NDArray[np.int64],
+    words: npt.NDArray[np.int32] | npt.NDArray[np.int64],
+    cells: npt.NDArray[np.float64],
+    groups: npt.NDArray[np.int32] | None,
+) -> bool: ...
+
+# -- regression.cpp: sums over a block of rows z = (x - centre) inverse_scale, followed by a one for the intercept ------
+
+RowWeights: TypeAlias = npt.NDArray[np.float64]
+"""One for each row; empty where every row counts once."""
+
+def logistic_pass(
+    values: Values,
+    centre: npt.NDArray[np.float64],
+    inverse_scale: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    targets: npt.NDArray[np.int32],
+    row_weights: RowWeights,
+    gradient: npt.NDArray[np.float64],
+    hessian: npt.NDArray[np.float64],
+) -> float:
+    """The loss; the gradient (d + 1,) and the Hessian (d + 1, d + 1) are filled. Targets are 0 or 1."""
+
+def softmax_pass(
+    values: Values,
+    centre: npt.NDArray[np.float64],
+    inverse_scale: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    targets: npt.NDArray[np.int32],
+    row_weights: RowWeights,
+    gradient: npt.NDArray[np.float64],
+    probabilities: npt.NDArray[np.float64],
+) -> float:
+    """The loss; the gradient (K, d + 1) and the probabilities (n, K) are filled."""
+
+def softmax_along(
+    values: Values,
+    centre: npt.NDArray[np.float64],
+    inverse_scale: npt.NDArray[np.float64],
+    direction: npt.NDArray[np.float64],
+    probabilities: npt.NDArray[np.float64],
+    row_weights: RowWeights,
+    product: npt.NDArray[np.float64],
+) -> None:
+    """The Hessian of the softmax loss times a direction (K, d + 1)."""
+
+def weighted_products(
+    values: Values,
+    centre: npt.NDArray[np.float64],
+    inverse_scale: npt.NDArray[np.float64],
+    row_weights: RowWeights,
+    products: npt.NDArray[np.float64],
+) -> None:
+    """The sum over rows of w z z', (d + 1, d + 1)."""

@@ -18,17 +18,19 @@ def row_ranges(n_rows: int, n_ranges: int) -> list[slice]:
     >>> row_ranges(100, 4), row_ranges(50_000, 4)
     ([slice(0, 100, None)], [slice(0, 25000, None), slice(25000, 50000, None)])
     """
-    useful = max(1, min(n_ranges, n_rows // ROWS_WORTH_A_THREAD))
+    useful = min(n_ranges, n_rows // ROWS_WORTH_A_THREAD)
+    if useful <= 1:
+        return [slice(0, n_rows)]
     edges = np.linspace(0, n_rows, useful + 1).astype(int).tolist()
     return [slice(first, last) for first, last in pairwise(edges)]
 
 
 def over_ranges(work: Callable[[slice], None], n_rows: int, threads: int | None = None) -> None:
     """Do the work for every range of rows; the first error is raised."""
-    ranges = row_ranges(n_rows, threads or os.cpu_count() or 1)
-    if len(ranges) == 1:
-        work(ranges[0])
+    if n_rows < 2 * ROWS_WORTH_A_THREAD or threads == 1:
+        work(slice(0, n_rows))
         return
+    ranges = row_ranges(n_rows, threads or os.cpu_count() or 1)
     with ThreadPoolExecutor(len(ranges)) as pool:
         for job in [pool.submit(work, rows) for rows in ranges]:
             job.result()

@@ -52,7 +52,7 @@ def summarise(
     with ThreadPoolExecutor(n_threads) as pool:
         for batch in batches:
             found = _of_batch(batch, schema, request, declared, pool, n_threads, first_row)
-            summary = _merged(summary, found)
+            summary = _merged(summary, found) if summary.n_rows else found
             first_row += batch.n_rows
             if progress is not None:
                 progress(batch.n_rows)
@@ -107,7 +107,7 @@ def _block(batch: Batch, schema: Schema, ask: Ask, rows: slice) -> tuple[Any, ..
         codes = _columns(batch.codes, schema.categories, ask.columns)[rows]
         return codes, tuple(batch.vocabularies[position] for position in positions)
     text = batch.texts[schema.texts.index(ask.columns[0])]
-    return text.counts[rows], text.vocabulary
+    return text.rows(rows).counts, text.vocabulary
 
 
 def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:

@@ -49,6 +49,8 @@ class ExactArray:
     def from_integers(cls, integers: ArrayLike) -> ExactArray:
         """Integers of up to 64 bits."""
         values = np.asarray(integers, dtype=np.int64)
+        if _fits_one_limb(values):
+            return cls(values[..., None], 0) if values.any() else cls.zeros(values.shape)
         return cls.from_limbs(np.stack([values & _DIGIT_MASK, values >> DIGIT_BITS], axis=-1), 0)
 
     @classmethod
@@ -193,7 +195,15 @@ def _divided(numerator: int, denominator: int) -> float:
         return float("inf") if (numerator > 0) == (denominator > 0) else float("-inf")
 
 
+def _fits_one_limb(values: IntArray) -> bool:
+    return values.size > 0 and int(values.min()) >= -_HALF_DIGIT and int(values.max()) < _HALF_DIGIT
+
+
 def _combined(left: ExactArray, right: ExactArray, sign: int) -> ExactArray:
+    if left.low == right.low and left.digits.shape[-1] == right.digits.shape[-1] == 1:
+        limbs = left.digits + sign * right.digits
+        if _fits_one_limb(limbs) and limbs.any():  # counts: nothing to carry, nothing to trim
+            return ExactArray(limbs, left.low)
     low = min(left.low, right.low)
     high = max(left.low + left.digits.shape[-1], right.low + right.digits.shape[-1])
     shape = np.broadcast_shapes(left.shape, right.shape)

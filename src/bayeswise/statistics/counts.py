@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 
@@ -74,8 +75,10 @@ class Counts:
     ) -> Counts:
         """Counts from a table in any order of levels."""
         fixed = declared or Vocabulary()
+        if fixed == levels and levels.is_canonical:
+            return cls(levels, weight, missing, fixed)
         seen = np.asarray(~weight.is_zero().all(axis=0))
-        canonical = Vocabulary.of([*(level for level, kept in zip(levels, seen, strict=True) if kept), *fixed])
+        canonical = fixed.union(Vocabulary.trusted(tuple(compress(levels, seen))))
         positions = levels.positions_in(canonical)
         kept = np.flatnonzero(positions >= 0)
         moved = weight[:, kept].scatter_to(positions[kept], len(canonical), axis=1)

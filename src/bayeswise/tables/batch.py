@@ -19,6 +19,14 @@ class TextBlock:
     counts: Any  # scipy.sparse CSR, (n_rows, n_words)
     vocabulary: Vocabulary
 
+    def rows(self, rows: slice) -> TextBlock:
+        """A range of the rows; cells are views, not copies."""
+        starts = self.counts.indptr[rows.start : rows.stop + 1]
+        cells = slice(int(starts[0]), int(starts[-1]))
+        parts = (self.counts.data[cells], self.counts.indices[cells], starts - starts[0])
+        shape = (len(starts) - 1, self.counts.shape[1])
+        return TextBlock(type(self.counts)(parts, shape=shape, copy=False), self.vocabulary)
+
 
 @dataclass(frozen=True)
 class Batch:

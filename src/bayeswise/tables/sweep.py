@@ -183,7 +183,7 @@ def rows_of(batch: Batch, rows: slice) -> Batch:
         n_rows=rows.stop - rows.start,
         values=batch.values[rows],
         codes=batch.codes[rows],
-        texts=tuple(TextBlock(block.counts[rows], block.vocabulary) for block in batch.texts),
+        texts=tuple(block.rows(rows) for block in batch.texts),
         groups=None if batch.groups is None else batch.groups[rows],
         weights=None if batch.weights is None else batch.weights[rows],
     )

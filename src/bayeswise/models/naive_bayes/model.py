@@ -13,8 +13,8 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, KindError, NotFittedError, NotMergedError
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, NotFittedError, NotMergedError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Scores
@@ -98,10 +98,11 @@ class NaiveBayesModel:
 
         A row so far out that even its logarithm leaves the range of floats is given up to a constant.
         """
-        return self._joint(batch)[0]
+        joint = self._sums(batch)
+        far_out(joint, batch, self.log_prior, self.scores)
+        return joint
 
-    def _joint(self, batch: Batch) -> tuple[FloatArray, IntArray]:
-        """The log joint, and the rows in which it is only known up to a constant."""
+    def _sums(self, batch: Batch) -> FloatArray:
         joint = np.empty((batch.n_rows, len(self.classes)))
         scores = self.scores
 
@@ -112,20 +113,18 @@ class NaiveBayesModel:
                 each.add_to(view, part)
 
         over_ranges(fill, batch.n_rows)
-        return joint, far_out(joint, batch, self.log_prior, scores)
+        return joint
 
     def posterior(self, batch: Batch) -> Posterior:
-        """Posterior and log-evidence of encoded rows."""
-        joint, far = self._joint(batch)
-        log_evidence = np.empty(batch.n_rows)
-
-        def divide(rows: slice) -> None:
-            view = joint[rows]
-            log_evidence[rows] = normalise(view, out=view, first_row=rows.start).log_evidence
-
-        over_ranges(divide, batch.n_rows)
-        log_evidence[far] = -np.inf
-        return Posterior(joint, log_evidence)
+        """Posterior and log-evidence of encoded rows; the log-evidence of rows beyond the range of floats is -inf."""
+        try:
+            return _normalised(self._sums(batch))
+        except ImpossibleEvidenceError:
+            joint = self._sums(batch)
+            far = far_out(joint, batch, self.log_prior, self.scores)
+            answer = _normalised(joint)
+            answer.log_evidence[far] = -np.inf
+            return answer
 
     def predict_proba(self, table: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of each row, states in the order of `classes`."""
@@ -358,6 +357,18 @@ class NaiveBayesModel:
         if code == -1:
             return None, "missing: a level of its own" if column.missing == "level" else "missing: skipped"
         return "(unseen)", "unseen: smoothed" if column.unseen == "smooth" else "unseen: skipped"
+
+
+def _normalised(joint: FloatArray) -> Posterior:
+    """The posterior in the place of the log joint."""
+    log_evidence = np.empty(len(joint))
+
+    def divide(rows: slice) -> None:
+        view = joint[rows]
+        log_evidence[rows] = normalise(view, out=view, first_row=rows.start).log_evidence
+
+    over_ranges(divide, len(joint))
+    return Posterior(joint, log_evidence)
 
 
 def request_of(factors: tuple[Factor, ...], schema: Schema) -> Request:

@@ -20,6 +20,7 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.families.special import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
@@ -51,22 +52,34 @@ class Words:
     ) -> Counts:
         """Words (or, for the Bernoulli model, texts with the word) counted by class."""
         matrix = counts.tocsr()
-        cells = matrix.data.astype(np.float64)
-        if cells.size and not (np.isfinite(cells).all() and cells.min() >= 0):
-            raise ParameterError("word counts must be finite and not negative", fix="give counts, not scores")
+        cells = np.ascontiguousarray(matrix.data, dtype=np.float64)
         if self.model == "bernoulli":
             cells = (cells > 0).astype(np.float64)
+        table = np.zeros((n_groups, len(words)), dtype=np.int64)
+        whole = weights is None and _kernels.add_word_counts(table, matrix.indptr, matrix.indices, cells, groups)
+        if whole:
+            exact = ExactArray.from_integers(table)
+            return Counts.of_table(words, exact, ExactArray.zeros(n_groups), self.declared)
+        return self._weighed(matrix, cells, words, groups, n_groups, weights)
+
+    def _weighed(
+        self,
+        matrix: Any,
+        cells: FloatArray,
+        words: Vocabulary,
+        groups: CodeArray | None,
+        n_groups: int,
+        weights: FloatArray | None,
+    ) -> Counts:
+        """Cells that are no whole numbers, or rows with weights: weight x cell is exactly high + low, and both add."""
+        if cells.size and not (np.isfinite(cells).all() and cells.min() >= 0):
+            raise ParameterError("word counts must be finite and not negative", fix="give counts, not scores")
         per_row = np.diff(matrix.indptr)
         cell_groups = None if groups is None else np.repeat(groups, per_row).astype(np.int32)
         codes = matrix.indices.astype(np.int32)
-        declared = self.declared
-        if weights is None:
-            unit = bool(np.all(cells == 1.0))
-            return Counts.of(codes, words, cell_groups, n_groups, None if unit else cells, declared)
-        # weight x count is exactly high + low; both are summed, the low part with its sign.
-        high, low = two_product(np.repeat(weights, per_row), cells)
+        high, low = two_product(1.0 if weights is None else np.repeat(weights, per_row), cells)
         parts = [
-            Counts.of(codes, words, cell_groups, n_groups, part, declared)
+            Counts.of(codes, words, cell_groups, n_groups, part, self.declared)
             for part in (high, np.maximum(low, 0.0), np.maximum(-low, 0.0))
         ]
         return parts[0].merge(parts[1]).subtract(parts[2])
