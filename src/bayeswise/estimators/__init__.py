@@ -1,5 +1,6 @@
 """The scikit-learn faces of models and decisions; the only layer that imports scikit-learn."""
 
+from bayeswise.estimators.gaussian_bayes import GaussianBayes
 from bayeswise.estimators.naive_bayes import NaiveBayes
 
-__all__ = ["NaiveBayes"]
+__all__ = ["GaussianBayes", "NaiveBayes"]

@@ -129,7 +129,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     @property
     def classes_(self) -> Any:
         """The classes, in the order of the columns of `predict_proba`."""
-        return _as_array(self.model_.classes, self._dtype_of_y)
+        return as_array(self.model_.classes, self._dtype_of_y)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes) the posterior."""
@@ -262,7 +262,7 @@ def labels_of(values: Any) -> Labels:
     return Labels(codes.astype(np.int32), Vocabulary(classes.tolist()))
 
 
-def _as_array(classes: tuple[Any, ...], dtype: Any) -> Any:
+def as_array(classes: tuple[Any, ...], dtype: Any) -> Any:
     if dtype.kind == "O" or len({type(label) for label in classes}) > 1:
         array = np.empty(len(classes), dtype=object)
         array[:] = classes

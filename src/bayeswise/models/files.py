@@ -6,6 +6,9 @@ import os
 from typing import Any
 
 from bayeswise import families, statistics
+from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
+from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
@@ -17,7 +20,7 @@ from bayeswise.store.file import model_bytes, read_value, write_value
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Column, Schema, Target
 
-_KINDS: dict[type, str] = {NaiveBayesModel: "naive-bayes"}
+_KINDS: dict[type, str] = {NaiveBayesModel: "naive-bayes", GaussianBayesModel: "gaussian-bayes"}
 
 _TABLES = (Vocabulary, Column, Target, Schema)
 _STATISTICS = tuple(
@@ -40,6 +43,13 @@ _TYPES: dict[str, tuple[type, ...]] = {
         *_TABLES,
         *_STATISTICS,
         *_FAMILIES,
+    ),
+    "gaussian-bayes": (
+        GaussianBayesModel,
+        GaussianBayesSettings,
+        NormalInverseWishart,
+        *_TABLES,
+        *_STATISTICS,
     ),
 }
 

@@ -1,0 +1,187 @@
+"""What every classifier over a table does alike: encode rows, learn, forget, merge, answer."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswise.engines import Request, summarise
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, KindError, NotMergedError
+from bayeswise.foundation.logspace import log
+from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.posteriors.states import find_state
+from bayeswise.statistics import Grouped, Product, fingerprint
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.labels import Label
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import open_source
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A frozen value (schema, settings, statistics): `learn`, `forget`, `merge` and `changed` give new ones."""
+
+    schema: Schema
+    settings: Any
+    statistics: Grouped[Product]
+
+    # -- what each model says for itself ----------------------------------------------------------------------
+    @abstractmethod
+    def request(self) -> Request:
+        """What the model needs of rows."""
+
+    @abstractmethod
+    def log_relative(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the log joint up to a number for each row."""
+
+    @abstractmethod
+    def log_joint(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) log p(state) + log p(row | state)."""
+
+    @abstractmethod
+    def probability(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the posterior of encoded rows."""
+
+    # -- what it is -------------------------------------------------------------------------------------------
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The states, in canonical order."""
+        return self.statistics.labels.labels
+
+    @cached_property
+    def class_weight(self) -> FloatArray:
+        """(n_states,) the weight of the rows of each class."""
+        return self.statistics.weight_of_rows.to_floats()
+
+    @cached_property
+    def log_prior(self) -> FloatArray:
+        """(n_states,) counted, or as given by `class_prior`."""
+        return self.log_prior_of(self.class_weight)
+
+    def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
+        """(..., n_states) the prior that goes with weights of the classes."""
+        given = self.settings.class_prior
+        if given is not None:
+            return np.broadcast_to(log(prior_by_state(given, self.classes)), class_weight.shape)
+        return np.asarray(log(class_weight) - log(class_weight.sum(axis=-1, keepdims=True)))
+
+    def state(self, label: Any) -> int:
+        """The position of a class."""
+        return find_state(label, self.classes)
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{c!r}: {w:g}" for c, w in zip(self.classes[:6], self.class_weight, strict=False))
+        more = f", ... {len(self.classes) - 6} more" if len(self.classes) > 6 else ""
+        target = self.schema.target.name if self.schema.target else "?"
+        inside = f"{target}: {{{shares}{more}}}, {len(self.schema.used)} columns, {self.settings}"
+        return f"{type(self).__name__}({inside})"
+
+    # -- what it says about rows ------------------------------------------------------------------------------
+    def predict_proba(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row, states in the order of `classes`."""
+        return self.over(table, self.probability, (len(self.classes),))
+
+    def predict_log_proba(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the logarithm of the posterior, exact in the tails."""
+        return self.over(table, lambda batch: log_posterior(self.log_relative(batch)), (len(self.classes),))
+
+    def predict(self, table: Any) -> list[Label]:
+        """The most probable state of each row; the first one of `classes` where several are."""
+        best = self.over(table, lambda batch: np.argmax(self.log_relative(batch), axis=1), ())
+        return [self.classes[int(state)] for state in best]
+
+    def log_odds(self, table: Any, state: Any, against: Any) -> FloatArray:
+        """(n_rows,) log p(state | row) - log p(against | row), without leaving log space."""
+        one, other = self.state(state), self.state(against)
+
+        def odds(batch: Batch) -> FloatArray:
+            relative = self.log_relative(batch)
+            return np.asarray(relative[:, one] - relative[:, other])
+
+        return self.over(table, odds, ())
+
+    # -- rows come and go -------------------------------------------------------------------------------------
+    def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
+        """The model that has seen these rows too; new classes are welcome unless they were declared."""
+        found = self._summary(table, targets, weights, threads, True)
+        return replace(self, statistics=self.statistics.merge(found))
+
+    def forget(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
+        """The model that has never seen these rows, to the last byte."""
+        gone = self._summary(table, targets, weights, threads, False)
+        try:
+            return replace(self, statistics=self.statistics.subtract(gone))
+        except NotMergedError as error:
+            raise NotMergedError(
+                f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
+            ) from None
+
+    def merge(self, other: Self) -> Self:
+        """The model of both sets of rows; schema and settings must be the same."""
+        for what in ("schema", "settings"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
+                raise KindError(
+                    f"the models have different {what}: {mine} against {theirs}", fix="fit both with the same ones"
+                )
+        return replace(self, statistics=self.statistics.merge(other.statistics))
+
+    def changed(self, **settings: Any) -> Self:
+        """The same rows under other beliefs; no second pass."""
+        return replace(self, settings=self.settings.changed(**settings))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file: whole or not at all, the same bytes for the same model."""
+        from bayeswise.models.files import save_model
+
+        save_model(self, path)
+
+    # -- encoding ---------------------------------------------------------------------------------------------
+    def batches(self, table: Any) -> Iterator[Batch]:
+        """A table to be predicted, encoded; a batch passes as it is."""
+        if isinstance(table, Batch):
+            return iter([table])
+        return Encoder(self.schema, learning=False).batches(open_source(table))
+
+    def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:
+        """Rows with their target, encoded; a batch passes as it is."""
+        if isinstance(table, Batch):
+            return iter([table])
+        encoder = Encoder(self.schema, learning=True, check_strays=check)
+        return encoder.batches(open_source(table), targets=_as_targets(targets), weights=weights)
+
+    def groups_of(self, batch: Batch) -> CodeArray:
+        """(n_rows,) the class of each row of a batch, by its position; all must be known."""
+        if batch.groups is None:
+            raise FitError("the rows have no target", fix="give a table with the target column")
+        groups = batch.group_labels.positions_in(self.statistics.labels).astype(np.int32)[batch.groups]
+        if (groups < 0).any():
+            raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
+        return groups
+
+    def over(self, table: Any, answer: Callable[[Batch], Any], shape: tuple[int, ...]) -> FloatArray:
+        """The answers to all batches of a table, one below the other."""
+        parts = [answer(batch) for batch in self.batches(table)]
+        if len(parts) == 1:
+            return np.asarray(parts[0])
+        return np.concatenate(parts) if parts else np.zeros((0, *shape))
+
+    def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
+        rows = self.learned(table, targets, weights, check)
+        return summarise(rows, self.schema, self.request(), threads=threads).statistics
+
+
+def _as_targets(targets: Any) -> Any:
+    if targets is None:
+        return None
+    values = targets if isinstance(targets, (list, np.ndarray)) else list(targets)
+    return open_source({"target": values})

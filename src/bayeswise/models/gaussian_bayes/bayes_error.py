@@ -1,0 +1,123 @@
+"""How often the best rule errs, if the model is true.
+
+    one column                      exactly: each Gaussian's mass outside of its own regions, by Phi
+    two classes, one covariance     with D the distance of the means and t = log p1/p2,
+                                    p1 Phi(-D/2 - t/D) + p2 Phi(-D/2 + t/D)
+    otherwise                       mean of 1 - max p(state | row) over rows drawn from the model, with its error
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.models.gaussian_bayes.densities import Densities
+from bayeswise.models.gaussian_bayes.thresholds import Weighted, regions, weighted
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.tables.labels import Label
+
+Method = Literal["thresholds", "phi", "sampling"]
+
+
+@dataclass(frozen=True)
+class BayesError:
+    """The error of a rule; irreducible is what the best rule would still have."""
+
+    error: float
+    irreducible: float
+    standard_error: float  # 0 where the error is exact
+    method: Method
+    by_state: tuple[float, ...]  # the share of all rows that are of a state and taken for another
+
+    @property
+    def reducible(self) -> float:
+        """What a better rule would save."""
+        return self.error - self.irreducible
+
+    def __repr__(self) -> str:
+        bar = f" +- {self.standard_error:.2g}" if self.standard_error else ""
+        saved = f", {self.reducible:.6g} of it reducible" if self.reducible else ""
+        return f"BayesError({self.error:.6g}{bar}{saved}, by {self.method})"
+
+
+def bayes_error(
+    densities: Densities, log_prior: FloatArray, classes: Sequence[Label], *, draws: int = 200_000, seed: int = 0
+) -> BayesError:
+    """The error of the rule that takes the most probable state."""
+    if densities.n_columns == 1 and densities.freedom is None:
+        return _by_thresholds(densities, log_prior, classes)
+    if densities.is_linear and len(classes) == 2:
+        return _by_phi(densities, log_prior)
+    return _by_sampling(densities, log_prior, draws, seed)
+
+
+def error_at(densities: Densities, log_prior: FloatArray, classes: Sequence[Label], boundary: float) -> BayesError:
+    """The error of the rule that cuts one column at `boundary`: the state that lies lower is taken below it."""
+    if len(classes) != 2:
+        raise FitError(f"a boundary parts two classes; there are {len(classes)}")
+    _, lines = weighted(densities, log_prior)
+    low, high = sorted((0, 1), key=lambda state: lines[state].mean)
+    by_state = [0.0, 0.0]
+    by_state[low] = _mass(lines[low], boundary, np.inf)
+    by_state[high] = _mass(lines[high], -np.inf, boundary)
+    best = _by_thresholds(densities, log_prior, classes)
+    return BayesError(sum(by_state), best.error, 0.0, "thresholds", (by_state[0], by_state[1]))
+
+
+def _mass(line: Weighted, low: float, high: float) -> float:
+    """p(state) P(low < x < high | state), without cancellation in either tail."""
+    a, b = (low - line.mean) / line.stddev, (high - line.mean) / line.stddev
+    mass = ndtr(-a) - ndtr(-b) if a > 0 else ndtr(b) - ndtr(a)
+    return float(np.exp(line.log_prior) * mass)
+
+
+def _by_thresholds(densities: Densities, log_prior: FloatArray, classes: Sequence[Label]) -> BayesError:
+    found = regions(densities, log_prior, classes)
+    _, lines = weighted(densities, log_prior)
+    edges = [-np.inf, *found.thresholds.tolist(), np.inf]
+    lost = [0.0] * len(classes)
+    for low, high, winner in zip(edges[:-1], edges[1:], found.states, strict=True):
+        for state, line in enumerate(lines):
+            if classes[state] is not winner and classes[state] != winner:
+                lost[state] += _mass(line, low, high)
+    return BayesError(sum(lost), sum(lost), 0.0, "thresholds", tuple(lost))
+
+
+def _by_phi(densities: Densities, log_prior: FloatArray) -> BayesError:
+    gap = (densities.mean[1] - densities.mean[0]) + (densities.mean_low[1] - densities.mean_low[0])
+    spread = densities.spreads[0]
+    distance = float(np.linalg.norm(spread.whitener @ (gap / spread.stddev)))
+    prior = np.exp(log_prior)
+    if not prior.all() or distance == 0:
+        lost = np.where(np.arange(2) == np.argmax(prior), 0.0, prior)
+    else:
+        lean = float(log_prior[0] - log_prior[1]) / distance
+        lost = prior * ndtr([-0.5 * distance - lean, -0.5 * distance + lean])
+    error = float(lost.sum())
+    return BayesError(error, error, 0.0, "phi", tuple(lost.tolist()))
+
+
+def _by_sampling(densities: Densities, log_prior: FloatArray, draws: int, seed: int) -> BayesError:
+    """Rows drawn state by state in proportion to the prior; the posterior's doubt is averaged, not counted errors."""
+    if draws < 2:
+        raise ParameterError(f"draws is {draws}", fix="draw at least 2 rows")
+    prior = np.exp(log_prior)
+    counts = np.maximum(2, np.round(draws * prior)).astype(np.int64) * (prior > 0)
+    states = np.repeat(np.arange(len(prior)), counts)
+    rows = densities.sample(states, np.random.default_rng(seed))
+    posterior = normalise(densities.relative(rows) + log_prior).probability
+    doubt = 1.0 - posterior.max(axis=1)
+    taken = np.argmax(posterior, axis=1)
+    error, variance, lost = 0.0, 0.0, [0.0] * len(prior)
+    for state in np.flatnonzero(prior > 0).tolist():
+        own = states == state
+        error += prior[state] * float(doubt[own].mean())
+        variance += prior[state] ** 2 * float(doubt[own].var(ddof=1)) / float(counts[state])
+        lost[state] = float(prior[state] * (taken[own] != state).mean())
+    return BayesError(error, error, float(np.sqrt(variance)), "sampling", tuple(lost))

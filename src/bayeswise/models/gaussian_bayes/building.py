@@ -1,0 +1,170 @@
+"""From moments and settings to densities: where what was seen meets what is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.families.deviations import gap_between, mean_between
+from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError, TooFewRowsError
+from bayeswise.models.gaussian_bayes.densities import Densities
+from bayeswise.models.gaussian_bayes.moments import ClassMoments, Columns
+from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.models.gaussian_bayes.spread import (
+    Spread,
+    diagonal_spread,
+    oracle_shrinkage,
+    spherical_spread,
+    spread_of,
+)
+
+_ORDINARY = 2.0**400
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean and scale of each class; the covariance is scale / divisor."""
+
+    mean: FloatArray  # (n_states, n_columns)
+    mean_low: FloatArray  # (n_states, n_columns)
+    strength: FloatArray  # (n_states,) rows behind each mean, imagined ones too
+    scale: FloatArray  # (n_states, n_columns, n_columns) in units; the same for all states where it is shared
+    divisor: FloatArray  # (n_states,)
+    freedom: FloatArray  # (n_states,) of the Student-t predictive
+
+
+def densities(moments: ClassMoments, settings: GaussianBayesSettings, names: tuple[str, ...]) -> Densities:
+    """The densities of all classes."""
+    estimate = estimated(moments, settings)
+    spreads = _spreads(estimate, moments, settings)
+    freedom = None
+    if settings.predictive == "student-t":
+        _refuse_too_few(estimate.freedom)
+        freedom = estimate.freedom
+        factor = (1.0 + 1.0 / estimate.strength) * estimate.divisor / freedom
+        spreads = tuple(spread.times(float(f)) for spread, f in zip(spreads, factor, strict=True))
+    c = moments.columns
+    centre = np.stack([c.centre, c.centre_low])
+    if _is_ordinary(c):
+        spreads = _each(spreads, lambda spread: spread.in_units_of(c.unit))
+        return Densities(names, centre, estimate.mean, estimate.mean_low, spreads, freedom)
+    mean = c.in_units(estimate.mean, estimate.mean_low)
+    return Densities(names, np.zeros_like(centre), mean, np.zeros_like(mean), spreads, freedom, c)
+
+
+def _each(spreads: tuple[Spread, ...], change: Callable[[Spread], Spread]) -> tuple[Spread, ...]:
+    """A change of each spread; what was one object stays one."""
+    changed = {id(spread): change(spread) for spread in spreads}
+    return tuple(changed[id(spread)] for spread in spreads)
+
+
+def estimated(moments: ClassMoments, settings: GaussianBayesSettings) -> Estimate:
+    """Means and scales; the posterior ones under a prior, those of the rows without."""
+    weight, d = moments.weight, moments.mean.shape[1]
+    n_seen = float((weight > 0).sum())
+    scale, rows = moments.scatter, weight
+    mean, mean_low, strength = moments.mean, moments.mean_low, weight
+    freedom = weight - 1.0  # Jeffreys' prior
+    if settings.prior is not None:
+        mean, mean_low, scale = _with_prior(moments, settings.prior)
+        strength = weight + settings.prior.strength
+        freedom = weight + settings.prior.freedom
+    if settings.is_shared:
+        rows = np.full_like(weight, weight.sum())
+        shared = scale.sum(axis=0)
+        freedom = rows - n_seen
+        if settings.prior is not None:
+            shared = shared - (len(weight) - 1) * _prior_scale(settings.prior, moments.columns)
+            freedom = rows + settings.prior.freedom
+        scale = np.broadcast_to(shared, scale.shape)
+    divisor = _divisor(rows, freedom, n_seen, d, settings)
+    return Estimate(mean, mean_low, strength, scale, divisor, freedom - d + 1.0)
+
+
+def _divisor(
+    rows: FloatArray, freedom: FloatArray, n_seen: float, d: int, settings: GaussianBayesSettings
+) -> FloatArray:
+    if settings.prior is not None:
+        divisor = np.asarray(freedom - d - 1.0)
+        if settings.predictive == "student-t":
+            return np.maximum(divisor, 1.0)
+        if not (divisor > 0).all():
+            raise ParameterError(
+                f"the posterior mean of the covariance needs a freedom above {d + 1}", fix="raise prior.freedom"
+            )
+        return divisor
+    less = {"n": 0.0, "n-1": 1.0, "n-K": n_seen if settings.is_shared else 1.0}[settings.divisor]
+    return np.asarray(rows - less)
+
+
+def _with_prior(moments: ClassMoments, prior: NormalInverseWishart) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Posterior means as high + low, and posterior scales: scale + scatter + k n / (k + n) gap gap'."""
+    n, strength = moments.weight, float(np.asarray(prior.strength)[0])
+    if prior.n_columns != moments.mean.shape[1]:
+        raise ParameterError(f"the prior has {prior.n_columns} columns, the table {moments.mean.shape[1]}")
+    before = (np.asarray(prior.mean), np.asarray(prior.mean_low))
+    own = (moments.mean, moments.mean_low)
+    mean, mean_low = mean_between(n[:, None], own, strength, before)
+    gap = gap_between(own, before) / moments.columns.unit * np.sqrt(strength * n / (strength + n))[:, None]
+    added = gap[:, :, None] * gap[:, None, :]
+    return mean, mean_low, _prior_scale(prior, moments.columns) + moments.scatter + added
+
+
+def _prior_scale(prior: NormalInverseWishart, columns: Columns) -> FloatArray:
+    return np.asarray(np.asarray(prior.scale)[0] / columns.unit[:, None] / columns.unit)
+
+
+def _spreads(estimate: Estimate, moments: ClassMoments, settings: GaussianBayesSettings) -> tuple[Spread, ...]:
+    made: list[Spread] = []
+    for state, (scale, divisor) in enumerate(zip(estimate.scale, estimate.divisor, strict=True)):
+        if state and settings.is_shared:
+            made.append(made[0])
+        else:
+            n = float(moments.weight.sum() if settings.is_shared else moments.weight[state])
+            made.append(_spread(scale, float(divisor), n, moments, settings))
+    return tuple(made)
+
+
+def _spread(
+    scale: FloatArray, divisor: float, n: float, moments: ClassMoments, settings: GaussianBayesSettings
+) -> Spread:
+    """The spread of one class; where no row is left for a variance it is zero, and gets the floor."""
+    columns, floor = moments.columns, settings.variance_floor
+    covariance = scale / divisor if divisor > 0 else np.zeros_like(scale)
+    if n <= 0 and settings.prior is None:
+        covariance = np.diag(columns.stddev**2)  # a class without rows tells nothing
+    variance = np.diagonal(covariance)
+    if settings.covariance == "spherical":
+        return spherical_spread(variance, columns, variance_floor=floor)
+    if not settings.is_full:
+        return diagonal_spread(variance, columns, variance_floor=floor)
+    share = shrinkage_of(covariance, n, settings)
+    return spread_of(covariance, columns, shrinkage=share, variance_floor=floor, exact=moments.is_complete)
+
+
+def shrinkage_of(covariance: FloatArray, n: float, settings: GaussianBayesSettings) -> float:
+    """The share that is asked for, or the one that the correlations call for."""
+    if not isinstance(settings.shrinkage, str):
+        return float(settings.shrinkage)
+    variance = np.diagonal(covariance)
+    varies = np.flatnonzero(variance > 0)
+    stddev = np.sqrt(variance[varies])
+    return oracle_shrinkage(covariance[np.ix_(varies, varies)] / stddev / stddev[:, None], n)
+
+
+def _refuse_too_few(freedom: FloatArray) -> None:
+    if not (freedom > 0).all():
+        raise TooFewRowsError(
+            "the Student-t predictive needs more rows of each class than there are columns",
+            fix='give a prior, choose covariance="shared", or predictive="plug-in"',
+        )
+
+
+def _is_ordinary(columns: Columns) -> bool:
+    """Whether 1 / stddev and x - mean stay well within the range of floats."""
+    unit, centre = columns.unit, np.abs(columns.centre)
+    return bool((unit > 1.0 / _ORDINARY).all() and (unit < _ORDINARY).all() and (centre < _ORDINARY).all())

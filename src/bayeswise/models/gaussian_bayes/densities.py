@@ -1,0 +1,256 @@
+"""Densities of rows under each class: Gaussian, or Student-t where parameters are integrated out.
+
+    Gaussian     log p = -q / 2 - log sqrt(det(2 pi S))
+    Student-t    log p = log Gamma((f + d)/2) / Gamma(f/2) - log sqrt(det(pi f S)) - (f + d)/2 log(1 + q / f)
+
+with q = (x - mean)' S^-1 (x - mean). A missing cell is integrated out, which leaves the block of mean and S of the
+cells that are there. With one S for all Gaussian classes q differs between them by a linear function of x; then
+that is what is computed, so that posteriors stay exact however far out a row lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.engines.ranges import over_ranges
+from bayeswise.families.deviations import standard_scores
+from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import NonFiniteError
+from bayeswise.foundation.logspace import log
+from bayeswise.models.gaussian_bayes.moments import Columns
+from bayeswise.models.gaussian_bayes.spread import Spread
+
+LOG_PI = float(np.log(np.pi))
+_FAR = 600  # rows that are too far out to be squared are measured in units of 2^600 stddevs
+
+
+@dataclass(frozen=True)
+class Densities:
+    """p(row | state) for every state."""
+
+    names: tuple[str, ...]
+    centre: FloatArray  # (2, n_columns) high and low, near all classes
+    mean: FloatArray  # (n_states, n_columns)
+    mean_low: FloatArray  # (n_states, n_columns)
+    spreads: tuple[Spread, ...]  # (n_states,); one object for all states where it is shared
+    freedom: FloatArray | None = None  # (n_states,) of Student-t; None for Gaussians
+    frame: Columns | None = None  # where numbers leave the ordinary range: the units in which the rest is given
+    _blocks: dict[tuple[int, ...], Densities] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether differences between states are linear in the row."""
+        return self.freedom is None and all(each is self.spreads[0] for each in self.spreads)
+
+    # -- what rows are worth ----------------------------------------------------------------------------------
+    def log_density(self, values: FloatArray) -> FloatArray:
+        """(n_rows, n_states) log p(row | state)."""
+        return np.asarray(self.relative(values) + self.offset(values)[:, None])
+
+    def relative(self, values: FloatArray) -> FloatArray:
+        """(n_rows, n_states) log p(row | state) up to a number for each row, the same for all states: `offset`."""
+        return self._over(values, Densities._relative, Densities._far_out)
+
+    def offset(self, values: FloatArray) -> FloatArray:
+        """(n_rows,) what `relative` leaves out."""
+        if not self.is_linear and self.frame is None:
+            return np.zeros(len(values))
+        return self._over(values, Densities._offset, lambda block, part: np.full((len(part), 1), -np.inf))[:, 0]
+
+    def squared_distances(self, values: FloatArray) -> FloatArray:
+        """(n_rows, n_states) squared Mahalanobis distance to each mean, over the cells that are there."""
+        return self._over(values, Densities._squares, lambda block, part: np.full((len(part), len(self.mean)), np.inf))
+
+    def _over(
+        self, values: FloatArray, answer: _Answer, far: Callable[[Densities, FloatArray], FloatArray]
+    ) -> FloatArray:
+        """All rows as if they were complete and ordinary; then again, by pattern, those that turn out not to be."""
+        out = answer(self, values)
+        lost = np.flatnonzero(~np.isfinite(out).all(axis=1))
+        for rows, part, block in self._by_pattern(values, lost):
+            found = answer(block, part)
+            beyond = np.flatnonzero(~np.isfinite(found).all(axis=1))
+            block._refuse_infinite(part, rows, beyond)
+            found[beyond] = far(block, part[beyond])
+            out[rows] = found
+        return out
+
+    def sample(self, states: IntArray, generator: np.random.Generator) -> FloatArray:
+        """(n_rows, n_columns) one row for each of the given states."""
+        draws = generator.standard_normal((len(states), self.n_columns))
+        if self.freedom is not None:
+            freedom = self.freedom[states]
+            draws *= np.sqrt(freedom / generator.chisquare(freedom))[:, None]
+        own, rows = self.in_own_units(), np.empty_like(draws)
+        for state, spread in enumerate(own.spreads):
+            chosen = states == state
+            rows[chosen] = draws[chosen] @ spread.lower.T * spread.stddev + own.mean[state]
+        return rows
+
+    def in_own_units(self) -> Densities:
+        """The same with parameters in the columns' own numbers, which may leave the ordinary range."""
+        if self.frame is None:
+            return self
+        shared = {id(each): each.in_units_of(self.frame.unit) for each in self.spreads}
+        mean, mean_low = self.frame.from_units(self.mean)
+        centre = np.stack([self.frame.centre, self.frame.centre_low])
+        spreads = tuple(shared[id(each)] for each in self.spreads)
+        return Densities(self.names, centre, mean, mean_low, spreads, self.freedom)
+
+    # -- missing cells ----------------------------------------------------------------------------------------
+    def block(self, columns: IntArray) -> Densities:
+        """The densities of some columns, the others integrated out."""
+        key = tuple(columns.tolist())
+        if key not in self._blocks:
+            shared = {id(each): each.block(columns) for each in self.spreads}
+            frame = self.frame and Columns(*(each[columns] for each in vars(self.frame).values()))
+            self._blocks[key] = replace(
+                self,
+                names=tuple(self.names[c] for c in key),
+                centre=self.centre[:, columns].copy(),
+                mean=self.mean[:, columns].copy(),
+                mean_low=self.mean_low[:, columns].copy(),
+                spreads=tuple(shared[id(each)] for each in self.spreads),
+                frame=frame,
+                _blocks={},
+            )
+        return self._blocks[key]
+
+    def _by_pattern(
+        self, values: FloatArray, rows: IntArray
+    ) -> Iterator[tuple[IntArray, FloatArray, Densities]]:
+        """Some of the rows, by pattern of missing cells, each with its cells and their densities."""
+        if not len(rows):
+            return
+        packed, which = np.unique(np.packbits(np.isnan(values[rows]), axis=1), axis=0, return_inverse=True)
+        gaps = np.unpackbits(packed, axis=1, count=self.n_columns).astype(bool)
+        order = np.argsort(which.ravel(), kind="stable")
+        parts = np.split(rows[order], np.cumsum(np.bincount(which.ravel()))[:-1])
+        for gap, part in zip(gaps, parts, strict=True):
+            there = np.flatnonzero(~gap)
+            yield part, np.ascontiguousarray(values[np.ix_(part, there)]), self.block(there)
+
+    # -- complete rows ----------------------------------------------------------------------------------------
+    def _relative(self, values: FloatArray) -> FloatArray:
+        framed, out = self._framed(values), np.empty((len(values), len(self.mean)))
+        if self.is_linear:
+            w, c = self.linear
+            over_ranges(lambda rows: _kernels.linear_scores(out[rows], framed[rows], self.centre, w, c), len(out))
+            return out
+
+        def fill(rows: slice) -> None:
+            view = out[rows]
+            self._kernel(framed[rows], view)
+            self._to_log_density(view)
+
+        over_ranges(fill, len(out))
+        return out
+
+    def _offset(self, values: FloatArray) -> FloatArray:
+        framed, out = self._framed(values), np.zeros((len(values), 1))
+        log_unit = 0.0 if self.frame is None else float(np.log(self.frame.unit).sum())
+        if not self.is_linear:
+            return np.asarray(out - log_unit)
+        over_ranges(lambda rows: self._kernel_of_centre(framed[rows], out[rows]), len(out))
+        peak = self.spreads[0].log_root_determinant + self.n_columns * HALF_LOG_TWO_PI
+        return np.asarray(-0.5 * out - (peak + log_unit))
+
+    def _squares(self, values: FloatArray) -> FloatArray:
+        framed, out = self._framed(values), np.empty((len(values), len(self.mean)))
+        over_ranges(lambda rows: self._kernel(framed[rows], out[rows]), len(out))
+        return out
+
+    def _to_log_density(self, squares: FloatArray) -> None:
+        """Squared distances turned to log-densities, in place."""
+        if self.freedom is None:
+            squares *= -0.5
+        else:
+            squares /= self.freedom
+            np.log1p(squares, out=squares)
+            squares *= -0.5 * (self.freedom + self.n_columns)
+        squares += self.log_peak
+
+    @cached_property
+    def log_peak(self) -> FloatArray:
+        """(n_states,) the log-density at the mean."""
+        log_roots = np.array([each.log_root_determinant for each in self.spreads])
+        if self.freedom is None:
+            return -log_roots - self.n_columns * HALF_LOG_TWO_PI
+        half = 0.5 * self.n_columns
+        log_gammas = np.asarray(log_gamma_ratio(0.5 * self.freedom, half))
+        return np.asarray(log_gammas - log_roots - half * (LOG_PI + np.log(self.freedom)))
+
+    @cached_property
+    def linear(self) -> tuple[FloatArray, FloatArray]:
+        """Weights (n_states, n_columns) and constants (1, n_states): w_k . (x - centre) + c_k, for a shared spread."""
+        away = (self.mean - self.centre[0]) + (self.mean_low - self.centre[1])
+        weights = self.spreads[0].precision_times(away)
+        white = (away / self.spreads[0].stddev) @ self.spreads[0].whitener.T
+        return np.ascontiguousarray(weights), -0.5 * (white**2).sum(axis=1)[None, :]
+
+    # -- the kernel -------------------------------------------------------------------------------------------
+    @cached_property
+    def _scales(self) -> FloatArray:
+        return np.ascontiguousarray([1.0 / each.stddev for each in self.spreads]).reshape(self.mean.shape)
+
+    @cached_property
+    def _whiteners(self) -> FloatArray:
+        """Packed lower triangles; none where all columns are uncorrelated."""
+        if all(each.is_diagonal for each in self.spreads):
+            return np.empty((len(self.spreads), 0))
+        lower = np.tril_indices(self.n_columns)
+        return np.ascontiguousarray([each.whitener[lower] for each in self.spreads])
+
+    def _kernel(self, values: FloatArray, out: FloatArray, shrunk: float = 1.0) -> None:
+        _kernels.squared_distances(out, values, self.mean, self.mean_low, self._scales * shrunk, self._whiteners)
+
+    def _kernel_of_centre(self, values: FloatArray, out: FloatArray) -> None:
+        high, low = self.centre[:1], self.centre[1:]
+        _kernels.squared_distances(out, values, high, low, self._scales[:1], self._whiteners[:1])
+
+    def _framed(self, values: FloatArray) -> FloatArray:
+        if self.frame is None:
+            return values
+        return standard_scores(values, self.frame.centre, self.frame.centre_low, self.frame.unit)
+
+    def _far_out(self, values: FloatArray) -> FloatArray:
+        """Rows whose squares overflow: the differences between the states, which decide, in larger units."""
+        framed = self._framed(values)
+        if self.is_linear:
+            w, c = self.linear
+            shrunk = np.empty((len(values), len(self.mean)))
+            tiny = 2.0**-_FAR
+            _kernels.linear_scores(shrunk, framed * tiny, self.centre * tiny, w, c * tiny)
+            with np.errstate(over="ignore"):
+                return np.asarray((shrunk - shrunk.max(axis=1, keepdims=True)) * 2.0**_FAR)
+        squares = np.empty((len(values), len(self.mean)))
+        self._kernel(framed, squares, 2.0**-_FAR)
+        if self.freedom is not None:
+            log_ratio = log(squares) + 2 * _FAR * np.log(2.0) - np.log(self.freedom)
+            return np.asarray(self.log_peak - 0.5 * (self.freedom + self.n_columns) * log_ratio)
+        beyond = squares - squares.min(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            return np.asarray(self.log_peak - 0.5 * np.ldexp(np.ldexp(beyond, _FAR), _FAR))
+
+    def _refuse_infinite(self, values: FloatArray, rows: IntArray, beyond: IntArray) -> None:
+        places = np.argwhere(np.isinf(values[beyond]))
+        if len(places):
+            row, column = (int(place) for place in places[0])
+            raise NonFiniteError(
+                f"column {self.names[column]!r} has an infinite value in row {int(rows[beyond[row]]) + 1}",
+                fix="leave the cell empty, or give a finite number",
+            )
+
+
+_Answer: TypeAlias = Callable[[Densities, FloatArray], FloatArray]

@@ -1,0 +1,222 @@
+"""The fitted Gaussian Bayes model: schema, settings and exact scatter of each class, nothing else."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.engines import Request
+from bayeswise.engines.ranges import over_ranges
+from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import FitError, NotFittedError
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.models.classifier import Classifier
+from bayeswise.models.gaussian_bayes.bayes_error import BayesError, bayes_error, error_at
+from bayeswise.models.gaussian_bayes.building import densities
+from bayeswise.models.gaussian_bayes.densities import Densities
+from bayeswise.models.gaussian_bayes.discriminants import (
+    LinearDiscriminant,
+    Projection,
+    QuadraticDiscriminant,
+    fisher_projection,
+    linear_discriminant,
+    quadratic_discriminant,
+)
+from bayeswise.models.gaussian_bayes.em import Completion
+from bayeswise.models.gaussian_bayes.left_out import log_joint_left_out
+from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
+from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.statistics import Grouped, PatternScatter, Product
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema import Schema
+
+SCATTER = "scatter"
+
+
+class SingularWarning(UserWarning):
+    """A covariance has no inverse; the answer is finite, but it rests on `variance_floor`."""
+
+
+@dataclass(frozen=True, repr=False)
+class GaussianBayesModel(Classifier):
+    """p(state | row) proportional to p(state) Normal(row; mean of the state, covariance of the state).
+
+    A frozen value: `learn`, `forget`, `merge` and `changed` give new models.
+    """
+
+    schema: Schema
+    settings: GaussianBayesSettings
+    statistics: Grouped[Product]
+
+    # -- what it is -------------------------------------------------------------------------------------------
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The number columns that the model sees."""
+        return self.schema.numbers
+
+    @property
+    def scatter(self) -> PatternScatter:
+        """The exact statistic."""
+        statistic: PatternScatter = self.statistics.part[SCATTER]
+        return statistic
+
+    def request(self) -> Request:
+        return request_of(self.schema)
+
+    @cached_property
+    def moments(self) -> ClassMoments:
+        """Weight, mean and scatter of each class, completed by EM where cells are missing."""
+        if not self.classes:
+            raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
+        return class_moments(self.scatter, self.settings.covariance)
+
+    @cached_property
+    def densities(self) -> Densities:
+        """p(row | state), ready to score rows."""
+        return densities(self.moments, self.settings, self.columns)
+
+    @property
+    def completion(self) -> Completion | None:
+        """How EM went: steps, log-likelihood after each, convergence; None where no cell was missing."""
+        return self.moments.completion
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_columns)"""
+        return self.densities.in_own_units().mean
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_columns, n_columns) the matrices that distances are measured by."""
+        return np.stack([spread.covariance for spread in self.densities.in_own_units().spreads])
+
+    @cached_property
+    def singular(self) -> dict[Any, str]:
+        """Why the covariance of a class has no inverse, for those that have none; the columns by name."""
+        reasons = [spread.singular_reason(self.columns) for spread in self.densities.spreads]
+        if self.settings.is_shared:
+            reasons = reasons[:1]
+        return {label: reason for label, reason in zip(self.classes, reasons, strict=False) if reason}
+
+    def warn_if_singular(self) -> None:
+        """A warning that names the classes and the columns."""
+        if not self.singular:
+            return
+        what = "; ".join(f"class {label!r}: {reason}" for label, reason in list(self.singular.items())[:4])
+        if self.settings.is_shared:
+            what = next(iter(self.singular.values()))
+        more = f"; ... {len(self.singular) - 4} more classes" if len(self.singular) > 4 else ""
+        warnings.warn(
+            f"the covariance is singular: {what}{more}. Fix: leave out a column, give more rows, or choose "
+            'shrinkage="auto", covariance="shared" or "diagonal", or a prior',
+            SingularWarning,
+            stacklevel=4,
+        )
+
+    def n_free_parameters(self) -> int:
+        """Means, covariances, and one fewer than classes for a counted prior."""
+        k, d = len(self.classes), len(self.columns)
+        of_one = {"spherical": 1, "diagonal": d, "shared-diagonal": d}.get(self.settings.covariance, d * (d + 1) // 2)
+        prior = 0 if self.settings.class_prior is not None else k - 1
+        return prior + k * d + of_one * (1 if self.settings.is_shared else k)
+
+    def weak_prior(self, rows: float = 1.0) -> NormalInverseWishart:
+        """A prior worth so many imagined rows: mean of the whole table, its variances, no correlations."""
+        whole = self.moments.columns
+        stddev = np.where(whole.stddev > 0, whole.stddev, 1.0) * whole.unit
+        freedom = len(stddev) + 1.0 + rows
+        return NormalInverseWishart(whole.centre, rows, freedom, rows * np.diag(stddev**2), whole.centre_low)
+
+    # -- what it says about rows ------------------------------------------------------------------------------
+    def log_relative(self, batch: Batch) -> FloatArray:
+        return np.asarray(self.densities.relative(batch.values) + self.log_prior)
+
+    def log_joint(self, batch: Batch) -> FloatArray:
+        return np.asarray(self.densities.log_density(batch.values) + self.log_prior)
+
+    def probability(self, batch: Batch) -> FloatArray:
+        joint = self.densities.relative(batch.values)
+
+        def divide(rows: slice) -> None:
+            view = joint[rows]
+            view += self.log_prior
+            normalise(view, out=view, first_row=rows.start)
+
+        over_ranges(divide, len(joint))
+        return joint
+
+    def log_evidence(self, table: Any) -> FloatArray:
+        """(n_rows,) log p(row), over the cells that are there: small for rows unlike any that were learned."""
+
+        def evidence(batch: Batch) -> FloatArray:
+            return np.asarray(log_sum_exp(self.log_relative(batch)) + self.densities.offset(batch.values))
+
+        return self.over(table, evidence, ())
+
+    def mahalanobis(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) sqrt((x - mean)' covariance^-1 (x - mean)) for each class."""
+        found = self.over(table, lambda b: self.densities.squared_distances(b.values), (len(self.classes),))
+        return np.sqrt(found)
+
+    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row under the model that never saw it.
+
+        The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
+        """
+        parts = [
+            normalise(log_joint_left_out(self, batch), undefined="uniform").probability
+            for batch in self.learned(table, targets, weights)
+        ]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
+        """n rows drawn from the model, the state first and then the row given the state, as columns."""
+        generator = np.random.default_rng(seed)
+        states = generator.choice(len(self.classes), size=n, p=np.exp(self.log_prior))
+        drawn = self.densities.sample(states, generator)
+        columns = {name: drawn[:, c].tolist() for c, name in enumerate(self.columns)}
+        target = self.schema.target.name if self.schema.target else "target"
+        return {**columns, target: [self.classes[int(state)] for state in states]}
+
+    # -- discriminants and boundaries -------------------------------------------------------------------------
+    def linear(self, state: Any, against: Any) -> LinearDiscriminant:
+        """w = covariance^-1 (mean+ - mean-) and w0: the log-odds, where all classes have one covariance."""
+        if not self.settings.is_linear:
+            raise FitError(
+                f"the log-odds are not linear with {self.settings}", fix='changed(covariance="shared")'
+            )
+        return linear_discriminant(self.densities, self.log_prior, self.state(state), self.state(against))
+
+    def quadratic(self, state: Any, against: Any) -> QuadraticDiscriminant:
+        """x' A x + b . x + c: the log-odds of two classes with covariances of their own."""
+        if self.settings.predictive == "student-t":
+            raise FitError("Student-t densities have no quadratic log-odds", fix='changed(predictive="plug-in")')
+        return quadratic_discriminant(self.densities, self.log_prior, self.state(state), self.state(against))
+
+    def regions(self, column: str | None = None) -> Regions:
+        """The intervals of one column in which each class is the most probable, and the thresholds between them."""
+        return regions(self.densities, self.log_prior, self.classes, column)
+
+    def bayes_error(self, **settings: Any) -> BayesError:
+        """The error of the best rule, if the model is true: no rule can have less."""
+        return bayes_error(self.densities, self.log_prior, self.classes, **settings)
+
+    def error_at(self, boundary: float) -> BayesError:
+        """One column, two classes: the error of the rule that divides at this number, and the part to be saved."""
+        return error_at(self.densities, self.log_prior, self.classes, boundary)
+
+    def fisher(self, n_components: int | None = None) -> Projection:
+        """The directions in which the means lie farthest apart, in units of the pooled spread within classes."""
+        return fisher_projection(self.moments, self.settings, self.columns, n_components)
+
+
+def request_of(schema: Schema) -> Request:
+    """What the model needs of rows: the scatter of its number columns."""
+    return Request.numbers(SCATTER, schema.numbers, PatternScatter.of)

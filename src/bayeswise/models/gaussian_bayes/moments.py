@@ -1,0 +1,137 @@
+"""Weight, mean and scatter of each class, from the exact statistic; with holes, of the table that EM completes.
+
+Means are kept as high + low and scatters in units near the spread of each column, so that neither an offset of 1e15 nor
+a column on a scale of 1e6 (or 1e-300) costs a digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
+from bayeswise.models.gaussian_bayes.settings import Form
+from bayeswise.statistics import PatternScatter, Scatter
+
+CONSTANT_SPREAD = 2.0**-26
+"""A column that is the same in every row gets this share of its value as stddev (and 1 where the value is 0)."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the columns lie and how wide they are, whatever the class."""
+
+    centre: FloatArray  # (n_columns,) the mean of all cells
+    centre_low: FloatArray  # (n_columns,) its digits beyond 53 bits
+    unit: FloatArray  # (n_columns,) the power of two next to the stddev
+    stddev: FloatArray  # (n_columns,) of all cells, in units; 0 where the column is constant
+
+    def in_units(self, high: FloatArray, low: FloatArray) -> FloatArray:
+        """Numbers, given as high + low, counted from the centre; halved first, so that their gap cannot overflow."""
+        gap = 0.5 * high - 0.5 * self.centre
+        return np.asarray(2.0 * (gap / self.unit) + (low - self.centre_low) / self.unit)
+
+    def from_units(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The inverse, as high + low."""
+        step = steps * self.unit + self.centre_low
+        high = self.centre + step
+        moved = high - self.centre
+        return high, (self.centre - (high - moved)) + (step - moved)
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """What the rows say of each class."""
+
+    weight: FloatArray  # (n_states,)
+    mean: FloatArray  # (n_states, n_columns)
+    mean_low: FloatArray  # (n_states, n_columns)
+    scatter: FloatArray  # (n_states, n_columns, n_columns) sum of (x - mean)(x - mean)', in units
+    columns: Columns
+    completion: Completion | None = None  # how EM went, where it was needed
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the scatters are exact: then what looks singular is."""
+        return self.completion is None
+
+
+def class_moments(statistic: PatternScatter, form: Form) -> ClassMoments:
+    """Closed form for complete rows and for columns taken one by one; EM for correlated columns with holes."""
+    columns = columns_of(statistic)
+    if not statistic.holes:
+        return _of_complete(statistic.complete, columns)
+    if form in ("per-class", "shared"):
+        return _completed(statistic, columns, shared=form == "shared")
+    return _by_column(statistic, columns)
+
+
+def columns_of(statistic: PatternScatter) -> Columns:
+    """Mean and stddev of all cells of each column."""
+    weight, total, squares = (Dyadic.of(part.sum(axis=0)) for part in statistic.cells())
+    unseen = weight.is_zero()
+    divisor = _or_one(weight, unseen)
+    centre, centre_low = total.over_pair(divisor)
+    stddev = (weight * squares - total * total).sqrt_over(divisor * divisor)
+    spread = np.where(stddev > 0, stddev, np.abs(centre) * CONSTANT_SPREAD)
+    unit = np.where(spread > 0, 2.0 ** np.floor(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
+    return Columns(centre, centre_low, unit, np.asarray(stddev / unit))
+
+
+def _of_complete(scatter: Scatter, columns: Columns) -> ClassMoments:
+    weight = Dyadic.of(scatter.weight)
+    divisor = _or_one(weight, weight.is_zero())[:, None]
+    total = Dyadic.of(scatter.total)
+    mean, mean_low = total.over_pair(divisor)
+    empty = np.flatnonzero(weight.is_zero())
+    mean[empty], mean_low[empty] = columns.centre, columns.centre_low
+    rows, cols = np.tril_indices(scatter.n_columns)
+    spread = weight[:, None] * Dyadic.of(scatter.cross) - total[:, rows] * total[:, cols]
+    unit = Dyadic.of_floats(columns.unit)
+    lower = spread.over(divisor * (unit[rows] * unit[cols])[None, :])
+    full = np.empty((*mean.shape, scatter.n_columns))
+    full[:, rows, cols] = lower
+    full[:, cols, rows] = lower
+    return ClassMoments(scatter.weight.to_floats(), mean, mean_low, full, columns)
+
+
+def _by_column(statistic: PatternScatter, columns: Columns) -> ClassMoments:
+    """Each column from its own cells; a class without a cell there gets the column's mean and variance."""
+    weights = statistic.weight_of_rows.to_floats()
+    weight, total, squares = (Dyadic.of(part) for part in statistic.cells())
+    unseen = weight.is_zero()
+    divisor = _or_one(weight, unseen)
+    mean, mean_low = total.over_pair(divisor)
+    mean, mean_low = np.where(unseen, columns.centre, mean), np.where(unseen, columns.centre_low, mean_low)
+    unit = Dyadic.of_floats(columns.unit)[None, :]
+    variance = (weight * squares - total * total).over(divisor * divisor * unit * unit)
+    variance = np.where(unseen, columns.stddev**2, variance)
+    scatter = np.zeros((*mean.shape, mean.shape[1]))
+    diagonal = np.arange(mean.shape[1])
+    scatter[:, diagonal, diagonal] = weights[:, None] * variance
+    return ClassMoments(weights, mean, mean_low, scatter, columns)
+
+
+def _completed(statistic: PatternScatter, columns: Columns, *, shared: bool) -> ClassMoments:
+    patterns = [_pattern_moments(observed, scatter, columns) for observed, scatter in statistic.by_pattern()]
+    completion = complete(patterns, columns.stddev, shared=shared)
+    mean, mean_low = columns.from_units(completion.mean)
+    weight = statistic.weight_of_rows.to_floats()
+    return ClassMoments(weight, mean, mean_low, completion.scatter, columns, completion)
+
+
+def _pattern_moments(observed: IntArray, scatter: Scatter, columns: Columns) -> PatternMoments:
+    part = Columns(*(each[observed] for each in vars(columns).values()))
+    own = _of_complete(scatter, part)
+    mean = part.in_units(own.mean, own.mean_low)
+    return PatternMoments(observed, own.weight, mean, own.scatter)
+
+
+def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:
+    """The divisor with one in place of zero."""
+    return Dyadic(np.where(none, 1, divisor.integers).astype(object), divisor.exponent)
+
+

@@ -1,0 +1,197 @@
+"""One covariance, ready to measure distances: standard deviations, correlations, and what to do where it is singular.
+
+A singular covariance is found by its rank, not by a failing Cholesky factor, and gets a finite answer:
+  - a column that is constant in the class has the stddev sqrt(variance_floor) times that of the whole column; if the
+    whole column is constant, 2^-26 of its value (or 1 for the value 0);
+  - columns that determine each other (copies, sums, more columns than rows) get the variance `variance_floor` in the
+    directions, counted in units of the stddevs, in which they never differed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise.families.covariance import RANK_TOLERANCE
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.models.gaussian_bayes.moments import Columns
+
+ROUGH_RANK_TOLERANCE = 1e-9
+"""The same for covariances that EM found: they are only as exact as its last step."""
+_TAKES_PART = 1e-6  # entries of a null vector below this are rounding errors of the others
+
+
+@dataclass(frozen=True)
+class Spread:
+    """covariance = diag(stddev) correlation diag(stddev), of full rank."""
+
+    stddev: FloatArray  # (n_columns,)
+    correlation: FloatArray  # (n_columns, n_columns)
+    constant: tuple[int, ...] = ()  # columns without variance
+    bound: tuple[int, ...] = ()  # columns that determine each other
+    rank: int = 0
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the rows alone would not have given an inverse."""
+        return bool(self.constant or self.bound)
+
+    @cached_property
+    def is_diagonal(self) -> bool:
+        return not np.any(self.correlation - np.diag(np.diagonal(self.correlation)))
+
+    @cached_property
+    def lower(self) -> FloatArray:
+        """The Cholesky factor of the correlations."""
+        return np.asarray(np.linalg.cholesky(self.correlation), dtype=np.float64)
+
+    @cached_property
+    def whitener(self) -> FloatArray:
+        """The inverse of `lower`: whitener @ ((x - mean) / stddev) has uncorrelated entries of variance 1."""
+        return _inverse(self.lower)
+
+    @cached_property
+    def log_root_determinant(self) -> float:
+        """log sqrt(det covariance)."""
+        return float(np.log(self.stddev).sum() + np.log(np.diagonal(self.lower)).sum())
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(n_columns, n_columns)"""
+        return np.asarray(self.correlation * self.stddev[:, None] * self.stddev)
+
+    def precision_times(self, vectors: FloatArray) -> FloatArray:
+        """(..., n_columns) covariance^-1 v for each v."""
+        white = self.whitener
+        return np.asarray((vectors / self.stddev) @ (white.T @ white) / self.stddev)
+
+    def block(self, columns: IntArray) -> Spread:
+        """The marginal of some columns: rows and columns of the covariance that belong to the others are left out."""
+        return Spread(self.stddev[columns], self.correlation[np.ix_(columns, columns)])
+
+    def times(self, factor: float) -> Spread:
+        """The covariance times a number."""
+        return replace(self, stddev=self.stddev * np.sqrt(factor))
+
+    def in_units_of(self, unit: FloatArray) -> Spread:
+        """From units of the columns to the columns' own numbers."""
+        return replace(self, stddev=self.stddev * unit)
+
+    def singular_reason(self, names: Sequence[str]) -> str:
+        """Why the rows alone give no inverse, with the columns by name; empty if they do."""
+        words = []
+        if self.constant:
+            words.append(f"constant: {_listed(self.constant, names)}")
+        if self.bound:
+            words.append(f"determine each other: {_listed(self.bound, names)}")
+        return f"rank {self.rank} of {len(self.stddev)} ({'; '.join(words)})" if words else ""
+
+
+def spread_of(
+    covariance: FloatArray, columns: Columns, *, shrinkage: float, variance_floor: float, exact: bool = True
+) -> Spread:
+    """A covariance in units of the columns, shrunk towards its diagonal and then, where singular, repaired."""
+    variance = np.diagonal(covariance)
+    varies = variance > 0
+    own = np.sqrt(np.where(varies, variance, 1.0))
+    correlation = covariance / own[:, None] / own
+    correlation[~varies, :] = 0.0
+    correlation[:, ~varies] = 0.0
+    correlation = np.clip((1.0 - shrinkage) * correlation, -1.0, 1.0)
+    np.fill_diagonal(correlation, 1.0)
+    stddev = np.where(varies, own, _least_stddev(columns, variance_floor))
+    correlation, bound = _repaired(correlation, varies, variance_floor, exact)
+    rank = int(varies.sum()) - bound[1]
+    constant = tuple(np.flatnonzero(~varies).tolist())
+    return Spread(stddev, correlation, constant, tuple(bound[0].tolist()), rank)
+
+
+def diagonal_spread(variance: FloatArray, columns: Columns, *, variance_floor: float) -> Spread:
+    """Uncorrelated columns, from variances in units of the columns."""
+    varies = variance > 0
+    stddev = np.where(varies, np.sqrt(np.abs(variance)), _least_stddev(columns, variance_floor))
+    constant = tuple(np.flatnonzero(~varies).tolist())
+    return Spread(stddev, np.eye(len(stddev)), constant, (), int(varies.sum()))
+
+
+def spherical_spread(variance: FloatArray, columns: Columns, *, variance_floor: float) -> Spread:
+    """One variance for all columns, the mean of theirs in their own units."""
+    largest = columns.unit.max(initial=5e-324)
+    width = columns.unit / largest
+    common = float(np.mean(variance * width**2)) if len(variance) else 1.0
+    constant: tuple[int, ...] = ()
+    if common <= 0:
+        common = float(np.mean((_least_stddev(columns, variance_floor) * width) ** 2))
+        constant = tuple(range(len(variance)))
+    stddev = np.sqrt(common) / width
+    return Spread(stddev, np.eye(len(variance)), constant, (), len(variance) - len(constant))
+
+
+def oracle_shrinkage(correlation: FloatArray, n: float) -> float:
+    """Oracle approximating shrinkage (Chen, Wiesel, Eldar, Hero 2010) of correlations from n rows.
+
+    With a = mean of r_ij^2 over all d^2 entries it is (a + 1) / ((n + 1)(a - 1/d)), at most 1.
+
+    >>> oracle_shrinkage(np.array([[1.0, 0.5], [0.5, 1.0]]), 9.0)
+    1.0
+    """
+    d = len(correlation)
+    if d < 2 or n <= 0:
+        return 0.0
+    alpha = float(np.mean(correlation**2))
+    excess = (n + 1.0) * (alpha - 1.0 / d)
+    return 1.0 if excess <= 0 else min(1.0, (alpha + 1.0) / excess)
+
+
+def _least_stddev(columns: Columns, variance_floor: float) -> FloatArray:
+    """(n_columns,) in units, for a class in which the column never varies."""
+    return np.where(columns.stddev > 0, np.sqrt(variance_floor) * columns.stddev, 1.0)
+
+
+def _repaired(
+    correlation: FloatArray, varies: BoolArray, floor: float, exact: bool
+) -> tuple[FloatArray, tuple[IntArray, int]]:
+    """Eigenvalues that are rounding errors of zero, raised to the floor; the columns that they bind, and their number.
+
+    No raised eigenvalue passes one that the rows gave.
+    """
+    if _has_full_rank(correlation):
+        return correlation, (np.empty(0, dtype=np.int64), 0)
+    values, vectors = np.linalg.eigh(correlation)
+    tolerance = (RANK_TOLERANCE if exact else ROUGH_RANK_TOLERANCE) * len(values)
+    null = values <= tolerance
+    n_null = int(null.sum())
+    if n_null == 0:
+        return correlation, (np.empty(0, dtype=np.int64), 0)
+    raised = min(floor, float(values[~null].min(initial=1.0)))
+    bound = np.flatnonzero(varies & (np.abs(vectors[:, null]).max(axis=1) > _TAKES_PART))
+    values = np.where(null, raised, values)
+    full = (vectors * values) @ vectors.T
+    return 0.5 * (full + full.T), (bound, n_null)
+
+
+def _has_full_rank(correlation: FloatArray) -> bool:
+    """Whether the Cholesky factor alone proves it: no eigenvalue is below 1 / |L^-1|^2."""
+    try:
+        lower = np.asarray(np.linalg.cholesky(correlation), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.sum(_inverse(lower) ** 2) < 1.0 / ROUGH_RANK_TOLERANCE / max(1, len(lower)))
+
+
+def _inverse(lower: FloatArray) -> FloatArray:
+    """The inverse of a lower triangle, row by row."""
+    inverse = np.zeros_like(lower)
+    for j in range(len(lower)):
+        inverse[j] = -(lower[j, :j] @ inverse[:j])
+        inverse[j, j] += 1.0
+        inverse[j] /= lower[j, j]
+    return inverse
+
+
+def _listed(columns: Sequence[int], names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(repr(names[column]) for column in columns[:most])
+    return f"{shown}, ... {len(columns) - most} more" if len(columns) > most else shown
