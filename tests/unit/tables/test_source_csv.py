@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sweeps import labels_of, numbers_of
+from sweeps import labels_of, numbers_of, strays_of
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
 from bayeswise.tables.source import open_source
@@ -270,3 +272,24 @@ def test_a_table_of_thousands_of_columns_comes_in_many_rows_at_once(tmp_path: Pa
 def test_options_of_databases_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"table_name means nothing for t.csv"):
         open_source(written(tmp_path, GOLF), table_name="golf")
+
+
+def test_a_decimal_comma_goes_with_exponents_and_without_points(tmp_path: Path) -> None:
+    path = written(tmp_path, "a;b\n1,5e3;x\n123456789012345678,25;y\n1.234,5;z\n")
+    source = open_source(path, decimal=",")
+    assert numbers_of(source, "a")[:2] == [1500.0, 123456789012345678.25]
+    assert [stray.text for stray in strays_of(source, "a")] == ["1.234,5"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_reads_with_threads_of_its_own(tmp_path: Path) -> None:
+    path = written(tmp_path, "a,b\n" + "1,2\n" * 50_000)
+    code = (
+        "import os, sys; from bayeswise.tables.source import open_source\n"
+        "def total(): return sum(c.matrix(['a', 'b'])[0].sum() for c in open_source(sys.argv[1]).chunks(['a', 'b']))\n"
+        "assert total() == 150_000.0\n"
+        "child = os.fork()\n"
+        "if child == 0: os._exit(0 if total() == 150_000.0 else 1)\n"
+        "sys.exit(os.waitpid(child, 0)[1])\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(path)], timeout=60, check=False).returncode == 0

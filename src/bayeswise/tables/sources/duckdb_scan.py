@@ -16,7 +16,6 @@ from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_c
 from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
 
-
 _SETTINGS = (
     "SET enable_progress_bar = false",
     "SET preserve_insertion_order = true",

@@ -188,9 +188,14 @@ class TableChunk:
         self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
 
 
-@cache
 def readers() -> ThreadPoolExecutor:
     """Threads that read columns side by side; the kernel leaves the interpreter's lock to others."""
+    return _readers_of(os.getpid())
+
+
+@cache
+def _readers_of(process: int) -> ThreadPoolExecutor:
+    """A forked process has none of its parent's threads and needs its own."""
     return ThreadPoolExecutor(min(8, os.cpu_count() or 1), thread_name_prefix="bayeswise-reader")
 
 
