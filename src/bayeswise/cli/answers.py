@@ -126,7 +126,7 @@ class Answers:
         log_joint = self.model.log_joint(batch)  # (n_rows, n_states)
         best = np.argmax(log_joint, axis=1)
         self._refuse_impossible(log_joint[np.arange(batch.n_rows), best], chunk)
-        yield [self.model.classes[state] for state in best.tolist()]
+        yield list(map(self.model.classes.__getitem__, best.tolist()))
         if self.layout.probabilities or self.layout.evidence is not None:
             posterior = self.model.posterior(batch)
             if self.layout.probabilities:

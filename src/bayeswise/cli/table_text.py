@@ -2,66 +2,84 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bayeswise.explanations.plain import json_value
 from bayeswise.tables.sources.dialect import Dialect
 
-_STARTS = "=+-@\t\r"
+_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[0-9.,][0-9.,' ]*([eE][+-]?[0-9]+)?%?\s*")  # with any marks between the digits
 
 
-def guarded(cells: Sequence[Any]) -> Sequence[Any]:
-    """Text cells that a spreadsheet would run get an apostrophe in front; numbers stay numbers.
+def guarded(cell: str) -> str:
+    """Text that a spreadsheet would run gets an apostrophe in front; numbers stay numbers.
 
-    >>> guarded(["=1+1", "-5", "-5+cmd", "@sum", "a=b", None, -2.5])
-    ["'=1+1", '-5', "'-5+cmd", "'@sum", 'a=b', None, -2.5]
+    >>> [guarded(cell) for cell in ("=1+1", "-5", "-5+cmd", "@sum", "a=b", "")]
+    ["'=1+1", '-5', "'-5+cmd", "'@sum", 'a=b', '']
     """
-    try:  # one search over all cells is much faster than a look at each
-        joined = "\0" + "\0".join(cells)
-        if not any(f"\0{start}" in joined for start in _STARTS):
-            return cells
-    except TypeError:  # some cells are no text
-        pass
-    return [f"'{cell}" if _is_formula(cell) else cell for cell in cells]
+    return f"'{cell}" if cell.startswith(_STARTS) and not _NUMBER.fullmatch(cell) else cell
 
 
-def _is_formula(cell: Any) -> bool:
-    return isinstance(cell, str) and cell[:1] in _STARTS and cell != "" and not _NUMBER.fullmatch(cell)
+def each(change: Callable[[str], str], cells: Sequence[str]) -> list[str]:
+    """The changed cells; of equal ones only the first is changed."""
+    changed = {cell: change(cell) for cell in set(cells)}
+    return list(map(changed.__getitem__, cells))
 
 
 class CsvText:
-    """Columns as records of CSV, in the dialect of the table they come from."""
+    r"""Columns as records of CSV, in the dialect of the table they come from.
+
+    >>> text = CsvText()
+    >>> text.begin(["size", "=p"]) + text.rows([["5, or 6", "0007"], [0.25, 1.0]], safe=[False, True])
+    b'size,\'=p\n"5, or 6",0.25\n0007,1.0\n'
+    """
 
     def __init__(self, dialect: Dialect | None = None, *, raw: bool = False) -> None:
         self._dialect = dialect or Dialect()
         self._raw = raw
+        self._quoted = (self._dialect.delimiter, '"', "\n", "\r")
 
     def begin(self, names: Sequence[str]) -> bytes:
         """The header."""
-        return self._records([names if self._raw else guarded(names)])
+        return self.rows([[name] for name in names], [False] * len(names))
 
     def rows(self, columns: Sequence[Sequence[Any]], safe: Sequence[bool]) -> bytes:
         """One record for each row; columns that are `safe` hold nothing that could be a formula."""
-        return self._records(zip(*map(self._column, columns, safe), strict=True))
+        texts = list(map(self._column, columns, safe))
+        if len(texts) == 1:  # a record that is an empty line would be overlooked
+            texts = [[cell or '""' for cell in texts[0]]]
+        lines = map(self._dialect.delimiter.join, zip(*texts, strict=True))
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
 
     def end(self) -> bytes:
         return b""
 
-    def _column(self, cells: Sequence[Any], safe: bool) -> Sequence[Any]:
-        if self._dialect.decimal == "," and cells and isinstance(cells[0], float):
-            return [repr(number).replace(".", ",") for number in cells]
-        return cells if safe or self._raw else guarded(cells)
+    def _column(self, cells: Sequence[Any], safe: bool) -> Sequence[str]:
+        """The cells as they stand in a record; one search over all of them is faster than a look at each."""
+        texts = self._texts(cells)
+        joined = "\0" + "\0".join(texts)
+        if not safe and not self._raw and any(f"\0{start}" in joined for start in _STARTS):
+            texts = each(guarded, texts)
+        if any(mark in joined for mark in self._quoted):
+            texts = each(self._in_quotes, texts)
+        return texts
 
-    def _records(self, records: Iterable[Iterable[Any]]) -> bytes:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=self._dialect.delimiter, lineterminator="\n").writerows(records)
-        return text.getvalue().encode("utf-8", "surrogatepass")
+    def _texts(self, cells: Sequence[Any]) -> Sequence[str]:
+        kinds = set(map(type, cells))
+        if kinds <= {str}:
+            return cells
+        if kinds == {float}:
+            numbers = list(map(repr, cells))
+            return numbers if self._dialect.decimal == "." else [number.replace(".", ",") for number in numbers]
+        return ["" if cell is None else str(cell) for cell in cells]
+
+    def _in_quotes(self, text: str) -> str:
+        if any(mark in text for mark in self._quoted):
+            return '"' + text.replace('"', '""') + '"'
+        return text
 
 
 class JsonLines:
