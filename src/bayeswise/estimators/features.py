@@ -96,6 +96,12 @@ def batches(
         yield from _table_batches(schema, open_source(X), labels, weights, vocabularies)
 
 
+def number_columns(schema: Schema, X: Any) -> dict[str, FloatArray]:
+    """The number columns of X by name."""
+    whole = list(batches(schema, X))
+    return {name: np.concatenate([batch.values[:, k] for batch in whole]) for k, name in enumerate(schema.numbers)}
+
+
 def _number_batch(X: Any) -> Batch:
     return Batch(len(X), X, np.empty((len(X), 0), dtype=np.int32))
 

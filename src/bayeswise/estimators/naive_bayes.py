@@ -21,6 +21,7 @@ from bayeswise.foundation.errors import DataError, FitError, ParameterError
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
 from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.models.naive_bayes.words import Words
 from bayeswise.posteriors.normalise import log_posterior
@@ -41,8 +42,9 @@ _BELIEFS = (
 class NaiveBayes(ClassifierMixin, BaseEstimator):
     """p(class | row) proportional to p(class) prod p(cell | class), for numbers, categories, flags and text together.
 
-    families      "auto" by the kind of column; one family for all numbers ("normal", "poisson", ...); "categorical";
-                  a model of words for a sparse matrix ("multinomial", "bernoulli", "complement"); a mapping by column
+    families      "auto" by the kind of column; "select" by evidence (`selection_` says why); one family for all
+                  numbers ("normal", "poisson", ...); "categorical"; a model of words for a sparse matrix
+                  ("multinomial", "bernoulli", "complement"); a mapping by column
     missing       a missing cell is left out ("ignore"), a level of its own ("level") or an error
     unseen        a level never seen is smoothed ("smooth"), left out ("ignore") or an error
     convention    a preset: "laplace", "exact", "smoothed-prior", "as-printed", "scikit-learn", "weka", ...; what is
@@ -84,6 +86,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.levels = levels
 
     model_: NaiveBayesModel
+    selection_: Selection
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -91,7 +94,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._dtype_of_y = np.asarray(y).dtype
         schema = features.schema_of(X, categorical=self._is_categorical(), wishes=self._wishes())
-        factors = self._factors(X, schema)
+        factors = self._factors(X, schema, labels, weights)
         empty = summarise([], schema, request_of(factors, schema)).statistics
         return self._merged(NaiveBayesModel(schema, self._settings(), factors, empty), X, labels, weights)
 
@@ -198,9 +201,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return settings_of(None, given)
         return settings_of(self.convention, {n: v for n, v in given.items() if v != getattr(standard, n)})
 
-    def _factors(self, X: Any, schema: Schema) -> tuple[Factor, ...]:
+    def _factors(self, X: Any, schema: Schema, labels: Labels, weights: FloatArray | None) -> tuple[Factor, ...]:
         """The factors of the schema; every column of a sparse matrix is a word, seen or not."""
-        factors = factors_for(schema, "auto" if self._is_categorical() else self.families)
+        wanted = "auto" if self._is_categorical() else self.families
+        if isinstance(wanted, str) and wanted == "select":
+            extents = {name: extent_of(column) for name, column in features.number_columns(schema, X).items()}
+            self.selection_ = select_families(features.batches(schema, X, labels, weights), schema, extents)
+            wanted = self.selection_.families
+        factors = factors_for(schema, wanted)
         if not issparse(X):
             return factors
         words = features.words_of(X.shape[1])

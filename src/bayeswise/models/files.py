@@ -10,6 +10,7 @@ from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.counted_columns import CountedColumns
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
@@ -40,6 +41,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
         Numbers,
         Others,
         Words,
+        CountedColumns,
         *_TABLES,
         *_STATISTICS,
         *_FAMILIES,

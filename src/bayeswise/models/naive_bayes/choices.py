@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from bayeswise import families
 from bayeswise.foundation.errors import NotStreamableError, ParameterError
 from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.counted_columns import CountedColumns
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
@@ -36,16 +37,17 @@ def _needs_nothing(kind: Any) -> bool:
 def factors_for(schema: Schema, wanted: Families = "auto") -> tuple[Factor, ...]:
     """The factors of a schema: normal for numbers, Poisson for counts, counting for categories, words for text.
 
-    `wanted` is "auto", one family for all number columns (a name or an object), or a mapping by column; text columns
-    take "multinomial", "bernoulli" or "complement".
+    `wanted` is "auto", one family for all number columns (a name or an object), or a mapping by column. Text columns
+    take "multinomial", "bernoulli" or "complement"; number columns that take one of them count words and are one group.
     """
     by_column = _by_column(schema, wanted)
     factors: list[Factor] = []
-    normal = tuple(name for name in schema.numbers if by_column[name] == families.Normal())
-    if normal:
-        factors.append(Numbers(normal))
-    for family in _distinct(by_column[name] for name in schema.numbers if name not in normal):
-        factors.append(Others(tuple(name for name in schema.numbers if by_column[name] == family), family))
+    for family in _distinct(by_column[name] for name in schema.numbers):
+        columns = tuple(name for name in schema.numbers if by_column[name] == family)
+        if family == families.Normal():
+            factors.append(Numbers(columns))
+        else:
+            factors.append(CountedColumns(columns, family) if family in TEXT_MODELS else Others(columns, family))
     if schema.categories:
         factors.append(Categories(schema.categories))
     factors.extend(Words((name,), by_column[name]) for name in schema.texts)
@@ -76,6 +78,8 @@ def _family(schema: Schema, column: str, family: Any) -> Any:
     if kind in ("category", "binary"):
         return _one_of(family, ("categorical",), column)
     known = number_families()
+    if isinstance(family, str) and family in TEXT_MODELS:
+        return family
     found = known[_one_of(family, tuple(known), column)] if isinstance(family, str) else family
     if not hasattr(found, "log_density"):
         raise ParameterError(f"column {column!r} has the family {family!r}", fix=f"choose one of {', '.join(known)}")

@@ -10,9 +10,11 @@ from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.naive_bayes.choices import Families, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings, settings_of
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.profile import profile
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import Source, open_source
 from bayeswise.tables.sweep import Report
@@ -33,6 +35,7 @@ def fit(
 ) -> NaiveBayesModel:
     """Learn naive Bayes from any table: a path, `-`, a dataframe, an array, a list of dicts.
 
+    families: "auto" by kind, "select" by the evidence of each family (see `select`), a name, or a mapping by column.
     Wishes about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"],
     missing="ignore" | "level" | "error", unseen="smooth" | "ignore" | "error", weight="n".
     Wishes about beliefs: smoothing, class_prior, prior_smoothing, variance_divisor, variance_floor, ...
@@ -72,6 +75,8 @@ def learned(
         schema = infer_schema(source, target, **about_columns)
     elif about_columns:
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
+    if isinstance(families, str) and families == "select":
+        families = select(source, schema).families
     return _swept(source, schema, settings, factors_for(schema, families), threads, progress)
 
 
@@ -103,3 +108,16 @@ def _swept(
             f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
         )
     return NaiveBayesModel(schema, settings, factors, found.statistics), encoder.report
+
+
+def select(table: Any, schema: Schema) -> Selection:
+    """The family of each number column with the largest evidence, and why.
+
+    >>> rows = [{"visits": k % 4, "y": "ab"[k % 2]} for k in range(12)]
+    >>> select(rows, infer_schema(open_source(rows), "y", kinds={"visits": "number"}))
+    visits: poisson: the rows are e^1.4 times as probable as under normal
+    """
+    source = table if hasattr(table, "chunks") else open_source(table)
+    found = profile(source, list(schema.numbers)) if schema.numbers else {}
+    extents = {name: Extent(column.minimum, column.decimals == 0) for name, column in found.items()}
+    return select_families(Encoder(schema, learning=True).batches(source), schema, extents)

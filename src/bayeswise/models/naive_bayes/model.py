@@ -17,6 +17,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, NotFittedError, NotMergedError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.far_out import far_out
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
@@ -78,7 +79,8 @@ class NaiveBayesModel:
         made = (
             factor.scores(self.statistics.part[factor.name], self.settings, self.schema) for factor in self.factors
         )
-        return tuple(each.with_texts(self.class_weight) if isinstance(each, WordScores) else each for each in made)
+        of_words = (WordScores, CountedScores)
+        return tuple(each.with_texts(self.class_weight) if isinstance(each, of_words) else each for each in made)
 
     def n_free_parameters(self) -> int:
         """Free parameters: those of each factor, and one fewer than classes for a counted prior."""

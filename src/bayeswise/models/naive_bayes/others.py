@@ -16,10 +16,10 @@ import numpy as np
 
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.priors import BetaPrior, GammaPrior
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm
+from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Schema
@@ -110,7 +110,7 @@ class FamilyScores:
         """Parameters and where they are known; `whole` has the same groups, each the whole column."""
         estimate, fallback = self.family.estimate(statistic), self.family.estimate(whole)
         known = estimate.exists | fallback.exists
-        prior = self._imagined_rows(whole, fallback.parameters)
+        prior = imagined_rows(self.family, whole, self.pseudo_rows)
         if prior is not None:
             return self.family.parameters(statistic, prior), known
         chosen = {
@@ -120,26 +120,6 @@ class FamilyScores:
             for each in fields(estimate.parameters)
         }
         return type(estimate.parameters)(**chosen), known
-
-    def _imagined_rows(self, whole: Any, parameters: Any) -> Any:
-        """`pseudo_rows` imagined rows of the whole column, as a conjugate prior; None where there is none."""
-        if self.pseudo_rows == 0:
-            return None
-        if hasattr(parameters, "rate") and self.family.name in ("poisson", "exponential"):
-            n_rows = whole.weight_of_rows.to_floats()[:, None]
-            usable = (parameters.rate > 0) & np.isfinite(parameters.rate)
-            rate = np.where(usable, parameters.rate, self._rate_of_zeros(n_rows))
-            if self.family.name == "poisson":
-                return GammaPrior(self.pseudo_rows * rate, np.full_like(rate, self.pseudo_rows))
-            return GammaPrior(np.full_like(rate, self.pseudo_rows), self.pseudo_rows / rate)
-        if hasattr(parameters, "probability"):
-            share = np.clip(parameters.probability, 1e-6, 1.0 - 1e-6)
-            return BetaPrior(self.pseudo_rows * share, self.pseudo_rows * (1.0 - share))
-        return None
-
-    def _rate_of_zeros(self, n_rows: FloatArray) -> FloatArray:
-        """A column of zeros only: one event in as many rows and one more, or the rate of such short times."""
-        return 1.0 / (n_rows + 1.0) if self.family.name == "poisson" else n_rows + 1.0
 
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         drawn = self.family.sample(self.parameters[0], len(states), generator)  # (n, n_states, n_columns)

@@ -45,9 +45,9 @@ class Words:
         return f"words of {self.columns[0]}"
 
     def request(self, schema: Schema) -> Request:
-        return Request.words(self.name, self.columns[0], self._counted)
+        return Request.words(self.name, self.columns[0], self.counted)
 
-    def _counted(
+    def counted(
         self, counts: Any, words: Vocabulary, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
     ) -> Counts:
         """Words (or, for the Bernoulli model, texts with the word) counted by class."""
