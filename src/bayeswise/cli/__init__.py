@@ -2,6 +2,13 @@
 
     app.py      the table of verbs and the one that was asked for, imported alone
     VERB.py     a function `run` whose signature is the command's, told to the reader by its docstring
+    *_page.py   what a verb shows in a terminal, from the facts that --json prints
+
+    columns.py reading.py writing.py    options of all verbs; tables that come in, files that go out
+    answers.py table_text.py            rows with answers, chunk by chunk; CSV and JSON
+    wanted.py learned.py                what `fit` is asked for, and what a model has learned
+    one_row.py reasons.py               the row that `explain` is about, and why
+    pairs.py many_values.py progress.py words of NAME=VALUE, several values of one option, the bar on stderr
 
 Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do not fit, 5 a check failed,
 130 interrupted.

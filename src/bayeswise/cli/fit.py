@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from bayeswise.cli import columns, reading
-from bayeswise.cli.learned import class_prior, class_weights, columns_of
-from bayeswise.cli.pairs import by_name
 from bayeswise.cli.progress import Bar
-from bayeswise.cli.settings import beliefs, check_prior, families, policies, prior_of
-from bayeswise.cli.table_text import as_json as json_text
 from bayeswise.cli.writing import check_model_output, default_model_name, saved, say
 from bayeswise.foundation.errors import UsageError
-from bayeswise.models.files import load
-from bayeswise.models.naive_bayes import NaiveBayesModel
-from bayeswise.models.naive_bayes.learning import learned, learned_like
-from bayeswise.tables.names import find_name
-from bayeswise.tables.source import Source
-from bayeswise.tables.sweep import Report
 
 
 def run(
@@ -95,6 +84,11 @@ def run(
     give the same file, byte for byte, in any order. A model that is there already is replaced when the new one
     is whole.
     """
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.cli.wanted import Wanted, beliefs, facts_of
+    from bayeswise.models.files import load
+    from bayeswise.models.naive_bayes.learning import learned, learned_like
+
     typed = beliefs(
         smoothing=smoothing,
         m_estimate=m_estimate,
@@ -137,70 +131,3 @@ def run(
 
     show(facts)
     say(saved(path, replaced), f"Next: bayeswise predict {shlex.quote(path)} NEW.csv > answers.csv")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What was typed about columns and beliefs."""
-
-    kinds: dict[str, list[str] | None]
-    levels: list[str] | None
-    weight: str | None
-    missing: list[str] | None
-    unseen: list[str] | None
-    family: list[str] | None
-    beliefs: dict[str, Any]
-    prior: list[str] | None
-
-    def about(self, source: Source) -> dict[str, Any]:
-        """What `learned` takes, for the columns of this table."""
-        check_prior(self.prior or ())
-        names = [column.name for column in source.columns]
-        asked = columns.asked_for(names, **self.kinds)
-        declared = by_name(self.levels or (), names, "--levels", "size=S,M,L")
-        asked["levels"] |= {name: levels.split(",") for name, levels in declared.items()}
-        return {
-            **asked,
-            "weight": self.weight,
-            "missing": policies(self.missing, names, "--missing"),
-            "unseen": policies(self.unseen, names, "--unseen"),
-            "families": families(self.family),
-            **self.beliefs,
-        }
-
-    def with_prior(self, model: NaiveBayesModel) -> NaiveBayesModel:
-        """The model with the prior that was typed, if there was one."""
-        return model.changed(class_prior=prior_of(self.prior, model.classes)) if self.prior else model
-
-    def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> NaiveBayesModel:
-        """The model whose columns and settings are to be taken; it leaves nothing else to ask for."""
-        others = [name for name, value in (*self.kinds.items(), *vars(self).items()) if value and name != "kinds"]
-        if others:
-            raise UsageError(
-                f"--like takes all columns and settings from a model, and {others[0]} asks for others",
-                fix="leave out either of them",
-            )
-        if target is not None and like.schema.target is not None:
-            find_name(target, [like.schema.target.name], where="the model of --like", role="target")
-        return like
-
-
-def facts_of(model: NaiveBayesModel, report: Report, source: str, path: str, replaced: bool) -> dict[str, Any]:
-    """What was learned, as plain data."""
-    target = model.schema.target
-    return {
-        "model": path,
-        "replaced": replaced,
-        "source": source,
-        "rows": report.rows - report.without_target - report.without_weight,
-        "rows_without_target": report.without_target,
-        "rows_without_weight": report.without_weight,
-        "target": None if target is None else target.name,
-        "weight": model.schema.weight,
-        "classes": class_weights(model),
-        "prior": class_prior(model),
-        "columns": columns_of(model),
-        "no_numbers": {name: str(count) for name, count in report.strays.items() if count.strays},
-        "convention": model.settings.convention,
-        "n_free_parameters": model.n_free_parameters(),
-    }

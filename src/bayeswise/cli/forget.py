@@ -7,12 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from bayeswise.cli import columns, reading
-from bayeswise.cli.learned import class_weights, count_of
-from bayeswise.cli.look_page import class_table
 from bayeswise.cli.progress import Bar
-from bayeswise.cli.table_text import as_json as json_text
 from bayeswise.cli.writing import check_model_output, saved, say
-from bayeswise.models.files import load
 
 
 def run(
@@ -35,6 +31,10 @@ def run(
 
     Rows that were not learned are refused, as far as the counts can tell, and nothing is written.
     """
+    from bayeswise.cli.learned import class_weights, count_of
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.models.files import load
+
     fitted = load(model)
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
@@ -62,6 +62,8 @@ def run(
 def show(facts: dict[str, Any], weighted: bool) -> None:
     """How many rows are gone, and what is left of each class."""
     from rich.console import Console
+
+    from bayeswise.cli.look_page import class_table
 
     page = Console(highlight=False, emoji=False)
     rows, gone = facts["rows"], facts["weight_forgotten"]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.learned import class_prior, class_weights, columns_of, parameters_of, settings_of
-from bayeswise.cli.table_text import as_json as json_text
-from bayeswise.models.files import load
-from bayeswise.models.naive_bayes import NaiveBayesModel
-from bayeswise.store.file import describe
+if TYPE_CHECKING:
+    from bayeswise.models.naive_bayes import NaiveBayesModel
 
 
 def run(
@@ -23,6 +20,9 @@ def run(
     bayeswise inspect play.bayeswise
     bayeswise inspect play.bayeswise --json | jq .columns
     """
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.models.files import load
+
     fitted = load(model)
     facts = {"model": model, **about_file(model), **about_model(fitted)}
     if as_json:
@@ -35,12 +35,16 @@ def run(
 
 def about_file(path: str) -> dict[str, Any]:
     """What the file says about itself."""
+    from bayeswise.store.file import describe
+
     described = describe(path)
     return {name: described[name] for name in ("kind", "format", "checksum", "size")}
 
 
 def about_model(model: NaiveBayesModel) -> dict[str, Any]:
     """What the model knows; of one without rows only what it looks at."""
+    from bayeswise.cli.learned import class_prior, class_weights, columns_of, parameters_of, settings_of
+
     schema = model.schema
     empty = not model.classes
     learned = {} if empty else parameters_of(model)

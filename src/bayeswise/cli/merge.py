@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from functools import reduce
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.learned import class_weights
-from bayeswise.cli.look_page import class_table
-from bayeswise.cli.table_text import as_json as json_text
 from bayeswise.cli.writing import check_model_output, saved, say
 from bayeswise.foundation.errors import UsageError
-from bayeswise.models.files import load
-from bayeswise.models.naive_bayes import NaiveBayesModel
-from bayeswise.tables.notes import shown
+
+if TYPE_CHECKING:
+    from bayeswise.models.naive_bayes import NaiveBayesModel
 
 
 def run(
@@ -33,13 +30,17 @@ def run(
 
     The models must have the same columns and settings; `fit --like` sees to that.
     """
+    from bayeswise.cli.learned import class_weights
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.models.files import load
+
     if len(models) < 2:
         raise UsageError("merge takes two models or more", fix="name another one")
     replaced = check_model_output(out, [], force=force, updated=models)
     loaded = [load(path) for path in models]
-    merged = reduce(NaiveBayesModel.merge, loaded)
+    merged = reduce(lambda one, other: one.merge(other), loaded)
     merged.save(out)
-    facts = {
+    facts: dict[str, Any] = {
         "model": out,
         "replaced": replaced,
         "merged": models,
@@ -53,18 +54,21 @@ def run(
     say(saved(out, replaced))
 
 
-def show(facts: dict[str, object], loaded: list[NaiveBayesModel]) -> None:
+def show(facts: dict[str, Any], loaded: list[NaiveBayesModel]) -> None:
     """The weight of each model, and the classes of all."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from bayeswise.cli.look_page import class_table
+    from bayeswise.tables.notes import shown
 
     unit = "rows" if loaded[0].schema.weight is None else "weight"
     lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     lines.add_column("model", overflow="fold")
     lines.add_column(unit, justify="right")
     totals = [float(model.class_weight.sum()) for model in loaded]
-    for path, total in zip(facts["merged"], totals, strict=True):  # type: ignore[call-overload]
+    for path, total in zip(facts["merged"], totals, strict=True):
         lines.add_row(Text(shown(Path(path).name, 60)), f"{total:,.10g}")
     lines.add_row(Text("together", "bold"), f"{sum(totals):,.10g}")
     Console(highlight=False, emoji=False).print(lines, "", class_table(facts, unit), sep="\n")

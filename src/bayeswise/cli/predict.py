@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from bayeswise.cli import columns, reading
-from bayeswise.cli.answers import Answers, Layout, Tally, kept_columns
 from bayeswise.cli.progress import Bar
-from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
 from bayeswise.cli.writing import check_output, output, say
-from bayeswise.models.files import load
-from bayeswise.tables.notes import cells_of, shown
+
+if TYPE_CHECKING:
+    from bayeswise.cli.answers import Layout, Tally
 
 
 def run(
@@ -48,6 +47,10 @@ def run(
     The answer stands in a column named like the target, or `predicted` where the table has one of that name.
     Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
     """
+    from bayeswise.cli.answers import Answers, Layout, kept_columns
+    from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
+    from bayeswise.models.files import load
+
     fitted = load(model)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
@@ -76,13 +79,15 @@ def run(
 
 
 def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:
+    from bayeswise.tables.notes import cells_of, shown
+
     if layout.answer != target:
         yield f"The table has a column {target!r} already: the answer is in {layout.answer!r}."
     for name in opaque:
         yield f"{shown(name)}: lists and bytes are no cells of a text table; left out."
     names = dict.fromkeys([*tally.missing, *tally.unseen, *tally.strays])
     for name in names:
-        found: list[Any] = []
+        found: list[str] = []
         if name in tally.missing:
             found.append(f"{cells_of(tally.missing[name])} missing")
         if name in tally.strays:

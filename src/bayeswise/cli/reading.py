@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bayeswise.cli.progress import Bar
 from bayeswise.foundation.errors import UsageError
-from bayeswise.tables.source import DEFAULT_NULL_WORDS, Chunk, RawColumn, Source, open_source
+
+if TYPE_CHECKING:
+    from bayeswise.cli.progress import Bar
+    from bayeswise.tables.source import Chunk, RawColumn, Source
 
 STDIN = "-"
 
@@ -35,6 +37,8 @@ def open_table(
     once: bool = False,
 ) -> Source:
     """The table in some files, or on standard input."""
+    from bayeswise.tables.source import DEFAULT_NULL_WORDS, open_source
+
     if STDIN in files:
         if len(files) > 1:
             raise UsageError("standard input is one table", fix="name files, or - alone")

@@ -1,0 +1,162 @@
+"""What `fit` is asked for, from what was typed: kinds, families, smoothing and priors; and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bayeswise.cli import columns
+from bayeswise.cli.learned import class_prior, class_weights, columns_of
+from bayeswise.cli.pairs import by_name, by_number, class_of
+from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
+from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
+from bayeswise.posteriors.exact import exact
+from bayeswise.tables.labels import Label
+from bayeswise.tables.names import find_name
+from bayeswise.tables.source import Source
+from bayeswise.tables.sweep import Report
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was typed about columns and beliefs."""
+
+    kinds: dict[str, list[str] | None]
+    levels: list[str] | None
+    weight: str | None
+    missing: list[str] | None
+    unseen: list[str] | None
+    family: list[str] | None
+    beliefs: dict[str, Any]
+    prior: list[str] | None
+
+    def about(self, source: Source) -> dict[str, Any]:
+        """What `learned` takes, for the columns of this table."""
+        check_prior(self.prior or ())
+        names = [column.name for column in source.columns]
+        asked = columns.asked_for(names, **self.kinds)
+        declared = by_name(self.levels or (), names, "--levels", "size=S,M,L")
+        asked["levels"] |= {name: levels.split(",") for name, levels in declared.items()}
+        return {
+            **asked,
+            "weight": self.weight,
+            "missing": policies(self.missing, names, "--missing"),
+            "unseen": policies(self.unseen, names, "--unseen"),
+            "families": families(self.family),
+            **self.beliefs,
+        }
+
+    def with_prior(self, model: NaiveBayesModel) -> NaiveBayesModel:
+        """The model with the prior that was typed, if there was one."""
+        return model.changed(class_prior=prior_of(self.prior, model.classes)) if self.prior else model
+
+    def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> NaiveBayesModel:
+        """The model whose columns and settings are to be taken; it leaves nothing else to ask for."""
+        others = [name for name, value in (*self.kinds.items(), *vars(self).items()) if value and name != "kinds"]
+        if others:
+            raise UsageError(
+                f"--like takes all columns and settings from a model, and {others[0]} asks for others",
+                fix="leave out either of them",
+            )
+        if target is not None and like.schema.target is not None:
+            find_name(target, [like.schema.target.name], where="the model of --like", role="target")
+        return like
+
+
+def beliefs(
+    *,
+    smoothing: float | None = None,
+    m_estimate: float | None = None,
+    prior_smoothing: float | None = None,
+    variance_divisor: str | None = None,
+    shared_variance: bool = False,
+    convention: str | None = None,
+) -> dict[str, Any]:
+    """The settings that were typed, and no others.
+
+    >>> beliefs(m_estimate=2.0, shared_variance=True)
+    {'smoothing': MEstimate(m=2.0, p={}), 'shared_variance': True}
+    """
+    if smoothing is not None and m_estimate is not None:
+        raise ParameterError("--smoothing and --m-estimate exclude each other", fix="give one of them")
+    found = {
+        "smoothing": smoothing if m_estimate is None else MEstimate(m_estimate),
+        "prior_smoothing": prior_smoothing,
+        "variance_divisor": variance_divisor,
+        "shared_variance": shared_variance or None,
+        "convention": convention,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def families(pieces: Sequence[str] | None) -> str | dict[str, str]:
+    """COL=FAMILY for some columns, or one FAMILY for all numbers.
+
+    >>> families(["visits=poisson", "age=gamma"]), families(["laplace"]), families(None)
+    ({'visits': 'poisson', 'age': 'gamma'}, 'laplace', 'auto')
+    """
+    if not pieces:
+        return "auto"
+    if len(pieces) == 1 and "=" not in pieces[0]:
+        return pieces[0]
+    return by_number(pieces, "--family", "visits=poisson")
+
+
+def policies(pieces: Sequence[str] | None, names: Sequence[str], option: str) -> dict[str, str]:
+    """POLICY for all columns, COL=POLICY for one.
+
+    >>> policies(["level", "age=ignore"], ["age", "wind"], "--missing")
+    {'age': 'ignore', 'wind': 'level'}
+    """
+    general = [piece for piece in pieces or () if "=" not in piece]
+    if len(general) > 1:
+        raise ParameterError(f"{option} is given twice: {general[0]} and {general[1]}", fix="give it once")
+    special = by_name([piece for piece in pieces or () if "=" in piece], names, option, f"COL={'ignore'}")
+    return {**(dict.fromkeys(names, general[0]) if general else {}), **special}
+
+
+def check_prior(pieces: Sequence[str]) -> None:
+    """Refuse what is no number before the rows are read."""
+    for text, number in by_number(pieces, "--prior", "yes=.6").items():
+        exact(number, f"the prior of {text}", PriorError)
+
+
+def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label, float]:
+    """CLASS=P for all classes but at most one, which gets the rest.
+
+    >>> prior_of(["yes=3/5"], ("no", "yes"))
+    {'yes': 0.6, 'no': 0.4}
+    """
+    typed = by_number(pieces, "--prior", "yes=.6")
+    given: dict[Label, Fraction] = {}
+    for text, number in typed.items():
+        label = class_of(text, classes, what="--prior names a class that the rows do not have:")
+        given[label] = exact(number, f"the prior of {text}", PriorError)
+    left = [label for label in classes if label not in given]
+    total = sum(given.values(), Fraction(0))
+    if len(left) == 1 and total <= 1:
+        given[left[0]] = 1 - total
+    return {label: float(number) for label, number in given.items()}
+
+
+def facts_of(model: NaiveBayesModel, report: Report, source: str, path: str, replaced: bool) -> dict[str, Any]:
+    """What was learned, as plain data."""
+    target = model.schema.target
+    return {
+        "model": path,
+        "replaced": replaced,
+        "source": source,
+        "rows": report.rows - report.without_target - report.without_weight,
+        "rows_without_target": report.without_target,
+        "rows_without_weight": report.without_weight,
+        "target": None if target is None else target.name,
+        "weight": model.schema.weight,
+        "classes": class_weights(model),
+        "prior": class_prior(model),
+        "columns": columns_of(model),
+        "no_numbers": {name: str(count) for name, count in report.strays.items() if count.strays},
+        "convention": model.settings.convention,
+        "n_free_parameters": model.n_free_parameters(),
+    }
