@@ -4,9 +4,55 @@
     costs.py              actions x states, named and checked      cost_tables.py  from frames and files
     cost_doubts.py        actions that are never best, and other things that are probably not meant
     posterior_tables.py   a posterior in any form                  decide.py       the action of least expected cost
+    rule.py               the policy in words, thresholds exact    displays/       regions of three states
+    feature_rule.py       regions of one measured number, and the error that no rule avoids
+    number_actions.py     actions that are numbers, over a predictive distribution
+    cautious.py           no trusted prior: minimax and minimax regret
+    capacity.py           at most so many rows in an action        doubt.py        how sure the decision itself is
+    information.py        what knowing more is worth, and which test to make next
 """
 
+from bayeswise.decisions.capacity import Limited, within_capacity
+from bayeswise.decisions.cautious import Cautious, minimax, minimax_regret
 from bayeswise.decisions.costs import Costs, CostWarning
 from bayeswise.decisions.decide import Decisions, decide
+from bayeswise.decisions.doubt import DecisionDoubt, doubt_of
+from bayeswise.decisions.feature_rule import FeatureRule
+from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test, perfect_information
+from bayeswise.decisions.number_actions import (
+    absolute_action,
+    best_action,
+    newsvendor,
+    pinball_action,
+    squared_action,
+    within_action,
+)
+from bayeswise.decisions.rule import Rule, rule
 
-__all__ = ["CostWarning", "Costs", "Decisions", "decide"]
+__all__ = [
+    "Cautious",
+    "CostWarning",
+    "Costs",
+    "DecisionDoubt",
+    "Decisions",
+    "Densities",
+    "FeatureRule",
+    "Limited",
+    "NextTest",
+    "Outcomes",
+    "Rule",
+    "absolute_action",
+    "best_action",
+    "decide",
+    "doubt_of",
+    "minimax",
+    "minimax_regret",
+    "newsvendor",
+    "next_test",
+    "perfect_information",
+    "pinball_action",
+    "rule",
+    "squared_action",
+    "within_action",
+    "within_capacity",
+]

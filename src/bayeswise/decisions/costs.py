@@ -141,13 +141,18 @@ class Costs:
         """
         return cls({a: _turned(entries) for a, entries in gains.items()}, states=states)
 
-    def with_reject(self, cost: Any, name: Any = "reject") -> Costs:
-        """The same table with one action more, which costs the same whatever is true."""
+    def with_reject(self, cost: Any, name: Any = "reject", *, first: bool = False) -> Costs:
+        """The same table with one action more, which costs the same whatever is true.
+
+        With 0-1 loss a state is chosen iff its probability is >= 1 - cost; `first` lets the rejection win ties, so
+        that it is taken iff the highest probability is <= 1 - cost.
+        """
         rows = {action: dict(zip(self.states, row, strict=True)) for action, row in self._rows()}
         label = label_of(name)
         if label in rows:
             raise CostError(f"there is an action {label!r} already", fix="name the rejection differently")
-        return Costs({**rows, label: cost}, states=self.states, reject=label, textual=self.textual)
+        table = {label: cost, **rows} if first else {**rows, label: cost}
+        return Costs(table, states=self.states, reject=label, textual=self.textual)
 
     def changed(self, cells: Mapping[Any, Mapping[Any, Any] | Any]) -> Costs:
         """The same table with other costs for some actions.

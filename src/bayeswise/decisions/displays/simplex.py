@@ -1,0 +1,94 @@
+"""Three states: which action for which posterior, as regions of a triangle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.explanations.displays.style import INK, NEUTRAL, STATES, axes_or_new, bare, label
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError
+from bayeswise.tables.labels import Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+
+
+def simplex_regions(costs: Costs) -> dict[Label, FloatArray]:
+    """The corners (n_corners, 3) of the region of each action that is best somewhere, in order around it.
+
+    >>> regions = simplex_regions(Costs.zero_one(["a", "b", "c"]))
+    >>> regions["a"].round(3).tolist()
+    [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.333, 0.333, 0.333], [0.5, 0.0, 0.5]]
+    """
+    if len(costs.states) != 3:
+        raise CostError(f"the triangle is for three states; there are {len(costs.states)}", fix="use rule(costs)")
+    found: dict[Label, FloatArray] = {}
+    for a, action in enumerate(costs.actions):
+        region = np.eye(3)
+        for b in range(len(costs.actions)):
+            if b != a and len(region):
+                region = _kept(region, costs.table[b] - costs.table[a])
+        if len(region) >= 3:
+            found[action] = region
+    return found
+
+
+def _kept(region: FloatArray, gain: FloatArray) -> FloatArray:
+    """The part of a convex region in which gain . p >= 0."""
+    heights = region @ gain
+    corners = []
+    for k, corner in enumerate(region):
+        after, height, height_after = region[(k + 1) % len(region)], heights[k], heights[(k + 1) % len(region)]
+        if height >= 0:
+            corners.append(corner)
+        if height * height_after < 0:
+            corners.append(corner + (after - corner) * height / (height - height_after))
+    return np.array(corners).reshape(-1, 3)
+
+
+class SimplexDisplay:
+    """Each corner is a state that is certain; each colour an action."""
+
+    def __init__(self, costs: Costs, *, posterior: FloatArray | None = None) -> None:
+        self.costs = costs
+        self.regions = simplex_regions(costs)
+        self.posterior = posterior  # (n_rows, 3) points to mark
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One line for each corner of each region: action, p_STATE ..."""
+        lines = [(action, corner) for action, region in self.regions.items() for corner in region]
+        columns = {f"p_{state}": [float(c[k]) for _, c in lines] for k, state in enumerate(self.costs.states)}
+        return {"action": [action for action, _ in lines], **columns}
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.explanations.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def plot(self, ax: Axes | None = None) -> SimplexDisplay:
+        """Draw into the axes, or into a new figure."""
+        ax = axes_or_new(ax, 6.0, 5.5)
+        for k, (action, region) in enumerate(self.regions.items()):
+            places = region @ _CORNERS
+            ax.fill(*places.T, color=STATES[k % len(STATES)], alpha=0.75, linewidth=0)
+            x, y = places.mean(axis=0).tolist()
+            ax.text(x, y, label(action), ha="center", va="center", color=INK)
+        ax.plot(*_CORNERS[[0, 1, 2, 0]].T, color=NEUTRAL, linewidth=1.0)
+        for state, corner, side in zip(self.costs.states, _CORNERS, ("top", "top", "bottom"), strict=True):
+            ax.text(float(corner[0]), float(corner[1]), f"{label(state)} = 1", ha="center", va=side, color=INK)
+        if self.posterior is not None:
+            ax.plot(*(self.posterior @ _CORNERS).T, "o", color=INK, markersize=3)
+        ax.set_aspect("equal")
+        ax.set_xticks([])
+        ax.set_yticks([])
+        bare(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

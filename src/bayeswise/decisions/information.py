@@ -1,0 +1,209 @@
+"""What knowing more would be worth, in the unit of the costs: everything, or one column that is still empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
+from bayeswise.decisions.feature_rule import least_risk
+from bayeswise.decisions.posterior_tables import posterior_of
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.labels import Label
+
+_SLICES = 64  # of a number column, where more than one test is planned ahead
+
+
+def perfect_information(
+    posterior: Any, costs: Any, *, states: Sequence[Any] | None = None, rows: Any = None
+) -> FloatArray:
+    """(n_rows,) min_a E[cost(a)] - E[min_a cost(a)]: the most that any test can be worth.
+
+    >>> mail = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
+    >>> perfect_information({"spam": [0.2, 0.7], "ham": [0.8, 0.3]}, mail).round(9).tolist()
+    [0.2, 0.5]
+    """
+    table = costs if isinstance(costs, Costs) else Costs(costs)
+    probability, labels = posterior_of(posterior, states, table.states)
+    table = table.aligned(labels)
+    columns = columns_for(table, rows, len(probability))
+    return perfect_information_of(decide_rows(probability, table, columns), columns)
+
+
+def perfect_information_of(decisions: Decisions, columns: Mapping[str, FloatArray]) -> FloatArray:
+    """The same for decisions that are made."""
+    cells = decisions.costs.of_rows(columns, len(decisions))
+    known = np.zeros(len(decisions))
+    for k in range(len(decisions.states)):
+        least = np.broadcast_to(np.asarray(cells[0][k]), (len(decisions),))
+        for line in cells[1:]:
+            least = np.minimum(least, line[k])
+        known += decisions.posterior[:, k] * least
+    return np.maximum(decisions.least_cost - known, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What a column may show and how likely each value is in each state; the rows sum to 1 over the values."""
+
+    values: tuple[Any, ...]
+    likelihood: FloatArray  # (n_values, n_states)
+
+    @classmethod
+    def of_levels(cls, values: Sequence[Any], log_likelihood: FloatArray) -> Outcomes:
+        """Levels with log p(level | state); what is left to 1 is a level that was never seen."""
+        likelihood = np.exp(log_likelihood)
+        rest = np.maximum(1.0 - likelihood.sum(axis=0), 0.0)
+        if rest.max() <= 1e-12:
+            return cls(tuple(values), likelihood / likelihood.sum(axis=0))
+        return cls((*values, "(other)"), np.vstack([likelihood, rest]))
+
+    def sliced(self) -> Outcomes:
+        return self
+
+    def least_cost(self, weights: FloatArray, table: FloatArray) -> float:
+        """sum_v min_a sum_s w_s p(v | s) cost[a][s]: no division, so that impossible values do no harm."""
+        joint = self.likelihood * weights  # (n_values, n_states)
+        return float((joint @ table.T).min(axis=1).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Densities:
+    """A column of numbers: its distribution in each state (logpdf, cdf, ppf)."""
+
+    likelihoods: tuple[Any, ...]
+
+    def least_cost(self, weights: FloatArray, table: FloatArray) -> float:
+        """The risk of the best rule on that number: exact up to the edges of its regions."""
+        return least_risk(table, weights, self.likelihoods)
+
+    def sliced(self) -> Outcomes:
+        """The column cut into slices of equal mass under the mean of its distributions, for plans of several steps."""
+        edges = np.unique([each.ppf(q) for each in self.likelihoods for q in np.linspace(0, 1, _SLICES + 1)[1:-1]])
+        below = np.array([each.cdf(edges) for each in self.likelihoods]).T  # (n_edges, n_states)
+        ends = np.vstack([np.zeros(below.shape[1]), below, np.ones(below.shape[1])])
+        middles = [*edges.tolist(), float(edges[-1])]
+        return Outcomes(tuple(middles), np.diff(ends, axis=0))
+
+
+@dataclass(frozen=True)
+class TestValue:
+    """One test that could be made: what it saves on average, what it costs, and what is left."""
+
+    __test__ = False  # pytest takes the name for a test
+
+    column: str
+    value: float
+    price: float
+
+    @property
+    def net(self) -> float:
+        return self.value - self.price
+
+
+@dataclass(frozen=True)
+class NextTest:
+    """The tests by what they leave, the action without any, and whether to stop."""
+
+    action: Label
+    expected_cost: float  # of acting now
+    perfect: float  # what knowing the state would be worth
+    tests: tuple[TestValue, ...]
+    planned_cost: float  # of acting on the plan: tests bought, then the best action
+
+    @property
+    def best(self) -> TestValue | None:
+        """The test to make next; None if acting now is best."""
+        return self.tests[0] if self.tests and self.tests[0].net > 0 else None
+
+    def __str__(self) -> str:
+        if self.best is None:
+            return f"stop and {self.action}: no test is worth its price"
+        return f"{self.best.column}: worth {self.best.value:.4g} at a price of {self.best.price:g}"
+
+
+def next_test(
+    posterior: Mapping[Any, float],
+    costs: Any,
+    columns: Mapping[str, Outcomes | Densities],
+    prices: Mapping[str, float] | float = 0.0,
+    *,
+    depth: int = 1,
+) -> NextTest:
+    """Which empty column to look up next for one case, given that columns are independent in each state.
+
+    value = min_a E[cost(a)] - sum_v p(v) min_a E[cost(a) | v], never below 0; `net` takes the price off. With `depth`
+    above 1 the value counts what can be bought afterwards, so that two tests which only help together are found.
+
+    >>> test = Outcomes(("+", "-"), np.array([[0.98, 0.03], [0.02, 0.97]]))
+    >>> answer = next_test({"cancer": 0.008, "none": 0.992}, {"treat": {"cancer": 0, "none": 5},
+    ...     "wait": {"cancer": 100, "none": 0}}, {"lab": test}, {"lab": 0.1})
+    >>> answer.action, round(answer.expected_cost, 4), round(answer.best.value, 4)
+    ('wait', 0.8, 0.6352)
+    """
+    if depth < 1:
+        raise ParameterError(f"the depth is {depth}", fix="plan at least one test ahead")
+    table = costs if isinstance(costs, Costs) else Costs(costs)
+    shares, labels = posterior_of(posterior, None, table.states)
+    table = table.aligned(labels)
+    decisions = decide_rows(shares, table, {})
+    now = float(decisions.least_cost[0])
+    known = {name: outcomes.sliced() if depth > 1 else outcomes for name, outcomes in columns.items()}
+    paid = {name: _price(prices, name) for name in columns}
+    found = []
+    for name, outcomes in known.items():
+        rest = {other: each for other, each in known.items() if other != name}
+        after = _after(shares[0], table.table, outcomes, rest, paid, depth)
+        found.append(TestValue(name, max(now - after, 0.0), paid[name]))
+    found.sort(key=lambda test: -test.net)
+    perfect = float(perfect_information_of(decisions, {})[0])
+    planned = now - max([test.net for test in found] + [0.0])
+    return NextTest(decisions.action[0], now, perfect, tuple(found), planned)
+
+
+def _price(prices: Mapping[str, float] | float, name: str) -> float:
+    price = float(prices.get(name, 0.0)) if isinstance(prices, Mapping) else float(prices)
+    if not price >= 0.0:
+        raise ParameterError(f"the price of {name!r} is {price}", fix="give a number from 0 on")
+    return price
+
+
+def _after(
+    weights: FloatArray,
+    table: FloatArray,
+    outcomes: Any,
+    rest: Mapping[str, Any],
+    prices: Mapping[str, float],
+    depth: int,
+) -> float:
+    """The expected cost once a column is known, the plan for the others included but not its own price."""
+    if depth == 1 or not rest:
+        return float(outcomes.least_cost(weights, table))
+    total = 0.0
+    for likelihood in outcomes.likelihood:
+        joint = weights * likelihood
+        mass = float(joint.sum())
+        if mass > 0.0:
+            total += _planned(joint, mass, table, rest, prices, depth - 1)
+    return total
+
+
+def _planned(
+    joint: FloatArray,
+    mass: float,
+    table: FloatArray,
+    columns: Mapping[str, Any],
+    prices: Mapping[str, float],
+    depth: int,
+) -> float:
+    """The least of acting now and of each test with what follows; costs are in proportion to the mass."""
+    least = float((table @ joint).min())
+    for name, outcomes in columns.items():
+        rest = {other: each for other, each in columns.items() if other != name}
+        least = min(least, prices[name] * mass + _after(joint, table, outcomes, rest, prices, depth))
+    return least
