@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import N_COLUMNS, N_GROUPS, Rows, rows
 
-from bayeswise.foundation.errors import TooFewRowsError
+from bayeswise.foundation.errors import NonFiniteError, TooFewRowsError
 from bayeswise.statistics import Moments, Scatter
 
 
@@ -133,3 +133,38 @@ def test_the_standard_deviation_is_finite_where_the_variance_is_not() -> None:
     moments = Moments.of(np.array([[1.5e308], [-1.5e308]]))
     assert moments.stddev().item() == 1.5e308
     assert moments.variance().item() == math.inf
+
+
+WIDE = np.array([[2**62 + 3, 5], [-(2**61) - 7, -9], [2**53 + 1, 2**40]], dtype=np.int64)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 0.5])])
+@pytest.mark.parametrize("cells", [WIDE, np.abs(WIDE).astype(np.uint64) * 2])
+def test_integers_beyond_doubles_are_summed_exactly(cells, weights) -> None:  # type: ignore[no-untyped-def]
+    groups = np.array([0, 1, 0], dtype=np.int32)
+    w = [Fraction(1)] * 3 if weights is None else [Fraction(x) for x in weights]
+    moments, scatter = Moments.of(cells, groups, 2, weights), Scatter.of(cells, groups, 2, weights)
+    for g in range(2):
+        rows = [k for k in range(3) if groups[k] == g]
+        x, y = ([Fraction(int(cells[k, c])) for k in rows] for c in range(2))
+        mine = [w[k] for k in rows]
+        assert moments.total[g].to_fractions().tolist() == [
+            sum(a * b for a, b in zip(mine, column, strict=True)) for column in (x, y)
+        ]
+        expected = [
+            sum(a * b * c for a, b, c in zip(mine, first, second, strict=True))
+            for first, second in ((x, x), (x, y), (y, y))
+        ]
+        assert scatter.cross[g].to_fractions().tolist() == expected
+        assert moments.squares[g].to_fractions().tolist() == [expected[0], expected[2]]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.int64, np.float32, bool])
+def test_every_type_of_number_is_taken_exactly(kind) -> None:  # type: ignore[no-untyped-def]
+    cells = np.array([[1, 0], [0, 1], [1, 1]]).astype(kind)
+    assert Moments.of(cells) == Moments.of(cells.astype(np.float64))
+
+
+def test_an_infinite_cell_is_an_error_that_knows_its_place() -> None:
+    with pytest.raises(NonFiniteError, match="column 1 has an infinite value in row 2"):
+        Moments.of(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.inf]]))

@@ -7,10 +7,11 @@ import pytest
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import bayeswise as bw
+from bayeswise.models.files import bytes_of
 
 COUNTS = np.random.default_rng(3).poisson(0.8, size=(120, 5)).astype(float)
 CLASSES = np.random.default_rng(4).integers(0, 3, 120)
-EVEN = {k: 1 / 3 for k in range(3)}
+EVEN = dict.fromkeys(range(3), 1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,22 @@ def test_new_classes_and_levels_may_come_in_any_batch() -> None:
 def test_impossible_weights_are_refused(weights: list[float]) -> None:
     with pytest.raises(bw.BayeswiseError, match="sample_weight"):
         bw.NaiveBayes().fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1], sample_weight=weights)
+
+
+@pytest.mark.parametrize("family", ["laplace", "student-t", "gamma"])
+def test_families_that_keep_their_values_work_in_memory(family: str) -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 60)
+    X = rng.gamma(2.0, 1.0, size=(60, 1)) + 3.0 * y[:, None]
+    estimator = bw.NaiveBayes(families=family).fit(X, y)
+    assert estimator.score(X, y) > 0.75
+    refit = bw.NaiveBayes(families=family).fit(X[1:], y[1:])
+    assert estimator.leave_one_out(X, y)[0] == pytest.approx(refit.predict_proba(X[:1])[0], abs=1e-9)
+    assert bytes_of(estimator.forget(X[:1], y[:1]).model_) == bytes_of(refit.model_)
+
+
+def test_families_that_keep_their_values_are_refused_for_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "sizes.csv"
+    path.write_text("size,y\n" + "\n".join(f"{k}.5,{'ab'[k % 2]}" for k in range(9)))
+    with pytest.raises(bw.BayeswiseError, match="laplace"):
+        bw.fit(path, target="y", families={"size": "laplace"})

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise import _kernels
 from bayeswise.engines.ranges import row_ranges
 from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError
@@ -86,13 +85,7 @@ def _of_range(
     for name, ask in request.asks.items():
         try:
             parts[name] = ask.summarise(*_block(batch, schema, ask, rows), groups, n_groups, weights)
-        except _kernels.InfiniteValueError as error:
-            row, column = (int(word) for word in str(error).split())
-            raise NonFiniteError(
-                f"column {ask.columns[column]!r} has an infinite value in row {first_row + rows.start + row + 1}",
-                fix="leave the cell empty, or give a finite number",
-            ) from None
-        except SupportError as error:
+        except (NonFiniteError, SupportError) as error:
             place = {"row": first_row + rows.start + error.row + 1, "column": ask.columns[int(error.column)]}
             raise error.at(**place) from None
     return Product(parts)

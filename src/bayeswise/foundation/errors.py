@@ -83,7 +83,22 @@ class SchemaError(DataError):
 
 
 class NonFiniteError(DataError):
-    """An infinite cell."""
+    """An infinite cell; who knows the name of the column says it with `at`.
+
+    >>> str(NonFiniteError(row=4, column=0).at(row=5, column="height"))
+    "column 'height' has an infinite value in row 5. Fix: leave the cell empty, or give a finite number."
+    """
+
+    def __init__(self, what: str | None = None, *, row: int = 0, column: int | str = 0, fix: str | None = None) -> None:
+        super().__init__(
+            what or f"column {column!r} has an infinite value in row {row}",
+            fix=fix or "leave the cell empty, or give a finite number",
+        )
+        self.row, self.column = row, column
+
+    def at(self, *, row: int, column: str) -> NonFiniteError:
+        """The same error, with the place in the whole table."""
+        return NonFiniteError(row=row, column=column)
 
 
 class SupportError(DataError):

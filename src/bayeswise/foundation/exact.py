@@ -168,6 +168,22 @@ class ExactArray:
         return quotient(integers, np.ones_like(integers), exponent)
 
 
+def stacked(arrays: Sequence[ExactArray]) -> ExactArray:
+    """Arrays of one shape side by side along a new last axis.
+
+    >>> stacked([ExactArray.from_floats([1.0, 0.5]), ExactArray.from_floats([2.0, 4.0])])
+    ExactArray([[1.0, 2.0], [0.5, 4.0]])
+    """
+    low = min((array.low for array in arrays), default=0)
+    high = max((array.low + array.digits.shape[-1] for array in arrays), default=0)
+    shape = arrays[0].shape if arrays else (0,)
+    limbs = np.zeros((*shape, len(arrays), max(high - low, 0) + 1), dtype=np.int64)
+    for k, array in enumerate(arrays):
+        start = array.low - low
+        limbs[..., k, start : start + array.digits.shape[-1]] = array.digits
+    return ExactArray.from_limbs(limbs, low)
+
+
 def quotient(numerator: ObjectArray, denominator: ObjectArray, exponent: int = 0) -> FloatArray:
     """numerator / denominator * 2^exponent, correctly rounded, for arrays of Python integers.
 

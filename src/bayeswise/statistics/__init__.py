@@ -12,6 +12,7 @@ from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.patterns import PatternScatter
 from bayeswise.statistics.product import Product
 from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
+from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.statistics.sample import Sample
 from bayeswise.statistics.scatter import Scatter
 from bayeswise.statistics.weights import Weights
@@ -24,6 +25,7 @@ __all__ = [
     "Moments",
     "PatternScatter",
     "Product",
+    "RegressionMoments",
     "Sample",
     "Scatter",
     "SufficientStatistics",

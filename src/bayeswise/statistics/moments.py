@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NotMergedError, TooFewRowsError
-from bayeswise.foundation.exact import ExactArray
+from bayeswise.foundation.exact import ExactArray, stacked
+from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.protocol import refuse_negative
 from bayeswise.statistics.weights import Weights
 
@@ -38,9 +39,29 @@ class Moments:
         cls, values: FloatArray, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
     ) -> Moments:
         """The moments of some rows; a negative group is left out, a weight of k counts as k rows."""
-        rows = Weights.of(len(values), groups, n_groups, weights).weight
-        sums = _kernels.moments(values, groups, n_groups, weights)
+        if is_wide(values):
+            return cls._of_wide(values, groups, n_groups, weights)
+        cells = real_cells(values)
+        rows = Weights.of(len(cells), groups, n_groups, weights).weight
+        sums = refusing_infinity(lambda: _kernels.moments(cells, groups, n_groups, weights))
         return cls(rows, *(ExactArray.from_limbs(digits, low) for digits, low in sums))
+
+    @classmethod
+    def _of_wide(
+        cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+    ) -> Moments:
+        """With x = u + l:  sum x = sum u + sum l  and  sum x^2 = sum u^2 + 2 sum u l + sum l^2."""
+        from bayeswise.statistics.scatter import Scatter
+
+        parts = [
+            Scatter.of(np.column_stack([half[:, c] for half in halves(values)]), groups, n_groups, weights)
+            for c in range(values.shape[1])
+        ]
+        totals = [part.total.sum(axis=1) for part in parts]
+        squares = [part.cross.sum(axis=1) + part.cross[:, 1] for part in parts]  # u^2 + u l + l^2, and u l again
+        rows = Weights.of(len(values), groups, n_groups, weights).weight
+        weight = stacked([rows] * values.shape[1])
+        return cls(rows, weight, stacked(totals), stacked(squares))
 
     @classmethod
     def empty(cls, n_columns: int, n_groups: int = 1) -> Moments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectA
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NotMergedError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.moments import Divisor
 from bayeswise.statistics.protocol import refuse_negative
 
@@ -33,8 +35,26 @@ class Scatter:
         cls, values: FloatArray, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
     ) -> Scatter:
         """The scatter of some rows; a negative group is left out, a weight of k counts as k rows."""
-        sums = _kernels.scatter(values, groups, n_groups, weights)
+        if is_wide(values):
+            return cls._of_wide(values, groups, n_groups, weights)
+        cells = real_cells(values)
+        sums = refusing_infinity(lambda: _kernels.scatter(cells, groups, n_groups, weights))
         return cls(*(ExactArray.from_limbs(digits, low) for digits, low in sums))
+
+    @classmethod
+    def _of_wide(
+        cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+    ) -> Scatter:
+        """With x = u + l:  sum x_i x_j = sum u_i u_j + u_i l_j + l_i u_j + l_i l_j."""
+        d = values.shape[1]
+        both = cls.of(np.hstack(halves(values)), groups, n_groups, weights)
+        rows, columns = np.tril_indices(d)
+        cross = ExactArray.zeros((n_groups, len(rows)))
+        for left in (0, d):
+            for right in (0, d):
+                packed = [packed_position(int(i) + left, int(j) + right) for i, j in zip(rows, columns, strict=True)]
+                cross = cross + both.cross[:, np.array(packed, dtype=np.int64)]
+        return cls(both.weight, both.total[:, :d] + both.total[:, d:], cross, both.incomplete)
 
     @classmethod
     def empty(cls, n_columns: int, n_groups: int = 1) -> Scatter:

@@ -7,13 +7,14 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from bayeswise import families
-from bayeswise.foundation.errors import NotStreamableError, ParameterError
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedColumns
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import TextModel, Words
+from bayeswise.statistics.sample import not_streamable
 from bayeswise.tables.names import find_name
 from bayeswise.tables.schema import Schema
 
@@ -34,13 +35,17 @@ def _needs_nothing(kind: Any) -> bool:
     return is_dataclass(kind) and all(each.default is not MISSING for each in fields(kind) if each.init)
 
 
-def factors_for(schema: Schema, wanted: Families = "auto") -> tuple[Factor, ...]:
+def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = False) -> tuple[Factor, ...]:
     """The factors of a schema: normal for numbers, Poisson for counts, counting for categories, words for text.
 
     `wanted` is "auto", one family for all number columns (a name or an object), or a mapping by column. Text columns
     take "multinomial", "bernoulli" or "complement"; number columns that take one of them count words and are one group.
+    A family without a statistic of fixed size keeps its values, and is refused where rows are streamed from files.
     """
     by_column = _by_column(schema, wanted)
+    for family in by_column.values():
+        if streaming and not getattr(family, "streams", True):
+            raise not_streamable(family.name)
     factors: list[Factor] = []
     for family in _distinct(by_column[name] for name in schema.numbers):
         columns = tuple(name for name in schema.numbers if by_column[name] == family)
@@ -83,11 +88,6 @@ def _family(schema: Schema, column: str, family: Any) -> Any:
     found = known[_one_of(family, tuple(known), column)] if isinstance(family, str) else family
     if not hasattr(found, "log_density"):
         raise ParameterError(f"column {column!r} has the family {family!r}", fix=f"choose one of {', '.join(known)}")
-    if not found.streams:
-        raise NotStreamableError(
-            f"the family {found.name!r} of column {column!r} has no statistic of fixed size",
-            fix="choose a family that streams, such as 'normal'",
-        )
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -77,7 +78,8 @@ def learned(
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
     if isinstance(families, str) and families == "select":
         families = select(source, schema).families
-    return _swept(source, schema, settings, factors_for(schema, families), threads, progress)
+    factors = factors_for(schema, families, streaming=_is_file(table))
+    return _swept(source, schema, settings, factors, threads, progress)
 
 
 def learned_like(
@@ -89,6 +91,11 @@ def learned_like(
 ) -> tuple[NaiveBayesModel, Report]:
     """The table under the schema, families and settings of a model, so that both can be merged."""
     return _swept(open_source(table), model.schema, model.settings, model.factors, threads, progress)
+
+
+def _is_file(table: Any) -> bool:
+    first = table[0] if isinstance(table, list | tuple) and table else table
+    return isinstance(first, str | os.PathLike)
 
 
 def _swept(
