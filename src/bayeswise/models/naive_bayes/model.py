@@ -13,20 +13,21 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, NotFittedError, NotMergedError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.far_out import far_out
+from bayeswise.models.naive_bayes.left_out import left_out
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
-from bayeswise.tables.batch import UNSEEN, Batch
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
@@ -61,9 +62,9 @@ class NaiveBayesModel:
     @cached_property
     def log_prior(self) -> FloatArray:
         """(n_states,)."""
-        return self._log_prior(self.class_weight)
+        return self.log_prior_of(self.class_weight)
 
-    def _log_prior(self, class_weight: FloatArray) -> FloatArray:
+    def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
         """(..., n_states) from the weights of the classes, or as given."""
         settings = self.settings
         if settings.class_prior is not None:
@@ -230,51 +231,8 @@ class NaiveBayesModel:
 
         The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
         """
-        parts = [self._left_out(batch) for batch in self._learned(table, targets, weights)]
+        parts = [left_out(self, batch) for batch in self._learned(table, targets, weights)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
-
-    def _left_out(self, batch: Batch) -> FloatArray:
-        joint = self._log_joint_left_out(batch)
-        far = np.flatnonzero(joint.max(axis=1, initial=-np.inf) == -np.inf)
-        posterior = normalise(joint, undefined="uniform").probability
-        for row in far.tolist():
-            posterior[row] = self._refitted_without(rows_of(batch, slice(row, row + 1)))
-        return posterior
-
-    def _refitted_without(self, row: Batch) -> FloatArray:
-        """(n_states,) for a row beyond the range of floats, or the only one that was learned."""
-        posterior = np.zeros(len(self.classes))
-        others = self.forget(row)
-        if not others.classes:
-            return np.full(len(self.classes), 1.0 / len(self.classes))
-        posterior[others.statistics.labels.positions_in(self.statistics.labels)] = others._posterior_again(row, self)
-        return posterior
-
-    def _posterior_again(self, row: Batch, encoded_by: NaiveBayesModel) -> FloatArray:
-        """(n_states,) the posterior of a row whose codes are those of another model's vocabularies."""
-        codes = np.empty_like(row.codes)
-        for c, name in enumerate(self.schema.categories):
-            moved = encoded_by.vocabularies[name].positions_in(self.vocabularies[name])
-            code = int(row.codes[0, c])
-            codes[0, c] = code if code < 0 else (moved[code] if moved[code] >= 0 else UNSEEN)
-        return np.asarray(self.posterior(replace(row, codes=codes)).probability[0])
-
-    def _log_joint_left_out(self, batch: Batch) -> FloatArray:
-        groups = batch.group_labels.positions_in(self.statistics.labels).astype(np.int32)[_groups(batch)]
-        if (groups < 0).any():
-            raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
-        weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
-        class_weight = np.broadcast_to(self.class_weight, (batch.n_rows, len(self.classes))).copy()
-        class_weight[np.arange(batch.n_rows), groups] -= weights
-        joint = self._log_prior(class_weight) + 0.0
-        for each in self.scores:
-            joint += each.left_out(batch, groups, batch.weights)
-        return self._without_vanished(joint, class_weight)
-
-    def _without_vanished(self, joint: FloatArray, class_weight: FloatArray) -> FloatArray:
-        """A class whose last row is left out is no class any more, unless it was declared."""
-        declared = np.array([label in self.statistics.declared for label in self.classes], dtype=bool)
-        return np.where((class_weight <= 0) & ~declared, -np.inf, joint)
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
         """n rows drawn from the model, the state first and then each cell given the state, as columns."""
@@ -386,9 +344,3 @@ def _as_targets(targets: Any) -> Any:
         return None
     values = targets if isinstance(targets, (list, np.ndarray)) else list(targets)
     return open_source({"target": values})
-
-
-def _groups(batch: Batch) -> CodeArray:
-    if batch.groups is None:
-        raise FitError("the rows have no target", fix="give a table with the target column")
-    return batch.groups

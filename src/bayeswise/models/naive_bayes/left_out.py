@@ -1,0 +1,69 @@
+"""The posterior of each learned row under the model that never saw it, in closed form for all rows at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, NotMergedError
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.tables.batch import UNSEEN, Batch
+from bayeswise.tables.sweep import rows_of
+
+if TYPE_CHECKING:
+    from bayeswise.models.naive_bayes.model import NaiveBayesModel
+
+
+def left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
+    """(n_rows, n_states); a row that takes its class with it, or lies beyond the range of floats, is a real refit."""
+    groups = _own_classes(model, batch)
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
+    class_weight[np.arange(batch.n_rows), groups] -= weights
+    joint = model.log_prior_of(class_weight) + 0.0
+    for each in model.scores:
+        joint += each.left_out(batch, groups, batch.weights)
+    posterior = normalise(joint, undefined="uniform").probability
+    beyond = np.max(joint, axis=1, initial=-np.inf) == -np.inf
+    for row in np.flatnonzero(beyond | _takes_its_class(model, class_weight)).tolist():
+        posterior[row] = _refitted_without(model, rows_of(batch, slice(row, row + 1)))
+    return posterior
+
+
+def _own_classes(model: NaiveBayesModel, batch: Batch) -> CodeArray:
+    if batch.groups is None:
+        raise FitError("the rows have no target", fix="give a table with the target column")
+    groups = batch.group_labels.positions_in(model.statistics.labels).astype(np.int32)[batch.groups]
+    if (groups < 0).any():
+        raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
+    return groups
+
+
+def _takes_its_class(model: NaiveBayesModel, class_weight: FloatArray) -> FloatArray:
+    """(n_rows,) whether an undeclared class has no row left."""
+    declared = np.array([label in model.statistics.declared for label in model.classes], dtype=bool)
+    return np.asarray(((class_weight <= 0) & ~declared).any(axis=1))
+
+
+def _refitted_without(model: NaiveBayesModel, row: Batch) -> FloatArray:
+    """(n_states,) by forgetting the row; equal shares if it was the only one."""
+    others = model.forget(row)
+    if not others.classes:
+        return np.full(len(model.classes), 1.0 / len(model.classes))
+    posterior = np.zeros(len(model.classes))
+    places = others.statistics.labels.positions_in(model.statistics.labels)
+    posterior[places] = others.posterior(_recoded(row, model, others)).probability[0]
+    return posterior
+
+
+def _recoded(row: Batch, before: NaiveBayesModel, after: NaiveBayesModel) -> Batch:
+    """The row with its levels in the order of the other model; those it does not know are unseen."""
+    codes = np.empty_like(row.codes)
+    for c, name in enumerate(before.schema.categories):
+        places = before.vocabularies[name].positions_in(after.vocabularies[name])
+        code = int(row.codes[0, c])
+        codes[0, c] = code if code < 0 else (places[code] if places[code] >= 0 else UNSEEN)
+    return replace(row, codes=codes)
