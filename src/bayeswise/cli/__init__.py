@@ -17,12 +17,13 @@ Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do n
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 
-from bayeswise.foundation.errors import BayeswiseError
+from bayeswise.foundation.errors import BayeswiseError, DataError
 
 __all__ = ["main"]
 
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
     try:
         code = run(words)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
         return 0
@@ -49,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if is_full(error):
+            silence_stdout()
+            complain("cannot write to standard output: the disk is full. Fix: free some space.", verbose)
+            return DataError.exit_code
         complain(f"this is a bug: {type(error).__name__}: {error}", verbose)
         if not verbose:
             print("Add -v to see where it happened, and please report it.", file=sys.stderr)
@@ -91,7 +97,12 @@ def complain(message: str, verbose: bool) -> None:
     print(f"bayeswise: {message}", file=sys.stderr)
 
 
+def is_full(error: Exception) -> bool:
+    """Whether standard output takes no more; files of our own say so in other words."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG) and error.filename is None
+
+
 def silence_stdout() -> None:
-    """Let the interpreter flush into nothing at exit once the reader of the pipe is gone."""
+    """Let the interpreter flush into nothing at exit once nobody reads what is written."""
     with contextlib.suppress(OSError, ValueError):  # a stdout replaced in this process has no file number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

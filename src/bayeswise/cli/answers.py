@@ -37,7 +37,13 @@ class Layout:
 
     @classmethod
     def of(
-        cls, kept: Sequence[str], target: str, classes: Sequence[Label], *, proba: bool = False, evidence: bool = False
+        cls,
+        kept: Sequence[str],
+        target: str,
+        classes: Sequence[Label],
+        *,
+        proba: bool = False,
+        evidence: bool = False,
     ) -> Layout:
         """The answer is named like the target, or `predicted` where the table has that name; p_CLASS and so on.
 
@@ -95,7 +101,12 @@ class Tally:
                 self.missing[name] = self.missing.get(name, 0) + int(count)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"n_rows": self.rows, "missing": self.missing, "unseen": self.unseen, "no_numbers": self.strays}
+        return {
+            "n_rows": self.rows,
+            "missing": self.missing,
+            "unseen": self.unseen,
+            "no_numbers": self.strays,
+        }
 
 
 class Answers:
@@ -106,7 +117,9 @@ class Answers:
         self.source = source
         self.layout = layout
         self.tally = Tally()
-        self._encoder = Encoder(model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None)
+        self._encoder = Encoder(
+            model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None
+        )
         self._stray_counts: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:

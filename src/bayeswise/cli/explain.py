@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -19,21 +18,26 @@ def run(
         list[str] | None, typer.Argument(metavar="FILE", help="A table with the row, or - for stdin.")
     ] = None,
     row: Annotated[
-        list[str] | None, typer.Option("--row", metavar="COL=VALUE ...", help="The row, typed; the rest is missing.")
+        list[str] | None,
+        typer.Option("--row", metavar="COL=VALUE ...", help="The row, typed; the rest is missing."),
     ] = None,
     row_number: Annotated[
-        int | None, typer.Option("--row-number", metavar="N", min=1, help="Which row of the table, from 1 on [1].")
+        int | None,
+        typer.Option("--row-number", metavar="N", min=1, help="Which row of the table, from 1 on [1]."),
     ] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="CLASS", help="Why not this class? [the second best]")
     ] = None,
-    flip: Annotated[bool, typer.Option("--flip", help="Add the least change that changes the answer.")] = False,
+    flip: Annotated[
+        bool, typer.Option("--flip", help="Add the least change that changes the answer.")
+    ] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write a page too.")] = None,
     png: Annotated[
         str | None, typer.Option("--png", metavar="OUT", help="Draw a picture too; needs matplotlib.")
     ] = None,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole reckoning as JSON.")] = False,
@@ -60,13 +64,20 @@ def run(
         example = " ".join(f"{name}=..." for name in fitted.schema.used[:2])
         raise UsageError("one row is needed", fix=f"add --row {example}, or a FILE and --row-number N")
     if row:
-        batch, title = typed_row(fitted, row, null), ""
+        one, title = typed_row(fitted, row, null), ""
     else:
         source = reading.open_table(
-            files or (), null=null, delimiter=delimiter, encoding=encoding, table=table, once=True
+            files or (),
+            null=null,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            table=table,
+            once=True,
         )
-        batch, title = row_of_table(fitted, source, row_number or 1), f"row {row_number or 1} of {source.description}"
-    account = replace(fitted.explain(batch), title=title)
+        one = row_of_table(fitted, source, row_number or 1)
+        title = f"row {row_number or 1} of {source.description}"
+    account = one.explained_by(fitted, title)
     rival = rival_in(account, against)
     change = change_to(fitted, account, rival if against is not None else None) if flip else None
     if html is not None:

@@ -14,8 +14,12 @@ from bayeswise.foundation.errors import UsageError
 
 
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
-    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")
+    ],
+    target: Annotated[
+        str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")
+    ] = None,
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="MODEL", help="The model file [TARGET.bayeswise].")
     ] = None,
@@ -28,22 +32,31 @@ def run(
     levels: Annotated[
         list[str] | None, typer.Option("--levels", metavar="COL=A,B,C", help="All levels a column can have.")
     ] = None,
-    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")
+    ] = None,
     null: columns.NullWords = None,
     missing: Annotated[
         list[str] | None,
-        typer.Option("--missing", metavar="[COL=]ignore|level|error", help="What a missing cell means [ignore]."),
+        typer.Option(
+            "--missing", metavar="[COL=]ignore|level|error", help="What a missing cell means [ignore]."
+        ),
     ] = None,
     unseen: Annotated[
         list[str] | None,
-        typer.Option("--unseen", metavar="[COL=]smooth|ignore|error", help="What a new level means later [smooth]."),
+        typer.Option(
+            "--unseen", metavar="[COL=]smooth|ignore|error", help="What a new level means later [smooth]."
+        ),
     ] = None,
     family: Annotated[
         list[str] | None,
-        typer.Option("--family", metavar="[COL=]FAMILY", help="normal, poisson, gamma, ...; for text bernoulli, ..."),
+        typer.Option(
+            "--family", metavar="[COL=]FAMILY", help="normal, poisson, gamma, ...; for text bernoulli, ..."
+        ),
     ] = None,
     convention: Annotated[
-        str | None, typer.Option("--convention", metavar="NAME", help="laplace, exact, weka, scikit-learn, ...")
+        str | None,
+        typer.Option("--convention", metavar="NAME", help="laplace, exact, weka, scikit-learn, ..."),
     ] = None,
     smoothing: Annotated[
         float | None, typer.Option("--smoothing", metavar="A", help="Imagined rows of each level [1].")
@@ -52,7 +65,8 @@ def run(
         float | None, typer.Option("--m-estimate", metavar="M", help="Imagined rows shared by all levels.")
     ] = None,
     prior: Annotated[
-        list[str] | None, typer.Option("--prior", metavar="CLASS=P ...", help="The prior, if it is not to be counted.")
+        list[str] | None,
+        typer.Option("--prior", metavar="CLASS=P ...", help="The prior, if it is not to be counted."),
     ] = None,
     prior_smoothing: Annotated[
         float | None, typer.Option("--prior-smoothing", metavar="A", help="Imagined rows of each class [0].")
@@ -65,11 +79,16 @@ def run(
     ] = False,
     like: Annotated[
         str | None,
-        typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
+        typer.Option(
+            "--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."
+        ),
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="At most so many.")] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", metavar="N", min=1, help="At most so many.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
     delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
@@ -98,7 +117,14 @@ def run(
         convention=convention,
     )
     wanted = Wanted(
-        {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore},
+        {
+            "category": category,
+            "number": number,
+            "count": count,
+            "binary": binary,
+            "text": text,
+            "ignore": ignore,
+        },
         levels=levels,
         weight=weight,
         missing=missing,
@@ -115,14 +141,18 @@ def run(
     path = out or default_model_name(target)
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     with Bar("learning") as bar:
-        opened = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
+        opened = reading.open_table(
+            files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table
+        )
         source = reading.Watched(opened, bar)
         if model_like is None:
             model, report = learned(source, target, threads=threads, **wanted.about(source))
         else:
             model, report = learned_like(model_like, source, threads=threads)
     model = wanted.with_prior(model)
-    facts = facts_of(model, report, source.description, path, replaced)  # finds all that is wrong before it is saved
+    facts = facts_of(
+        model, report, source.description, path, replaced
+    )  # finds all that is wrong before it is saved
     model.save(path)
     if as_json:
         print(json_text(facts, indent=2))

@@ -14,12 +14,16 @@ from bayeswise.cli.writing import check_model_output, saved, say
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
     files: Annotated[
-        list[str], typer.Argument(metavar="ROWS", help="A table of rows that were learned, with their target.")
+        list[str],
+        typer.Argument(metavar="ROWS", help="A table of rows that were learned, with their target."),
     ],
-    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The new model; may be the old one.")],
+    out: Annotated[
+        str, typer.Option("-o", "--output", metavar="MODEL", help="The new model; may be the old one.")
+    ],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -38,7 +42,9 @@ def run(
     fitted = load(model)
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
-        opened = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table, once=True)
+        opened = reading.open_table(
+            files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
+        )
         source = reading.Watched(opened, bar)
         after = fitted.forget(source)
     after.save(out)
@@ -71,7 +77,9 @@ def show(facts: dict[str, Any], weighted: bool) -> None:
     if weighted:
         lines = [f"Forgot {rows:,} row{'s' * (rows != 1)} of {facts['source']}, of weight {gone:,}."]
     elif gone != rows:
-        lines.append(f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target had never been learned.")
+        lines.append(
+            f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target had never been learned."
+        )
     page.print(*lines, sep="\n", markup=False)
     if facts["classes"]:
         page.print("", class_table(facts, "weight" if weighted else "rows"), sep="\n")

@@ -49,7 +49,9 @@ def about(facts: Mapping[str, Any]) -> Table:
     lines.add_row("convention", Text(facts["convention"]))
     given = facts["settings"]["class_prior"]
     if given is not None:
-        lines.add_row("prior", Text(", ".join(f"{shown(label)} {share:.4g}" for label, share in given.items())))
+        lines.add_row(
+            "prior", Text(", ".join(f"{shown(label)} {share:.4g}" for label, share in given.items()))
+        )
     if facts["weight"] is not None:
         lines.add_row("weight", Text(shown(facts["weight"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
@@ -58,8 +60,9 @@ def about(facts: Mapping[str, Any]) -> Table:
 
 def fitting_classes(facts: Mapping[str, Any], console: Console) -> int:
     """For how many classes there is room."""
+    boundless = console.options.update(max_width=10_000)
     for n_classes in range(min(len(facts["classes"]), _MOST_CLASSES), 1, -1):
-        if console.measure(column_table(facts, n_classes)).maximum <= console.width:
+        if console.measure(column_table(facts, n_classes), options=boundless).maximum <= console.width:
             return n_classes
     return 1
 

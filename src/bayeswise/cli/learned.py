@@ -43,7 +43,11 @@ def families_of(model: NaiveBayesModel) -> dict[str, str]:
     for factor in model.factors:
         family = getattr(factor, "family", None)
         text_model = getattr(factor, "model", None)
-        name = family.name if family is not None else text_model or {"categories": "categorical"}.get(factor.name)
+        name = (
+            family.name
+            if family is not None
+            else text_model or {"categories": "categorical"}.get(factor.name)
+        )
         found.update(dict.fromkeys(factor.columns, str(name or factor.name)))
     return found
 
@@ -52,7 +56,10 @@ def settings_of(settings: NaiveBayesSettings) -> dict[str, Any]:
     """The beliefs, by name."""
     found = {each.name: getattr(settings, each.name) for each in fields(settings)}
     if isinstance(settings.smoothing, MEstimate):
-        found["smoothing"] = {"m": settings.smoothing.m, "p": {c: dict(p) for c, p in settings.smoothing.p.items()}}
+        found["smoothing"] = {
+            "m": settings.smoothing.m,
+            "p": {c: dict(p) for c, p in settings.smoothing.p.items()},
+        }
     if settings.class_prior is not None:
         found["class_prior"] = keyed(settings.class_prior.items())
     return found
@@ -62,7 +69,12 @@ def columns_of(model: NaiveBayesModel) -> list[dict[str, Any]]:
     """Every column with its kind, its family or the reason why it is ignored."""
     families = families_of(model)
     return [
-        {"name": column.name, "kind": column.kind, "family": families.get(column.name), "reason": column.reason}
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "family": families.get(column.name),
+            "reason": column.reason,
+        }
         for column in model.schema
     ]
 
@@ -103,7 +115,8 @@ def _parameters(
     arrays = {name: np.broadcast_to(getattr(parameters, name), shape) for name in names}
     return {
         column: {
-            name: _by_class(model, [json_number(x) for x in array[:, c].tolist()]) for name, array in arrays.items()
+            name: _by_class(model, [json_number(x) for x in array[:, c].tolist()])
+            for name, array in arrays.items()
         }
         for c, column in enumerate(columns)
     }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from bayeswise.cli.pairs import by_name
 from bayeswise.cli.reading import Watched
 from bayeswise.cli.writing import say
+from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.tables.batch import Batch
@@ -18,7 +21,24 @@ from bayeswise.tables.strays import place_of
 from bayeswise.tables.sweep import rows_of
 
 
-def typed_row(model: NaiveBayesModel, pieces: Sequence[str], null: Sequence[str] | None) -> Batch:
+@dataclass(frozen=True)
+class OneRow:
+    """An encoded row, and its cells as they were written."""
+
+    batch: Batch
+    cells: Mapping[str, Any]
+
+    def explained_by(self, model: NaiveBayesModel, title: str) -> Account:
+        """The model's account of it, which names the levels that the model never saw."""
+        account = model.explain(self.batch)
+        parts = tuple(
+            replace(part, value=self.cells[part.column]) if part.note.startswith("unseen") else part
+            for part in account.contributions
+        )
+        return replace(account, contributions=parts, title=title)
+
+
+def typed_row(model: NaiveBayesModel, pieces: Sequence[str], null: Sequence[str] | None) -> OneRow:
     """COL=VALUE ..., read like the cells of a text file; columns that are not typed are missing."""
     schema = model.schema
     typed = by_name(pieces, schema.names, "--row", f"{schema.used[0]}=...")
@@ -30,10 +50,10 @@ def typed_row(model: NaiveBayesModel, pieces: Sequence[str], null: Sequence[str]
     source.textual = True
     source.null_words = DEFAULT_NULL_WORDS if null is None else tuple(null)
     (batch,) = _encoder(model, check_strays=True).batches(source)
-    return batch
+    return OneRow(batch, found)
 
 
-def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> Batch:
+def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> OneRow:
     """The row at this position, counted from 1; the table is read no further."""
     watched = Watched(source)
     for batch in _encoder(model, check_strays=False).batches(watched):
@@ -41,8 +61,10 @@ def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> Batch:
         assert chunk is not None
         if chunk.first_row + chunk.n_rows >= number:
             row = number - 1 - chunk.first_row
-            _tell_strays(model, source, chunk, number - 1)
-            return rows_of(batch, slice(row, row + 1))
+            names = _names_in(source, model)
+            _tell_strays(model, names, chunk, number - 1)
+            cells = {name: chunk.cells(names[name])[row] for name in model.schema.categories}
+            return OneRow(rows_of(batch, slice(row, row + 1)), cells)
     rows = f"{watched.rows:,} row{'s' * (watched.rows != 1)}"
     raise ParameterError(
         f"{source.description} has {rows}, so there is no row {number}", fix="choose another --row-number"
@@ -51,13 +73,22 @@ def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> Batch:
 
 def _encoder(model: NaiveBayesModel, check_strays: bool) -> Encoder:
     return Encoder(
-        model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None, check_strays=check_strays
+        model.schema,
+        learning=False,
+        vocabularies=model.vocabularies,
+        batch_rows=None,
+        check_strays=check_strays,
     )
 
 
-def _tell_strays(model: NaiveBayesModel, source: Source, chunk: Chunk, row: int) -> None:
+def _names_in(source: Source, model: NaiveBayesModel) -> dict[str, str]:
+    """What the table calls the columns of the model."""
     names = [column.name for column in source.columns]
+    return {name: find_name(name, names, where=source.description) for name in model.schema.used}
+
+
+def _tell_strays(model: NaiveBayesModel, names: Mapping[str, str], chunk: Chunk, row: int) -> None:
     for name in model.schema.numbers:
-        for stray in chunk.numbers(find_name(name, names, where=source.description))[1]:
+        for stray in chunk.numbers(names[name])[1]:
             if stray.row == row:
                 say(f"{name}: {place_of(stray)} is no number; taken as missing.")

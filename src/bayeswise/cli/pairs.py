@@ -42,7 +42,9 @@ def _mapping(pieces: Iterable[tuple[str, str, str]], option: str, example: str) 
                 fix=f"write it as {option} {example}",
             )
         if name in found:
-            raise ParameterError(f"{option} names {name!r} twice: {found[name]!r} and {value!r}", fix="give it once")
+            raise ParameterError(
+                f"{option} names {name!r} twice: {found[name]!r} and {value!r}", fix="give it once"
+            )
         found[name] = value
     return found
 
@@ -55,7 +57,11 @@ def class_of(text: str, classes: tuple[Label, ...], what: str = "the model has n
     """
     same = [label for label in classes if str(label) == text]
     if not same:
-        same = [label for label in classes if not isinstance(label, str) and str(label).lower() == text.strip().lower()]
+        same = [
+            label
+            for label in classes
+            if not isinstance(label, str) and str(label).lower() == text.strip().lower()
+        ]
     if not same:
         raise ParameterError(f"{what} {text!r}", fix=guess(text, [str(label) for label in classes]))
     return same[0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
@@ -14,14 +15,20 @@ from bayeswise.cli.writing import check_output, output, say
 if TYPE_CHECKING:
     from bayeswise.cli.answers import Layout, Tally
 
+_Item = TypeVar("_Item")
+
 
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")
+    ],
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
     ] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class: p_CLASS.")] = False,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each class: p_CLASS.")
+    ] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Add log_evidence: small for rows unlike any that was learned.")
     ] = False,
@@ -30,13 +37,17 @@ def run(
     ] = "all",
     form: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="How to write the rows.")] = "csv",
     raw: Annotated[
-        bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
+        bool,
+        typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it."),
     ] = False,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and what was met.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document: rows and what was met.")
+    ] = False,
 ) -> None:
     """Write a table again with the model's answer beside each row.
 
@@ -54,12 +65,15 @@ def run(
     fitted = load(model)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
-    source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table, once=True)
+    source = reading.open_table(
+        files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
+    )
     kept, opaque = kept_columns(keep, source.columns, source.description)
-    layout = Layout.of(kept, fitted.schema.target.name, fitted.classes, proba=proba, evidence=evidence)
+    target = fitted.schema.target.name
+    layout = Layout.of(kept, target, fitted.classes, proba=proba, evidence=evidence)
     with Bar(f"predicting {source.description}", shown=out is not None) as bar:
         answers = Answers(fitted, reading.Watched(source, bar, also=layout.kept), layout)
-        about = {"target": layout.answer, "classes": list(fitted.classes), "columns": list(layout.names)}
+        about = {"target": target, "answer": layout.answer, "classes": list(fitted.classes)}
         dialect = getattr(source, "dialect", None)
         text = (
             JsonDocument(about, answers.tally.to_dict)
@@ -68,14 +82,30 @@ def run(
             if form == "jsonl"
             else CsvText(dialect, raw=raw)
         )
+        chunks = one_behind(answers)
+        first = next(chunks, None)  # a table that does not fit gets no header
         with output(out) as stream:
             stream.write(text.begin(layout.names))
-            for cells, safe in answers:
+            for cells, safe in chain([] if first is None else [first], chunks):
                 stream.write(text.rows(cells, safe))
             stream.write(text.end())
-    say(*_remarks(layout, fitted.schema.target.name, opaque, answers.tally))
+    say(*_remarks(layout, target, opaque, answers.tally))
     if out is not None and out != reading.STDIN:
         say(f"Saved {out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
+
+
+def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Each item when the next one is there: what is wrong with a short table is found before any of it is written.
+
+    >>> list(one_behind("abc"))
+    ['a', 'b', 'c']
+    """
+    rest = iter(items)
+    held = list(islice(rest, 1))
+    for item in rest:
+        yield held.pop()
+        held.append(item)
+    yield from held
 
 
 def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:

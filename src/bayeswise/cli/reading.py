@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 Delimiter: TypeAlias = Annotated[
-    str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates the cells, if it is not found out.")
+    str | None,
+    typer.Option("--delimiter", metavar="CHAR", help="What separates the cells, if it is not found out."),
+]
+Decimal: TypeAlias = Annotated[
+    Literal[".", ","] | None, typer.Option("--decimal", help="The decimal mark, if it is not found out.")
 ]
 Encoding: TypeAlias = Annotated[
     str | None, typer.Option("--encoding", metavar="NAME", help="Of text files: utf-8, latin-1, ...")
 ]
 TableName: TypeAlias = Annotated[
-    str | None, typer.Option("--table", metavar="NAME", help="The table of a database, or the sheet of a workbook.")
+    str | None,
+    typer.Option("--table", metavar="NAME", help="The table of a database, or the sheet of a workbook."),
 ]
 
 
@@ -32,6 +37,7 @@ def open_table(
     *,
     null: Sequence[str] | None = None,
     delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
     encoding: str | None = None,
     table: str | None = None,
     once: bool = False,
@@ -48,6 +54,7 @@ def open_table(
         files[0] if len(files) == 1 else list(files),
         null_words=DEFAULT_NULL_WORDS if null is None else tuple(null),
         delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
+        decimal=decimal,
         encoding=encoding,
         table_name=table,
         once=once,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from bayeswise.cli.pairs import class_of
@@ -21,7 +20,9 @@ def rival_in(account: Account, against: str | None) -> Label:
         return account.rival_of(account.most_probable)
     rival = class_of(against, account.states)
     if rival == account.most_probable:
-        raise ParameterError(f"{against!r} is the answer itself", fix="name another class, or leave out --against")
+        raise ParameterError(
+            f"{against!r} is the answer itself", fix="name another class, or leave out --against"
+        )
     return rival
 
 
@@ -32,7 +33,7 @@ def show(account: Account, rival: Label) -> None:
     from bayeswise.explanations.text import Bars
 
     console = Console(highlight=False, emoji=False)
-    if sys.stdout.isatty():
+    if console.is_terminal:
         console.print(Bars(account, account.weigh(account.most_probable, rival)))
     else:
         print(account.to_text(account.most_probable, rival, width=console.width))

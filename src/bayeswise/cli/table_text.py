@@ -73,7 +73,9 @@ class CsvText:
             return cells
         if kinds == {float}:
             numbers = list(map(repr, cells))
-            return numbers if self._dialect.decimal == "." else [number.replace(".", ",") for number in numbers]
+            return (
+                numbers if self._dialect.decimal == "." else [number.replace(".", ",") for number in numbers]
+            )
         return ["" if cell is None else str(cell) for cell in cells]
 
     def _in_quotes(self, text: str) -> str:

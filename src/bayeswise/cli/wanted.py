@@ -54,7 +54,9 @@ class Wanted:
 
     def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> NaiveBayesModel:
         """The model whose columns and settings are to be taken; it leaves nothing else to ask for."""
-        others = [name for name, value in (*self.kinds.items(), *vars(self).items()) if value and name != "kinds"]
+        others = [
+            name for name, value in (*self.kinds.items(), *vars(self).items()) if value and name != "kinds"
+        ]
         if others:
             raise UsageError(
                 f"--like takes all columns and settings from a model, and {others[0]} asks for others",
@@ -141,7 +143,9 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     return {label: float(number) for label, number in given.items()}
 
 
-def facts_of(model: NaiveBayesModel, report: Report, source: str, path: str, replaced: bool) -> dict[str, Any]:
+def facts_of(
+    model: NaiveBayesModel, report: Report, source: str, path: str, replaced: bool
+) -> dict[str, Any]:
     """What was learned, as plain data."""
     target = model.schema.target
     return {

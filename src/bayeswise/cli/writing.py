@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import glob
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from bayeswise.foundation.errors import BayeswiseError, StoreError, UsageError
+from bayeswise.foundation.errors import StoreError, UsageError
 from bayeswise.store.atomic import check_writable, replacing
 
 SUFFIX = ".bayeswise"
@@ -28,7 +26,9 @@ def default_model_name(target: str) -> str:
     return (stem or "model") + SUFFIX
 
 
-def check_model_output(path: str, inputs: Iterable[str], *, force: bool = False, updated: Iterable[str] = ()) -> bool:
+def check_model_output(
+    path: str, inputs: Iterable[str], *, force: bool = False, updated: Iterable[str] = ()
+) -> bool:
     """Whether a model will be replaced; a place that cannot be written, or holds something else, is refused.
 
     `updated` are models that may be overwritten by their successor.
@@ -46,7 +46,9 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
     """Refuse a place that cannot be written, and one that is being read."""
     check_writable(path)
     if Path(path).is_file() and _is_any(path, inputs):
-        raise UsageError(f"{path} is read by this command and would be overwritten", fix="name another output")
+        raise UsageError(
+            f"{path} is read by this command and would be overwritten", fix="name another output"
+        )
 
 
 def _is_any(path: str, others: Iterable[str]) -> bool:
@@ -61,7 +63,8 @@ def _refuse_other_than_model(path: str) -> None:
         describe(path)
     except StoreError:
         raise UsageError(
-            f"{path} exists and is no model that can be read", fix="name another output, or add --force to replace it"
+            f"{path} exists and is no model that can be read",
+            fix="name another output, or add --force to replace it",
         ) from None
 
 
@@ -72,13 +75,10 @@ def output(path: str | None) -> Iterator[BinaryIO]:
         with replacing(path) as file:
             yield file
         return
-    try:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        if isinstance(error, BayeswiseError) or error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EIO):
-            raise
-        raise StoreError(f"cannot write to standard output: {os.strerror(error.errno)}") from error
+    if sys.stdout is None:
+        raise UsageError("standard output is closed", fix="name a file with -o")
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 def say(*lines: str) -> None:

@@ -55,6 +55,8 @@ def _classes(profile: ColumnProfile, target: Target, textual: bool) -> tuple[tup
 
 def _problem(profile: ColumnProfile, labels: LabelType, wish: Wish) -> BayeswiseError | None:
     name = profile.name
+    if profile.rows == 0:
+        return SchemaError("the table has columns but no rows", fix="give a table with rows to learn from")
     if profile.present == 0:
         return SchemaError(f"the target {name!r} is missing in all {profile.rows} rows", fix="fill it in")
     if profile.storage in ("nested", "binary", "temporal"):
