@@ -37,6 +37,7 @@ _ERRORS = "bayeswise.foundation.errors"
 _HOMES = {
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
+    "HypothesisSpace": "bayeswise.models.hypotheses",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
     "Costs": "bayeswise.decisions.costs",
     "decide": "bayeswise.decisions.decide",

@@ -1,0 +1,72 @@
+"""What hypotheses say together: by the average of all, by the most probable one, by one drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.foundation.errors import ParameterError
+
+Answers: TypeAlias = Mapping[Any, Any] | Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """p(label) = sum over h of p(label | h) p(h | D), and what the shortcuts would have said.
+
+    No other way of combining has a smaller probability of error, averaged over the prior; that of `by_gibbs` is at
+    most twice as large; `by_map` has no such guarantee.
+    """
+
+    probability: Mapping[Any, Any]  # by label, in the order in which labels are met
+    by_map: Any
+    said: Mapping[Any, Mapping[Any, Any]]  # {hypothesis: {label: probability}}
+    posterior: Mapping[Any, Any]
+
+    @property
+    def answer(self) -> Any:
+        """The Bayes-optimal answer; the first label of several."""
+        return max(self.probability, key=lambda label: self.probability[label])
+
+    def by_gibbs(self, seed: int | np.random.Generator = 0) -> Any:
+        """What one hypothesis says, drawn from the posterior."""
+        generator = np.random.default_rng(seed)
+        return _drawn(self.said[_drawn(self.posterior, generator)], generator)
+
+
+def combine(posterior: Mapping[Any, Any], best: Any, answers: Answers) -> Combined:
+    """Weigh what each hypothesis says by what is believed of it."""
+    said = {hypothesis: _distribution(_answer(answers, hypothesis), hypothesis) for hypothesis in posterior}
+    probability: dict[Any, Any] = {}
+    for hypothesis, believed in posterior.items():
+        for label, share in said[hypothesis].items():
+            probability[label] = probability.get(label, 0) + believed * share
+    return Combined(probability, max(said[best], key=lambda label: said[best][label]), said, dict(posterior))
+
+
+def _answer(answers: Answers, hypothesis: Any) -> Any:
+    if callable(answers):
+        return answers(hypothesis)
+    if hypothesis not in answers:
+        raise ParameterError(f"hypothesis {hypothesis!r} says nothing", fix="give the answer of every hypothesis")
+    return answers[hypothesis]
+
+
+def _distribution(answer: Any, hypothesis: Any) -> Mapping[Any, Any]:
+    if not isinstance(answer, Mapping):
+        return {answer: 1}
+    if not answer or any(share < 0 for share in answer.values()) or abs(sum(answer.values()) - 1) > 1e-9:
+        raise ParameterError(
+            f"what hypothesis {hypothesis!r} says is no distribution: {dict(answer)!r}",
+            fix="give a label, or probabilities by label with sum 1",
+        )
+    return answer
+
+
+def _drawn(shares: Mapping[Any, Any], generator: np.random.Generator) -> Any:
+    labels = list(shares)
+    probability = np.array([float(shares[label]) for label in labels])
+    return labels[int(generator.choice(len(labels), p=probability / probability.sum()))]
