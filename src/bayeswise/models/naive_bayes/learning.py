@@ -66,9 +66,13 @@ def learned(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
+    streaming: bool | None = None,
     **wishes: Any,
 ) -> tuple[NaiveBayesModel, Report]:
-    """What `fit` learns, and what it met on its way: strays, rows without a target."""
+    """What `fit` learns, and what it met on its way: strays, rows without a target.
+
+    `streaming` refuses families that keep all their values; None: where the table is a file.
+    """
     about_columns = {name: wishes.pop(name) for name in _SCHEMA_WORDS if name in wishes}
     settings = settings_of(convention, wishes)
     source = open_source(table)
@@ -78,7 +82,7 @@ def learned(
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
     if isinstance(families, str) and families == "select":
         families = select(source, schema).families
-    factors = factors_for(schema, families, streaming=_is_file(table))
+    factors = factors_for(schema, families, streaming=_is_file(table) if streaming is None else streaming)
     return _swept(source, schema, settings, factors, threads, progress)
 
 

@@ -28,6 +28,7 @@ from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
@@ -211,16 +212,18 @@ class NaiveBayesModel:
 
     def merge(self, other: NaiveBayesModel) -> NaiveBayesModel:
         """The model of both sets of rows; schema, settings and families must be the same."""
-        for what, mine, theirs in (
-            ("schemas", self.schema, other.schema),
-            ("settings", self.settings, other.settings),
-            ("families", self.factors, other.factors),
-        ):
-            if mine != theirs:
-                raise KindError(
-                    f"the models have different {what}: {mine} against {theirs}", fix="fit both with the same ones"
-                )
+        what = self._difference(other)
+        if what:
+            raise KindError(f"the models cannot be merged: {what}", fix="fit both with the same columns and settings")
         return replace(self, statistics=self.statistics.merge(other.statistics))
+
+    def _difference(self, other: NaiveBayesModel) -> str:
+        if self.schema != other.schema:
+            return difference(self.schema, other.schema)
+        if self.settings != other.settings:
+            return f"their conventions are {self.settings.convention!r} and {other.settings.convention!r}"
+        apart = [pair for pair in zip(self.factors, other.factors, strict=False) if pair[0] != pair[1]]
+        return f"their families differ: {apart[0][0]} and {apart[0][1]}" if apart else ""
 
     def changed(self, **settings: Any) -> NaiveBayesModel:
         """The same rows under other beliefs: smoothing, priors, floors; no second pass."""
