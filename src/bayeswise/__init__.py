@@ -35,12 +35,15 @@ _ERRORS = "bayeswise.foundation.errors"
 
 # Public name -> the module that defines it; a name that ends a module's own path is the module itself.
 _HOMES = {
+    "LinearRegression": "bayeswise.estimators.linear_regression",
+    "LogisticRegression": "bayeswise.estimators.logistic_regression",
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
     "Costs": "bayeswise.decisions.costs",
     "decide": "bayeswise.decisions.decide",
+    "evaluate": "bayeswise.evaluation.evaluate",
     "JointTable": "bayeswise.posteriors.joint_table",
     "bayes": "bayeswise.posteriors.bayes_rule",
     "families": "bayeswise.families",

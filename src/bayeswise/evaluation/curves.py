@@ -1,0 +1,123 @@
+"""Cost against what can be turned: the threshold, the price of refusing, the prior and the ratio of costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.evaluation.evaluate import Evaluation
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.posteriors.states import find_state
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Points of a curve, named; `x` and the columns of `y` have one number for each point."""
+
+    title: str
+    x_name: str
+    x: FloatArray
+    y: dict[str, FloatArray]
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        return {self.x_name: self.x.tolist(), **{name: values.tolist() for name, values in self.y.items()}}
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.explanations.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+
+def threshold_curve(evaluation: Evaluation, state: Any, action: Any, otherwise: Any) -> Curve:
+    """The cost per case of taking `action` iff P(state) >= threshold, else `otherwise`; every threshold that matters.
+
+    The least point is what tuning on these rows finds; the Bayes rule should come close without tuning.
+    """
+    decisions = evaluation.decisions
+    p = decisions.posterior[:, find_state(state, decisions.states)]
+    order = np.argsort(-p, kind="stable")
+    act, other = (evaluation.paid[:, decisions.costs.action(a)] * evaluation.weights for a in (action, otherwise))
+    gain = np.concatenate([[0.0], np.cumsum((act - other)[order])])
+    total = (float(other.sum()) + gain) / evaluation.weights.sum()
+    ordered = p[order]
+    last = np.append(ordered[1:] != ordered[:-1], True)  # equal probabilities act together
+    thresholds = np.concatenate([[np.nextafter(1.0, 2.0)], ordered[last]])
+    return Curve(
+        f"cost per case of {action} iff P({state}) is at least the threshold",
+        "threshold",
+        thresholds,
+        {"cost_per_case": total[np.concatenate([[True], last])]},
+    )
+
+
+def coverage_curve(evaluation: Evaluation) -> Curve:
+    """The cost per case of the rows that are decided, when the least certain ones are refused first.
+
+    Certainty is the expected cost of the best action that is no refusal; coverage is the share of rows decided.
+    """
+    decisions = evaluation.decisions
+    kept = [k for k, action in enumerate(decisions.actions) if action != decisions.costs.reject]
+    if not kept:
+        raise CostError("every action refuses", fix="add one that decides")
+    expected = decisions.expected_cost[:, kept]
+    best = np.argmin(expected, axis=1)
+    at = np.arange(len(best))
+    order = np.argsort(expected[at, best], kind="stable")
+    weights = evaluation.weights[order]
+    cost = evaluation.paid[:, kept][at, best][order]
+    mass = np.cumsum(weights)
+    return Curve(
+        "cost per decided case, the least certain refused first",
+        "coverage",
+        mass / mass[-1],
+        {"cost_per_decided_case": np.cumsum(weights * cost) / mass, "expected_cost": expected[at, best][order]},
+    )
+
+
+def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> Curve:
+    """Normalised expected cost against x = p(+) c(-|+) / (p(+) c(-|+) + p(-) c(+|-)): prior and ratio of costs at once.
+
+    For two states. At each x the Bayes rule on the posterior, moved to that prior, is compared with the lower
+    envelope of all thresholds, and with always + and always -, which cost 1 - x and x.
+    """
+    decisions = evaluation.decisions
+    if len(decisions.states) != 2:
+        raise ParameterError(
+            f"a cost curve is for two states; there are {len(decisions.states)}", fix="join states, or use evaluate"
+        )
+    k = find_state(positive, decisions.states)
+    p, true = decisions.posterior[:, k], evaluation.truth == k
+    weights = evaluation.weights
+    shares = np.array([weights[~true].sum(), weights[true].sum()])
+    if (shares == 0).any():
+        raise ParameterError("the rows have one state only", fix="give rows of both states")
+    prior = shares[1] / shares.sum()
+    false_positive, false_negative, cuts = _rates(p, true, weights)
+    x = np.linspace(0.0, 1.0, points)
+    lines = false_negative[:, None] * x + false_positive[:, None] * (1.0 - x)  # (n_cuts, n_points)
+    # moving the prior from that of the rows to x moves the threshold on the old posterior
+    odds = np.divide(1.0 - x, x, out=np.full(points, np.inf), where=x > 0) * prior / (1.0 - prior)
+    at = np.where(np.isinf(odds), 1.1, odds / (1.0 + np.where(np.isinf(odds), 0.0, odds)))
+    bayes = np.searchsorted(-cuts, -at, side="right") - 1  # the last cut that is still at or above
+    y = {
+        "bayes_rule": lines[np.maximum(bayes, 0), np.arange(points)],
+        "best_threshold": lines.min(axis=0),
+        "always_positive": 1.0 - x,
+        "always_negative": x,
+    }
+    return Curve(f"normalised expected cost, {positive} against the other", "probability_times_cost", x, y)
+
+
+def _rates(p: FloatArray, true: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """False positive and false negative rates for every threshold p >= cut, from none to all."""
+    order = np.argsort(-p, kind="stable")
+    ordered = p[order]
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    hits = np.cumsum((weights * true)[order])[last] / (weights * true).sum()
+    alarms = np.cumsum((weights * ~true)[order])[last] / (weights * ~true).sum()
+    cuts = np.concatenate([[1.1], ordered[last]])
+    return np.concatenate([[0.0], alarms]), 1.0 - np.concatenate([[0.0], hits]), cuts

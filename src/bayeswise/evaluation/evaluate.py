@@ -1,0 +1,180 @@
+"""What decisions cost on rows whose state is known, beside what else one could have done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
+from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out
+from bayeswise.evaluation.intervals import Estimate, mean_with_interval
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.tables.labels import Label
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The decisions of a model for rows with known states, and what each action really cost there."""
+
+    decisions: Decisions
+    truth: IntArray  # (n_rows,)
+    weights: FloatArray  # (n_rows,)
+    paid: FloatArray  # (n_rows, n_actions) what each action costs in the true state
+    columns: dict[str, FloatArray]  # those that the formulas of the costs name
+    how: str = "as it is"
+    level: float = 0.95
+
+    # -- in cost per case -------------------------------------------------------------------------------------
+    @cached_property
+    def cost(self) -> FloatArray:
+        """(n_rows,) what each row really cost."""
+        return self.paid[np.arange(len(self.truth)), self.decisions.best]
+
+    @property
+    def cost_per_case(self) -> Estimate:
+        """The mean cost, with its interval."""
+        return self._mean(self.cost)
+
+    @cached_property
+    def always(self) -> dict[Label, Estimate]:
+        """The mean cost of always taking the same action, for each."""
+        return {action: self._mean(self.paid[:, k]) for k, action in enumerate(self.decisions.actions)}
+
+    @property
+    def best_constant(self) -> Label:
+        """The action that costs least if it must always be the same."""
+        return min(self.always, key=lambda action: self.always[action].mean)
+
+    @cached_property
+    def most_probable(self) -> Estimate:
+        """The mean cost of believing the most probable state and acting on it as if it were certain."""
+        believed = np.argmax(self.decisions.posterior, axis=1)
+        one_hot = np.eye(len(self.decisions.states))[believed]
+        acted = decide_rows(one_hot, self.decisions.costs, self.columns).best
+        return self._mean(self.paid[np.arange(len(acted)), acted])
+
+    @property
+    def perfect(self) -> Estimate:
+        """The mean cost of one who knows the state of every row."""
+        return self._mean(self.paid.min(axis=1))
+
+    @property
+    def expected(self) -> Estimate:
+        """The mean cost that the posteriors promised; far from what was paid, they are not calibrated."""
+        return self._mean(self.decisions.least_cost)
+
+    # -- in counts --------------------------------------------------------------------------------------------
+    @cached_property
+    def confusion(self) -> FloatArray:
+        """(n_states, n_actions) the weight of rows by true state and action."""
+        return self._table(self.weights)
+
+    @cached_property
+    def confusion_cost(self) -> FloatArray:
+        """(n_states, n_actions) what these rows cost together."""
+        return self._table(self.weights * self.cost)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows whose most probable state was true."""
+        return float(np.average(np.argmax(self.decisions.posterior, axis=1) == self.truth, weights=self.weights))
+
+    def _table(self, mass: FloatArray) -> FloatArray:
+        n_states, n_actions = len(self.decisions.states), len(self.decisions.actions)
+        cells = np.bincount(self.truth * n_actions + self.decisions.best, mass, minlength=n_states * n_actions)
+        return np.asarray(cells, dtype=np.float64).reshape(n_states, n_actions)
+
+    def _mean(self, values: FloatArray) -> Estimate:
+        return mean_with_interval(values, self.weights, self.level)
+
+    # -- faces ------------------------------------------------------------------------------------------------
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One line for each way to act: rule, cost_per_case, low, high."""
+        lines: dict[str, Estimate] = {
+            "least expected cost": self.cost_per_case,
+            "most probable state": self.most_probable,
+            **{f"always {action}": found for action, found in self.always.items()},
+            "perfect knowledge": self.perfect,
+        }
+        return {
+            "rule": list(lines),
+            "cost_per_case": [found.mean for found in lines.values()],
+            "low": [found.low for found in lines.values()],
+            "high": [found.high for found in lines.values()],
+        }
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.explanations.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        from bayeswise.evaluation.plain import evaluation_dict
+
+        return evaluation_dict(self)
+
+    def to_text(self) -> str:
+        """For a terminal."""
+        from bayeswise.evaluation.text import evaluation_text
+
+        return evaluation_text(self)
+
+    def __repr__(self) -> str:
+        return f"Evaluation({len(self.truth):,} rows, {self.how}: {self.cost_per_case} per case)"
+
+
+def evaluate(
+    model: Any,
+    table: Any,
+    costs: Any = None,
+    *,
+    cv: Folds = None,
+    targets: Any = None,
+    level: float = 0.95,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """What the decisions of a model cost per case on rows whose state is known; 0-1 loss unless costs are given.
+
+    `cv` None is for rows that the model has not seen; "loo" leaves each row out, a number makes folds, both for the
+    rows it has learned. A scikit-learn classifier takes `targets=y` beside its X.
+
+    >>> import bayeswise as bw
+    >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
+    >>> model = bw.fit(rows, target="play")
+    >>> evaluate(model, rows, {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}, cv="loo")
+    Evaluation(8 rows, leave-one-out: 0.375 (-0.0577 to 0.808) per case)
+    """
+    known = held_out(model, table, targets=targets, cv=cv, progress=progress)
+    return evaluation_of(known, costs, table, level=level)
+
+
+def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float = 0.95) -> Evaluation:
+    """The evaluation of posteriors that are already there."""
+    given = Costs.zero_one(known.states) if costs is None else costs if isinstance(costs, Costs) else Costs(costs)
+    aligned = given.aligned(known.states)
+    columns = {}
+    if not aligned.constant:
+        columns = {name: cells[known.kept] for name, cells in columns_for(aligned, table, len(known.kept)).items()}
+    decisions = decide_rows(known.posterior, aligned, columns)
+    if not len(decisions):
+        raise FitError("there is no row to evaluate", fix="give rows whose state is known")
+    paid = paid_for(aligned, columns, known.truth)
+    return Evaluation(decisions, known.truth, known.weights, paid, columns, known.how, level)
+
+
+def paid_for(costs: Costs, columns: dict[str, FloatArray], truth: IntArray) -> FloatArray:
+    """(n_rows, n_actions) the cost of each action in the true state."""
+    cells = costs.of_rows(columns, len(truth))
+    paid = np.empty((len(truth), len(costs.actions)))
+    for a, line in enumerate(cells):
+        for s, cell in enumerate(line):
+            rows = np.flatnonzero(truth == s)
+            paid[rows, a] = cell if isinstance(cell, float) else cell[rows]
+    return paid

@@ -1,0 +1,200 @@
+"""Posteriors of rows whose state is known: as they are, with each row left out, or fold by fold by subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.labels import Label, Vocabulary, label_of
+from bayeswise.tables.source import open_source
+
+Folds: TypeAlias = int | str | None
+Progress: TypeAlias = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What is needed to reckon costs: the posterior, the true state, and which rows of the table these are."""
+
+    states: tuple[Label, ...]
+    posterior: FloatArray  # (n_rows, n_states)
+    truth: IntArray  # (n_rows,) the position of the true state
+    weights: FloatArray  # (n_rows,)
+    kept: BoolArray  # (n_rows of the table,) rows with a target and a weight above 0
+    how: str  # "as it is", "leave-one-out", "5 folds"
+
+
+def held_out(
+    model: Any, table: Any, *, targets: Any = None, cv: Folds = None, progress: Progress | None = None
+) -> HeldOut:
+    """The posteriors of a model for rows with their state.
+
+    `cv` None takes the model as it is (for rows it has not seen); "loo" leaves each row out of a model that has
+    learned exactly these rows; a number makes so many folds. Folds of our models are subtractions, not refits.
+    """
+    _check_folds(cv)
+    if hasattr(model, "schema"):
+        return _of_model(model, table, targets, cv, progress)
+    return _of_estimator(model, table, targets, cv, progress)
+
+
+def _check_folds(cv: Folds) -> None:
+    number = isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2
+    if not (cv is None or cv == "loo" or number):
+        raise ParameterError(f"cv is {cv!r}", fix='choose None, "loo" or a number of folds from 2 on')
+
+
+# -- our models -----------------------------------------------------------------------------------------------
+
+
+def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
+    target = model.schema.target.name
+    known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
+    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_strays=False)
+    named = None if targets is None else open_source({target: list(targets)})
+    every = list(encoder.batches(open_source(table), targets=named))
+    groups = np.concatenate([each.groups for each in every]) if every else np.zeros(0, dtype=np.int32)
+    _refuse_unknown(groups, target)
+    mass = np.concatenate([np.ones(b.n_rows) if b.weights is None else b.weights for b in every] or [np.zeros(0)])
+    kept = (groups != MISSING) & (mass > 0)
+    if not kept.any():
+        raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")
+    ends = np.cumsum([each.n_rows for each in every])
+    batches = [picked(b, np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
+    truth = groups[kept].astype(np.int64)
+    if cv == "loo":
+        posterior = _left_out(model, batches, progress)
+    elif cv is None:
+        posterior = _as_it_is(model, batches, progress)
+    else:
+        posterior = _folded(model, batches, fold_of(truth, int(cv)), int(cv), progress)
+    how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
+    return HeldOut(model.classes, posterior, truth, mass[kept], kept, how)
+
+
+def _refuse_unknown(groups: Any, target: str) -> None:
+    if (groups == UNSEEN).any():
+        row = int(np.argmax(groups == UNSEEN))
+        raise FitError(
+            f"row {row} has a state in {target!r} that the model never learned", fix="leave such rows out, or fit again"
+        )
+
+
+def picked(batch: Batch, rows: IntArray) -> Batch:
+    """Some rows of a batch."""
+    if len(rows) == batch.n_rows:
+        return batch
+    return replace(
+        batch,
+        n_rows=len(rows),
+        values=batch.values[rows],
+        codes=batch.codes[rows],
+        texts=tuple(replace(block, counts=block.counts[rows]) for block in batch.texts),
+        groups=None if batch.groups is None else batch.groups[rows],
+        weights=None if batch.weights is None else batch.weights[rows],
+    )
+
+
+def _as_it_is(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
+    return np.concatenate([_told(model.predict_proba(batch), progress) for batch in batches])
+
+
+def _left_out(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
+    return np.concatenate([_told(model.leave_one_out(batch), progress) for batch in batches])
+
+
+def _told(posterior: FloatArray, progress: Progress | None) -> FloatArray:
+    if progress is not None:
+        progress(len(posterior))
+    return posterior
+
+
+def _folded(
+    model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None
+) -> FloatArray:
+    posterior = np.zeros((len(folds), len(model.classes)))
+    starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
+    for fold in range(n_folds):
+        here = [
+            np.flatnonzero(folds[start : start + batch.n_rows] == fold)
+            for batch, start in zip(batches, starts[:-1], strict=True)
+        ]
+        parts = [picked(batch, rows) for batch, rows in zip(batches, here, strict=True) if len(rows)]
+        if not parts:
+            continue
+        without = model
+        for part in parts:
+            without = without.forget(part)
+        columns = [model.classes.index(label) for label in without.classes]
+        found = np.concatenate([without.predict_proba(part) for part in parts])
+        posterior[np.ix_(np.flatnonzero(folds == fold), columns)] = _told(found, progress)
+    return posterior
+
+
+def fold_of(truth: IntArray, n_folds: int) -> IntArray:
+    """(n_rows,) the fold of each row: those of one state take turns, so that folds have the shares of the whole.
+
+    >>> fold_of(np.array([0, 0, 1, 0, 1, 0]), 2).tolist()
+    [0, 1, 0, 0, 1, 1]
+    """
+    folds = np.empty(len(truth), dtype=np.int64)
+    for state in np.unique(truth):
+        rows = np.flatnonzero(truth == state)
+        folds[rows] = np.arange(len(rows)) % n_folds
+    return folds
+
+
+# -- estimators -----------------------------------------------------------------------------------------------
+
+
+def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
+    if targets is None:
+        raise ParameterError("an estimator does not know the target's column", fix="give targets=y")
+    y = np.asarray(targets)
+    states = tuple(label_of(label) for label in model.classes_)
+    truth = Vocabulary(states).encode(y.tolist()).astype(np.int64)
+    _refuse_unknown(np.where(truth < 0, UNSEEN, truth), "y")
+    if cv is None:
+        posterior = _told(np.asarray(model.predict_proba(table)), progress)
+    elif cv == "loo" and hasattr(model, "leave_one_out"):
+        posterior = _told(np.asarray(model.leave_one_out(table, y)), progress)
+    else:
+        n_folds = len(y) if cv == "loo" else int(cv)
+        folds = np.arange(len(y)) if cv == "loo" else fold_of(truth, n_folds)
+        posterior = _refitted(model, table, y, states, folds, n_folds, progress)
+    how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
+    return HeldOut(states, posterior, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), how)
+
+
+def _refitted(
+    model: Any, X: Any, y: Any, states: tuple[Label, ...], folds: IntArray, n_folds: int, progress: Progress | None
+) -> FloatArray:
+    posterior = np.zeros((len(y), len(states)))
+    for fold in range(n_folds):
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if not len(inside):
+            continue
+        again = copy_of(model).fit(rows_at(X, outside), y[outside])
+        columns = np.array([states.index(label_of(label)) for label in again.classes_])
+        posterior[np.ix_(inside, columns)] = _told(np.asarray(again.predict_proba(rows_at(X, inside))), progress)
+    return posterior
+
+
+def copy_of(estimator: Any) -> Any:
+    """An estimator with the same settings that has learned nothing."""
+    import copy
+
+    parameters = {name: copy.deepcopy(value) for name, value in estimator.get_params(deep=False).items()}
+    return type(estimator)(**parameters)
+
+
+def rows_at(X: Any, rows: IntArray) -> Any:
+    """Some rows of a matrix or a frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

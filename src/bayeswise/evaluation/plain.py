@@ -1,0 +1,35 @@
+"""An evaluation as plain data and as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.explanations.plain import json_number, json_value
+
+if TYPE_CHECKING:
+    from bayeswise.evaluation.evaluate import Evaluation
+    from bayeswise.evaluation.intervals import Estimate
+
+
+def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
+    """Costs per case with intervals, baselines, and both tables by true state and action."""
+    decisions = evaluation.decisions
+    return {
+        "n_rows": len(evaluation.truth),
+        "how": evaluation.how,
+        "cost_per_case": _estimate(evaluation.cost_per_case),
+        "expected_cost_per_case": _estimate(evaluation.expected),
+        "always": {str(action): _estimate(found) for action, found in evaluation.always.items()},
+        "best_constant": json_value(evaluation.best_constant),
+        "most_probable": _estimate(evaluation.most_probable),
+        "perfect": _estimate(evaluation.perfect),
+        "accuracy": evaluation.accuracy,
+        "states": [json_value(state) for state in decisions.states],
+        "actions": [json_value(action) for action in decisions.actions],
+        "confusion": evaluation.confusion.tolist(),
+        "confusion_cost": evaluation.confusion_cost.tolist(),
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {"mean": json_number(found.mean), "low": json_number(found.low), "high": json_number(found.high)}

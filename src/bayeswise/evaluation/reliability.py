@@ -1,0 +1,140 @@
+"""Whether a posterior means what it says: of all rows that were given 70 %, is it 70 %?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.logspace import log
+from bayeswise.posteriors.calibration_fits import isotonic_steps
+from bayeswise.tables.labels import Label
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Bins of one state's probability: how often the state was true in each, with a band."""
+
+    state: Label
+    count: IntArray  # (n_bins,)
+    predicted: FloatArray  # (n_bins,) the mean probability
+    observed: FloatArray  # (n_bins,) the share of rows in which the state was true
+    low: FloatArray  # (n_bins,) Wilson band
+    high: FloatArray
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error: sum of n / N |observed - predicted|."""
+        return float(self.count @ np.abs(self.observed - self.predicted) / self.count.sum())
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """predicted, observed, low, high, count of each bin."""
+        return {
+            name: getattr(self, name).tolist() for name in ("predicted", "observed", "low", "high", "count")
+        }
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.explanations.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+
+@dataclass(frozen=True)
+class Score:
+    """A proper score taken apart: score = miscalibration - discrimination + uncertainty, exactly."""
+
+    score: float
+    miscalibration: float  # what a better calibration would save
+    discrimination: float  # what knowing the row saves over knowing only the shares of the states
+    uncertainty: float
+
+
+def reliability(probability: Any, truth: Any, state: Label, *, bins: int = 10, level: float = 0.95) -> Reliability:
+    """Bins of equal numbers of rows; `probability` (n_rows,) of the state, `truth` whether it was true.
+
+    >>> found = reliability([0.2] * 10 + [0.8] * 10, [1] * 3 + [0] * 7 + [1] * 8 + [0] * 2, "spam", bins=2)
+    >>> found.observed.tolist(), round(found.ece, 3)
+    ([0.3, 0.8], 0.05)
+    """
+    p, true = _checked(probability, truth)
+    order = np.argsort(p, kind="stable")
+    parts = [part for part in _equal_parts(p[order], bins) if len(part)]
+    rows = [order[part] for part in parts]
+    count = np.array([len(part) for part in rows])
+    observed = np.array([true[part].mean() for part in rows])
+    low, high = wilson(observed, count, level)
+    return Reliability(state, count, np.array([p[part].mean() for part in rows]), observed, low, high)
+
+
+def _equal_parts(ordered: FloatArray, bins: int) -> list[IntArray]:
+    """Positions in parts of about equal size, equal probabilities never apart."""
+    cuts = np.linspace(0, len(ordered), max(1, bins) + 1)[1:-1].round().astype(int)
+    starts = np.searchsorted(ordered, ordered[np.minimum(cuts, len(ordered) - 1)], side="left")
+    return np.split(np.arange(len(ordered)), np.unique(starts))
+
+
+def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, FloatArray]:
+    """The Wilson interval of a share.
+
+    >>> [bound.round(4).tolist() for bound in wilson(np.array([0.0, 0.5]), np.array([10, 10]), 0.95)]
+    [[0.0, 0.2366], [0.2775, 0.7634]]
+    """
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.5 + 0.5 * level))
+    n = np.asarray(count, dtype=np.float64)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+
+
+def brier_parts(probability: Any, truth: Any) -> Score:
+    """mean (p - y)^2 of one state, taken apart by the isotonic recalibration and by the share of the state.
+
+    >>> parts = brier_parts([0.9, 0.9, 0.9, 0.1], [1, 1, 0, 0])
+    >>> round(parts.score, 4), round(parts.miscalibration - parts.discrimination + parts.uncertainty, 4)
+    (0.21, 0.21)
+    """
+    return _parts(probability, truth, lambda p, y: (p - y) ** 2)
+
+
+def log_parts(probability: Any, truth: Any) -> Score:
+    """mean -log p(what was true) of one state, in nats, taken apart likewise; infinite where a truth had 0."""
+
+    def loss(p: FloatArray, y: FloatArray) -> FloatArray:
+        return -log(np.where(y > 0.5, p, 1.0 - p))
+
+    return _parts(probability, truth, loss)
+
+
+def _parts(probability: Any, truth: Any, loss: Any) -> Score:
+    p, true = _checked(probability, truth)
+    y = true.astype(np.float64)
+    x, curve = isotonic_steps(p, true, np.ones(len(p)))
+    recalibrated = np.interp(p, x, curve)
+    score = float(loss(p, y).mean())
+    best = float(loss(recalibrated, y).mean())
+    base = float(loss(np.full(len(y), y.mean()), y).mean())
+    return Score(score, score - best, base - best, base)
+
+
+def _checked(probability: Any, truth: Any) -> tuple[FloatArray, Any]:
+    p = np.asarray(probability, dtype=np.float64)
+    true = np.asarray(truth).astype(bool)
+    if p.ndim != 1 or p.shape != true.shape or not len(p):
+        raise ParameterError(
+            f"one probability and one truth are needed for each row; found {p.shape} and {true.shape}",
+            fix="give as many of both, at least one",
+        )
+    return p, true
+
+
+def classwise_ece(probability: FloatArray, truth: IntArray, states: Sequence[Label], bins: int = 10) -> float:
+    """The mean over states of the expected calibration error of each."""
+    each = (reliability(probability[:, k], truth == k, state, bins=bins).ece for k, state in enumerate(states))
+    return float(np.mean(list(each)))

@@ -1,0 +1,49 @@
+"""An evaluation for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bayeswise.posteriors.wording import padded, shown
+
+if TYPE_CHECKING:
+    from bayeswise.evaluation.evaluate import Evaluation
+
+_LABEL = 24
+
+
+def evaluation_text(evaluation: Evaluation) -> str:
+    """Cost per case beside what else one could do, then the rows by true state and action."""
+    return "\n".join([*_costs(evaluation), "", *_confusion(evaluation)])
+
+
+def _costs(evaluation: Evaluation) -> Iterator[str]:
+    yield f"{len(evaluation.truth):,} rows, {evaluation.how}"
+    columns = evaluation.to_columns()
+    lines: list[tuple[str, ...]] = [("", "cost per case", "low", "high")]
+    for name, *numbers in zip(*columns.values(), strict=True):
+        lines.append((shown(name, 40), *(f"{number:.4g}" for number in numbers)))
+    yield from _aligned(lines)
+
+
+def _confusion(evaluation: Evaluation) -> Iterator[str]:
+    decisions = evaluation.decisions
+    heads = [shown(action, _LABEL) for action in decisions.actions]
+    lines = [("rows (cost)", *heads)]
+    for s, state in enumerate(decisions.states):
+        cells = [
+            f"{n:g} ({cost:.4g})"
+            for n, cost in zip(evaluation.confusion[s], evaluation.confusion_cost[s], strict=True)
+        ]
+        lines.append((f"true {shown(state, _LABEL)}", *cells))
+    yield from _aligned(lines)
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    for line in lines:
+        cells = (padded(cell, width, right=k > 0) for k, (cell, width) in enumerate(zip(line, widths, strict=True)))
+        yield "  ".join(cells).rstrip()

@@ -1,0 +1,94 @@
+"""The same evidence under another prior: posteriors change in proportion, and nothing is fitted again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
+from bayeswise.foundation.logspace import log
+from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.tables.labels import Label, label_of
+
+_MOST_STEPS = 10_000
+_SETTLED = 1e-12
+
+
+def shift_prior(
+    probability: Any, *, states: Sequence[Any], old: Mapping[Any, float], new: Mapping[Any, float]
+) -> FloatArray:
+    """(n_rows, n_states) p(s | row) new(s) / old(s), normalised; exact where p(row | s) stays as it was.
+
+    >>> shift_prior([[0.5, 0.5]], states=["a", "b"], old={"a": 0.5, "b": 0.5}, new={"a": 0.75, "b": 0.25}).tolist()
+    [[0.75, 0.25]]
+    """
+    labels = tuple(label_of(state) for state in states)
+    before, after = prior_by_state(old, labels), prior_by_state(new, labels)
+    return shifted(np.asarray(probability, dtype=np.float64), before, after, labels)
+
+
+def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, states: Sequence[Label]) -> FloatArray:
+    """The same for priors as arrays (n_states,)."""
+    impossible = (before == 0.0) & (after > 0.0)
+    if impossible.any():
+        state = states[int(np.argmax(impossible))]
+        raise PriorError(
+            f"state {state!r} had the prior 0, so that nothing is known about it", fix="fit it with rows of that state"
+        )
+    factor = after / np.where(before > 0.0, before, 1.0)
+    joint = probability * (factor / factor.max())  # (n_rows, n_states)
+    total = joint[:, 0].copy()
+    for column in joint.T[1:]:
+        total += column
+    if not (total > 0.0).all():
+        row = int(np.argmin(total > 0.0))
+        raise ImpossibleEvidenceError(
+            f"row {row} is possible only in states whose new prior is 0", fix="give every state a prior above 0"
+        )
+    joint /= total[:, None]
+    return np.asarray(joint)
+
+
+@dataclass(frozen=True)
+class EstimatedPrior:
+    """The prior that makes unlabelled rows most probable."""
+
+    prior: dict[Label, float]
+    steps: int
+    log_likelihood_gain: float  # of all rows together, over the old prior
+
+
+def estimate_prior(probability: Any, *, states: Sequence[Any], old: Mapping[Any, float]) -> EstimatedPrior:
+    """The prior of rows whose states nobody knows, from their posteriors under the old prior, by EM.
+
+    new(s) = mean over rows of p(s | row), with the posterior under the new prior, again and again: each step makes
+    the rows more probable, and the likelihood has one peak.
+
+    >>> shares = np.array([[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 2)
+    >>> found = estimate_prior(shares, states=["a", "b"], old={"a": 0.5, "b": 0.5})
+    >>> {state: round(share, 4) for state, share in found.prior.items()}
+    {'a': 0.875, 'b': 0.125}
+    """
+    labels = tuple(label_of(state) for state in states)
+    before = prior_by_state(old, labels)
+    shares = np.asarray(probability, dtype=np.float64)
+    if shares.ndim != 2 or not len(shares) or shares.shape[1] != len(labels):
+        raise ParameterError(f"the posterior has the shape {shares.shape}", fix="give at least one row, named states")
+    ratio = np.where(before > 0.0, shares / np.where(before > 0.0, before, 1.0), 0.0)  # (n_rows, n_states)
+    prior = before
+    steps = 0
+    while steps < _MOST_STEPS:
+        steps += 1
+        joint = ratio * prior
+        after = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
+        moved = float(np.abs(after - prior).max())
+        prior = after
+        if moved < _SETTLED:
+            break
+    prior = prior / prior.sum()
+    gain = float(np.sum(log(ratio @ prior)))
+    return EstimatedPrior(dict(zip(labels, prior.tolist(), strict=True)), steps, gain)

@@ -1,0 +1,169 @@
+"""What decisions cost, and beside what: every number against a reckoning by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import bayeswise as bw
+from bayeswise.evaluation.comparison import compare
+from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.evaluation.held_out import HeldOut, fold_of, held_out
+from bayeswise.foundation.errors import FitError, ParameterError
+
+GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
+PLAY = {"go": {"no": 7, "yes": 0}, "stay": {"no": 0, "yes": 2}, "call": 1.5}
+
+
+def known(shares: Any, truth: Any, states: Any = ("spam", "ham")) -> HeldOut:
+    truth = np.array(truth)
+    ones = np.ones(len(truth))
+    return HeldOut(tuple(states), np.array(shares, dtype=float), truth, ones, ones.astype(bool), "as it is")
+
+
+def test_costs_are_paid_in_the_true_state() -> None:
+    """bin, ask, keep, bin for spam, ham, spam, ham: 0 + 0.5 + 1 + 10."""
+    costs = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
+    found = evaluation_of(known([[0.99, 0.01], [0.7, 0.3], [0.2, 0.8], [0.96, 0.04]], [0, 1, 0, 1]), costs)
+    assert found.cost.tolist() == [0.0, 0.5, 1.0, 10.0]
+    assert found.cost_per_case.mean == 11.5 / 4
+    assert {action: each.mean for action, each in found.always.items()} == {"bin": 5.0, "keep": 0.5, "ask": 0.5}
+    assert found.best_constant == "keep"
+    assert found.most_probable.mean == (0 + 10 + 1 + 10) / 4
+    assert found.perfect.mean == 0.0
+    assert found.confusion.tolist() == [[1, 1, 0], [1, 0, 1]]
+    assert found.confusion_cost.tolist() == [[0, 1, 0], [10, 0, 0.5]]
+    assert found.accuracy == 0.25
+    assert "least expected cost" in found.to_text()
+    assert found.to_dict()["cost_per_case"]["mean"] == 2.875
+
+
+def test_the_interval_is_students() -> None:
+    from scipy import stats
+
+    generator = np.random.default_rng(0)
+    p = generator.random(40)
+    found = evaluation_of(known(np.stack([p, 1 - p], axis=1), generator.integers(0, 2, 40)), None)
+    low, high = stats.t.interval(0.95, 39, found.cost.mean(), stats.sem(found.cost))
+    assert [found.cost_per_case.low, found.cost_per_case.high] == pytest.approx([low, high])
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5, 14])
+def test_folds_by_subtraction_are_the_folds_of_refitting(folds: int) -> None:
+    rows = pd.read_csv(GOLF)
+    levels = {name: sorted(set(rows[name])) for name in rows.columns[:-1]}
+    found = held_out(bw.fit(rows, target="play", levels=levels), rows, cv=folds)
+    parts = fold_of(found.truth, folds)
+    for fold in range(folds):
+        again = bw.fit(rows[parts != fold], target="play", levels=levels)
+        assert found.posterior[parts == fold] == pytest.approx(again.predict_proba(rows[parts == fold]), abs=1e-12)
+
+
+def test_leave_one_out_is_as_many_folds_as_rows() -> None:
+    model = bw.fit(GOLF, target="play")
+    found = bw.evaluate(model, GOLF, PLAY, cv="loo")
+    assert found.how == "leave-one-out"
+    assert found.decisions.posterior.tolist() == model.leave_one_out(GOLF).tolist()
+    assert len(found.truth) == 14
+
+
+def test_rows_without_a_state_are_left_out_with_their_costs() -> None:
+    rows = pd.read_csv(GOLF)
+    rows["fee"] = np.arange(14.0)
+    model = bw.fit(rows, target="play", ignore=["fee"])
+    holes = rows.copy()
+    holes.loc[[0, 5], "play"] = None
+    costs = {"go": {"no": "fee", "yes": 0}, "stay": {"no": 0, "yes": 3}}
+    found = bw.evaluate(model, holes, costs)
+    whole = bw.evaluate(model, rows.drop(index=[0, 5]), costs)
+    assert len(found.truth) == 12
+    assert found.cost.tolist() == whole.cost.tolist()
+
+
+def test_a_state_that_the_model_never_saw_is_named() -> None:
+    rows = pd.read_csv(GOLF)
+    model = bw.fit(rows, target="play")
+    rows.loc[3, "play"] = "maybe"
+    with pytest.raises(FitError, match="row 3 has a state"):
+        bw.evaluate(model, rows, PLAY)
+    with pytest.raises(ParameterError, match="cv is 1"):
+        bw.evaluate(model, GOLF, PLAY, cv=1)
+
+
+def test_a_classifier_of_scikit_learn_is_evaluated_alike() -> None:
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(60, 2))
+    y = np.where(X[:, 0] + generator.normal(size=60) > 0, "yes", "no")
+    estimator = LogisticRegression().fit(X, y)
+    assert bw.evaluate(estimator, X, PLAY, targets=y).how == "as it is"
+    found = bw.evaluate(estimator, X, PLAY, targets=y, cv=3)
+    parts = fold_of(found.truth, 3)
+    again = LogisticRegression().fit(X[parts != 1], y[parts != 1]).predict_proba(X[parts == 1])
+    assert found.decisions.posterior[parts == 1] == pytest.approx(again)
+
+
+def test_the_paired_comparison_sees_what_two_intervals_do_not() -> None:
+    generator = np.random.default_rng(4)
+    truth = generator.integers(0, 2, 400)
+    p = np.where(truth == 0, 0.8, 0.2) + generator.normal(0, 0.25, 400)
+    shares = np.clip(np.stack([p, 1 - p], axis=1), 0.01, 0.99)
+    shares /= shares.sum(axis=1, keepdims=True)
+    worse = shares.copy()
+    worse[:60] = worse[:60, ::-1]
+    costs = {"act": {"spam": 0, "ham": 5}, "wait": {"spam": 2, "ham": 0}, "ask": 0.9}
+    one, other = (evaluation_of(known(each, truth), costs) for each in (shares, worse))
+    answer = compare(one, other)
+    assert answer.decided and answer.difference.mean == pytest.approx(one.cost.mean() - other.cost.mean())
+    assert not compare(one, one).decided
+    with pytest.raises(ParameterError, match="different rows"):
+        compare(one, evaluation_of(known(shares[:5], truth[:5]), costs))
+
+
+def test_the_threshold_curve_has_the_cost_of_every_threshold() -> None:
+    generator = np.random.default_rng(6)
+    p = generator.integers(0, 11, 80) / 10
+    truth = generator.integers(0, 2, 80)
+    costs = {"act": {"spam": 0.5, "ham": 5}, "wait": {"spam": 2, "ham": 0}}
+    found = evaluation_of(known(np.stack([p, 1 - p], axis=1), truth), costs)
+    curve = threshold_curve(found, "spam", "act", "wait")
+    for threshold, cost in zip(curve.x, curve.y["cost_per_case"], strict=True):
+        paid = np.where(p >= threshold, np.where(truth == 0, 0.5, 5), np.where(truth == 0, 2, 0))
+        assert cost == pytest.approx(paid.mean())
+
+
+def test_refusing_the_least_certain_first_ends_in_deciding_all() -> None:
+    generator = np.random.default_rng(7)
+    p = generator.random(200)
+    truth = (generator.random(200) > p).astype(int)
+    costs = bw.Costs({"act": {"spam": 0, "ham": 5}, "wait": {"spam": 2, "ham": 0}}).with_reject(0.7)
+    found = evaluation_of(known(np.stack([p, 1 - p], axis=1), truth), costs)
+    curve = coverage_curve(found)
+    decided = np.argmin(found.decisions.expected_cost[:, :2], axis=1)
+    assert curve.x[-1] == 1.0
+    assert curve.y["cost_per_decided_case"][-1] == pytest.approx(found.paid[np.arange(200), decided].mean())
+    assert (np.diff(curve.y["expected_cost"]) >= 0).all()
+
+
+def test_a_cost_curve_is_the_bayes_rule_at_every_prior_and_ratio() -> None:
+    generator = np.random.default_rng(8)
+    truth = (generator.random(3000) < 0.3).astype(int)
+    x = generator.normal(np.where(truth == 1, 1.0, -1.0))
+    joint = np.stack([0.7 * np.exp(-((x + 1) ** 2) / 2), 0.3 * np.exp(-((x - 1) ** 2) / 2)], axis=1)
+    shares = joint / joint.sum(axis=1, keepdims=True)
+    found = evaluation_of(known(shares, truth, ("-", "+")), {"-": {"-": 0, "+": 4}, "+": {"-": 1, "+": 0}})
+    curve = cost_curve(found, "+", points=41)
+    bayes, best = curve.y["bayes_rule"], curve.y["best_threshold"]
+    assert (best <= bayes + 1e-12).all()
+    assert (bayes - best).max() < 0.03  # the posterior is the true one, so that tuning gains nothing
+    assert (bayes <= np.minimum(curve.x, 1 - curve.x) + 0.02).all()
+    # at x = p(+) * 4 / (p(+) * 4 + p(-)) it is the cost per case of these rows, normalised
+    prior = truth.mean()
+    scale = prior * 4 + (1 - prior)
+    at = np.interp(prior * 4 / scale, curve.x, bayes)
+    assert found.cost_per_case.mean / scale == pytest.approx(at, abs=0.005)
