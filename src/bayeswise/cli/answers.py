@@ -23,7 +23,7 @@ EVIDENCE = "log_evidence"
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns come out: those of the table that are kept, then the answer and what was asked for beside it."""
+    """Which columns come out: those of the table that are kept, the answer, and what belongs to it."""
 
     kept: tuple[str, ...]
     answer: str
@@ -45,7 +45,7 @@ class Layout:
         proba: bool = False,
         evidence: bool = False,
     ) -> Layout:
-        """The answer is named like the target, or `predicted` where the table has that name; p_CLASS and so on.
+        """The answer is named like the target, or `predicted` where the table has that name.
 
         >>> Layout.of(["wind", "play"], "play", ["no", "yes"], proba=True).names
         ('wind', 'play', 'predicted', 'p_no', 'p_yes')
@@ -156,7 +156,7 @@ class Answers:
                 fix="fit the model with --smoothing above 0, or with --unseen ignore",
             )
 
-    # -- what was met -----------------------------------------------------------------------------------------
+    # -- what was met ------------------------------------------------------------------------------------
     def _count(self, batch: Batch, chunk: Chunk) -> None:
         schema = self.model.schema
         self.tally.rows += batch.n_rows

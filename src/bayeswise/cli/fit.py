@@ -99,14 +99,14 @@ def run(
     bayeswise fit golf.csv -t play -o play.bayeswise
     bayeswise fit 'visits-*.csv' -t ill --count visits --category zip --prior yes=.01
 
-    Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same rows
-    give the same file, byte for byte, in any order. A model that is there already is replaced when the new one
-    is whole.
+    Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
+    rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
+    new one is whole.
     """
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.cli.wanted import Wanted, beliefs, facts_of
     from bayeswise.models.files import load
-    from bayeswise.models.naive_bayes.learning import learned, learned_like
+    from bayeswise.models.naive_bayes.learning import learned_like
 
     typed = beliefs(
         smoothing=smoothing,
@@ -146,7 +146,7 @@ def run(
         )
         source = reading.Watched(opened, bar)
         if model_like is None:
-            model, report = learned(source, target, threads=threads, **wanted.about(source))
+            model, report = wanted.learned(source, target, threads)
         else:
             model, report = learned_like(model_like, source, threads=threads)
     model = wanted.with_prior(model)

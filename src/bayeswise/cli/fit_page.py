@@ -77,8 +77,9 @@ def warnings(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What a user should know about the rows."""
     for what, count in (("target", facts["rows_without_target"]), ("weight", facts["rows_without_weight"])):
         if count:
-            rows = f"{count:,} row{'s have' if count > 1 else ' has'} no {what} and {'were' if count > 1 else 'was'}"
-            yield {"column": None, "what": f"{rows} left out", "fix": "", "stops": False}
+            have, were = ("rows have", "were") if count > 1 else ("row has", "was")
+            left_out = f"{count:,} {have} no {what} and {were} left out"
+            yield {"column": None, "what": left_out, "fix": "", "stops": False}
     for name, what in facts["no_numbers"].items():
         yield {"column": name, "what": f"{what}; taken as missing", "fix": "", "stops": False}
     if len(facts["classes"]) == 1:

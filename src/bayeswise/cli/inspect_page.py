@@ -96,6 +96,8 @@ def lines_of(column: Mapping[str, Any], classes: list[str]) -> Iterator[tuple[Te
     order = sorted(range(len(levels)), key=lambda k: -sum(row[k] for row in counts.values()))
     for k in sorted(order[:_MOST_LEVELS]) if len(levels) <= _MOST_LEVELS else order[:_MOST_LEVELS]:
         yield Text(f"  {shown(levels[k], 20)}", "dim"), [f"{counts[label][k]:,.6g}" for label in classes]
+    if any(learned["missing"].values()) and "levels" in learned:
+        yield Text("  missing", "dim"), [f"{learned['missing'][label]:,.6g}" for label in classes]
     if len(levels) > _MOST_LEVELS:
         what = "words" if "words" in learned else "levels"
         yield Text(f"  and {len(levels) - _MOST_LEVELS:,} more {what}", "dim"), [""] * len(classes)

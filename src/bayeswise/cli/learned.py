@@ -1,4 +1,4 @@
-"""What a model has learned, as plain data: for `fit`, which has just learned it, and `inspect`, which reads it."""
+"""What a model has learned, as plain data: for `fit`, which has just done so, and for `inspect`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bayeswise.cli.look import keyed
 from bayeswise.explanations.plain import json_number, json_value
 from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel, NaiveBayesSettings
 from bayeswise.models.naive_bayes.categories import CategoryScores
+from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.models.naive_bayes.words import WordScores
@@ -80,7 +81,7 @@ def columns_of(model: NaiveBayesModel) -> list[dict[str, Any]]:
 
 
 def parameters_of(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
-    """What was learned about each column, by class: counts of levels or words, or the parameters of its family."""
+    """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
     found: dict[str, dict[str, Any]] = {}
     for scores in model.scores:
         if isinstance(scores, CategoryScores):
@@ -92,6 +93,10 @@ def parameters_of(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
             parameters = scores.parameters[0]
             names = tuple(each.name for each in fields(parameters))
             found.update(_parameters(model, scores.columns, parameters, names))
+        elif isinstance(scores, CountedScores):
+            counts = _counts(model, scores.inner.statistic, "words")
+            for k, word in enumerate(counts["words"]):
+                found[word] = {"count": {label: row[k] for label, row in counts["count"].items()}}
         elif isinstance(scores, WordScores):
             found[scores.column] = _counts(model, scores.statistic, "words")
     return found

@@ -95,7 +95,7 @@ def run(
 
 
 def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
-    """Each item when the next one is there: what is wrong with a short table is found before any of it is written.
+    """Each item when the next one is there: what is wrong with a short table is found before it is written.
 
     >>> list(one_behind("abc"))
     ['a', 'b', 'c']

@@ -85,7 +85,7 @@ class CsvText:
 
 
 class JsonLines:
-    """Columns as one JSON object for each row; text stays text, infinities are text, a missing cell is null."""
+    """Columns as one JSON object for each row; text stays text, infinities are text, null is missing."""
 
     def __init__(self) -> None:
         self._names: Sequence[str] = ()
@@ -109,7 +109,7 @@ class JsonLines:
 
 
 class JsonDocument(JsonLines):
-    """One JSON document around the rows, written as they come; `ending` is asked when all rows have passed."""
+    """One JSON document around the rows, written as they come; `ending` is asked after the last row."""
 
     def __init__(self, beginning: dict[str, Any], ending: Any) -> None:
         super().__init__()

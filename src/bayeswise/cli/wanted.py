@@ -1,4 +1,4 @@
-"""What `fit` is asked for, from what was typed: kinds, families, smoothing and priors; and what came of it."""
+"""What `fit` is asked for, from what was typed: kinds, families, smoothing, priors; and what came of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any
 from bayeswise.cli import columns
 from bayeswise.cli.learned import class_prior, class_weights, columns_of
 from bayeswise.cli.pairs import by_name, by_number, class_of
+from bayeswise.cli.writing import say
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
-from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
+from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel, select
+from bayeswise.models.naive_bayes.learning import learned
 from bayeswise.posteriors.exact import exact
+from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Label
 from bayeswise.tables.names import find_name
+from bayeswise.tables.notes import shown
 from bayeswise.tables.source import Source
 from bayeswise.tables.sweep import Report
 
@@ -32,9 +36,20 @@ class Wanted:
     beliefs: dict[str, Any]
     prior: list[str] | None
 
-    def about(self, source: Source) -> dict[str, Any]:
-        """What `learned` takes, for the columns of this table."""
+    def learned(self, source: Source, target: str, threads: int | None) -> tuple[NaiveBayesModel, Report]:
+        """The model of a table, and what was met on the way; why a family was selected is said on stderr."""
         check_prior(self.prior or ())
+        about_columns = self.about_columns(source)
+        asked: dict[str, Any] = {**about_columns, "families": families(self.family)}
+        if asked["families"] == "select":
+            schema = infer_schema(source, target, **about_columns)
+            selection = select(source, schema)
+            say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
+            asked = {"schema": schema, "families": selection.families}
+        return learned(source, target, threads=threads, streaming=True, **asked, **self.beliefs)
+
+    def about_columns(self, source: Source) -> dict[str, Any]:
+        """What was typed about the columns of this table."""
         names = [column.name for column in source.columns]
         asked = columns.asked_for(names, **self.kinds)
         declared = by_name(self.levels or (), names, "--levels", "size=S,M,L")
@@ -44,8 +59,6 @@ class Wanted:
             "weight": self.weight,
             "missing": policies(self.missing, names, "--missing"),
             "unseen": policies(self.unseen, names, "--unseen"),
-            "families": families(self.family),
-            **self.beliefs,
         }
 
     def with_prior(self, model: NaiveBayesModel) -> NaiveBayesModel:
@@ -54,12 +67,12 @@ class Wanted:
 
     def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> NaiveBayesModel:
         """The model whose columns and settings are to be taken; it leaves nothing else to ask for."""
-        others = [
-            name for name, value in (*self.kinds.items(), *vars(self).items()) if value and name != "kinds"
-        ]
-        if others:
+        apart = {name: value for name, value in vars(self).items() if name not in ("kinds", "beliefs")}
+        typed = [name for name, value in {**self.kinds, **apart, **self.beliefs}.items() if value is not None]
+        if typed:
+            option = f"--{typed[0].replace('_', '-')}"
             raise UsageError(
-                f"--like takes all columns and settings from a model, and {others[0]} asks for others",
+                f"--like takes columns and settings from a model, so {option} has no say",
                 fix="leave out either of them",
             )
         if target is not None and like.schema.target is not None:
