@@ -7,6 +7,7 @@ void bind_exact(nb::module_& m);
 void bind_arrow(nb::module_& m);
 void bind_likelihood(nb::module_& m);
 void bind_words(nb::module_& m);
+void bind_integers(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
 
@@ -16,6 +17,7 @@ NB_MODULE(_kernels, m) {
     bind_arrow(m);
     bind_likelihood(m);
     bind_words(m);
+    bind_integers(m);
     bind_gaussian(m);
     bind_regression(m);
 }

@@ -274,3 +274,26 @@ def weighted_products(
     products: npt.NDArray[np.float64],
 ) -> None:
     """The sum over rows of w z z', (d + 1, d + 1)."""
+
+# -- integers.cpp: integer categories as codes ----------------------------------------------------------------------
+
+def widen_extents(
+    values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
+    lowest: npt.NDArray[np.int64],
+    highest: npt.NDArray[np.int64],
+) -> None: ...
+def mark_integers(
+    values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
+    lowest: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    seen: npt.NDArray[np.uint8],
+) -> None: ...
+def recode_integers(
+    codes: npt.NDArray[np.int32],
+    values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
+    lowest: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    code_of: npt.NDArray[np.int32],
+) -> None: ...

@@ -16,10 +16,12 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
+from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.integer_codes import IntegerCodes, integer_levels
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Column, Schema, Target
 from bayeswise.tables.source import Source, open_source
@@ -40,14 +42,18 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
 
 
-def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X after scikit-learn's own checks of shape, names and number of columns; frames and text pass as they are."""
+def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False) -> Any:
+    """X after scikit-learn's own checks of shape, names and number of columns; frames and text pass as they are.
+
+    Numbers become doubles, unless `integers` asks to keep those that are none.
+    """
     if issparse(X):
         return validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
     if is_frame(X) or _is_text(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
-    return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=[np.float64, np.float32])
+    kept = None if integers and getattr(getattr(X, "dtype", None), "kind", "") in "iu" else [np.float64, np.float32]
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=kept)
 
 
 def _is_text(X: Any) -> bool:
@@ -64,6 +70,8 @@ def schema_of(X: Any, *, categorical: bool, wishes: Mapping[str, Any]) -> Schema
         return Schema((Column(WORDS, "text", reason="a sparse matrix of word counts"),), target)
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not wishes:
         return Schema(tuple(Column(f"x{k}", "number") for k in range(X.shape[1])), target)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and categorical and not wishes:
+        return Schema(tuple(Column(f"x{k}", "category", "integer") for k in range(X.shape[1])), target)
     source = open_source(X)
     kinds = dict(wishes.get("kinds") or {})
     for column in source.columns:
@@ -92,8 +100,28 @@ def batches(
         yield from batches(schema, X.toarray(), labels, weights, vocabularies)
     elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(schema.numbers) == X.shape[1]:
         yield _with(_number_batch(X), labels, weights)
+    elif (codes := _integer_codes(schema, X, vocabularies)) is not None:
+        yield _with(codes, labels, weights)
     else:
         yield from _table_batches(schema, open_source(X), labels, weights, vocabularies)
+
+
+def _integer_codes(schema: Schema, X: Any, vocabularies: Mapping[str, Vocabulary] | None) -> Batch | None:
+    """A matrix of integer categories, encoded without a hash; None if it is something else."""
+    whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu" and len(schema.categories) == X.shape[1]
+    if not whole or any(schema[name].labels != "integer" for name in schema.categories):
+        return None
+    levels = integer_levels(X) if vocabularies is None else [vocabularies[name] for name in schema.categories]
+    coder = None if levels is None else IntegerCodes.of(levels)
+    if levels is None or coder is None:
+        return None
+    codes = np.empty(X.shape, dtype=np.int32)
+
+    def encode(rows: slice) -> None:
+        codes[rows] = coder.encode(X[rows])
+
+    over_ranges(encode, len(X))
+    return Batch(len(X), np.empty((len(X), 0)), codes, tuple(levels))
 
 
 def number_columns(schema: Schema, X: Any) -> dict[str, FloatArray]:

@@ -167,7 +167,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def explain(self, X: Any) -> Any:
         """The account of one row: prior, what each column adds, posterior."""
         check_is_fitted(self)
-        row = features.checked(self, X, reset=False)
+        row = features.checked(self, X, reset=False, integers=self._is_categorical())
         (batch,) = features.batches(self.model_.schema, row, vocabularies=self.model_.vocabularies)
         return self.model_.explain(batch)
 
@@ -224,7 +224,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Labels, FloatArray | None]:
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None", fix="give a class for each row")
-        X = features.checked(self, X, reset=reset)
+        X = features.checked(self, X, reset=reset, integers=self._is_categorical())
         values = column_or_1d(y, warn=True)
         check_classification_targets(values)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -248,7 +248,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _over(self, X: Any, answer: Any) -> Any:
         check_is_fitted(self)
-        X = features.checked(self, X, reset=False)
+        X = features.checked(self, X, reset=False, integers=self._is_categorical())
         parts = [
             answer(self.model_, batch)
             for batch in features.batches(self.model_.schema, X, vocabularies=self.model_.vocabularies)

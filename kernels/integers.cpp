@@ -1,0 +1,116 @@
+// Integer categories as codes: where the values of a column lie close together, a table of codes replaces a hash.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+namespace nb = nanobind;
+
+namespace {
+
+constexpr int32_t kUnseen = -2;
+
+template <typename T>
+using Cells = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <typename T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void require(bool fits, const char* what) {
+    if (!fits) throw std::invalid_argument(what);
+}
+
+template <typename T, typename Visit>
+void each_cell(const Cells<T>& values, Visit visit) {
+    const int64_t n_rows = values.shape(0), n_columns = values.shape(1);
+    const int64_t row_step = values.stride(0), column_step = values.stride(1);
+    for (int64_t r = 0; r < n_rows; ++r) {
+        const T* row = values.data() + r * row_step;
+        for (int64_t c = 0; c < n_columns; ++c) visit(r, c, static_cast<int64_t>(row[c * column_step]));
+    }
+}
+
+// lowest[c] and highest[c] take in the values of column c.
+template <typename T>
+void widen_extents(Cells<T> values, Vector<int64_t> lowest, Vector<int64_t> highest) {
+    require(lowest.shape(0) == values.shape(1) && highest.shape(0) == values.shape(1), "extents differ in columns");
+    int64_t *low = lowest.data(), *high = highest.data();
+    nb::gil_scoped_release release;
+    each_cell<T>(values, [=](int64_t, int64_t c, int64_t value) {
+        low[c] = std::min(low[c], value);
+        high[c] = std::max(high[c], value);
+    });
+}
+
+// Column c owns sizes[c] entries from starts[c] on, one for each integer from lowest[c] up.
+struct Layout {
+    const int64_t *lowest, *sizes, *starts;
+
+    Layout(const Vector<const int64_t>& lowest, const Vector<const int64_t>& sizes, const Vector<const int64_t>& starts,
+           int64_t n_columns, int64_t n_entries)
+        : lowest(lowest.data()), sizes(sizes.data()), starts(starts.data()) {
+        for (const auto* each : {&lowest, &sizes, &starts})
+            require(static_cast<int64_t>(each->shape(0)) == n_columns, "the layout differs in columns");
+        for (int64_t c = 0; c < n_columns; ++c)
+            require(sizes.data()[c] >= 0 && starts.data()[c] >= 0 &&
+                    sizes.data()[c] <= n_entries - starts.data()[c], "the layout leaves its table");
+    }
+
+    // The entry of a value, -1 if it lies outside; the unsigned difference cannot overflow.
+    int64_t entry(int64_t c, int64_t value) const {
+        const uint64_t offset = static_cast<uint64_t>(value) - static_cast<uint64_t>(lowest[c]);
+        return value >= lowest[c] && offset < static_cast<uint64_t>(sizes[c])
+                   ? starts[c] + static_cast<int64_t>(offset) : -1;
+    }
+};
+
+template <typename T>
+void mark_integers(Cells<T> values, Vector<const int64_t> lowest, Vector<const int64_t> sizes,
+                   Vector<const int64_t> starts, Vector<uint8_t> seen) {
+    const Layout layout(lowest, sizes, starts, values.shape(1), seen.shape(0));
+    uint8_t* mark = seen.data();
+    nb::gil_scoped_release release;
+    each_cell<T>(values, [&](int64_t, int64_t c, int64_t value) {
+        const int64_t at = layout.entry(c, value);
+        if (at >= 0) mark[at] = 1;
+    });
+}
+
+template <typename T>
+void recode_integers(Codes codes, Cells<T> values, Vector<const int64_t> lowest, Vector<const int64_t> sizes,
+                     Vector<const int64_t> starts, Vector<const int32_t> code_of) {
+    require(codes.shape(0) == values.shape(0) && codes.shape(1) == values.shape(1), "codes and values differ in shape");
+    const Layout layout(lowest, sizes, starts, values.shape(1), code_of.shape(0));
+    const int32_t* table = code_of.data();
+    int32_t* out = codes.data();
+    const int64_t n_columns = values.shape(1);
+    nb::gil_scoped_release release;
+    each_cell<T>(values, [&](int64_t r, int64_t c, int64_t value) {
+        const int64_t at = layout.entry(c, value);
+        out[r * n_columns + c] = at >= 0 ? table[at] : kUnseen;
+    });
+}
+
+template <typename T>
+void bind_type(nb::module_& m) {
+    m.def("widen_extents", &widen_extents<T>, nb::arg("values").noconvert(), nb::arg("lowest").noconvert(),
+          nb::arg("highest").noconvert(), "lowest and highest take in the values of each column");
+    m.def("mark_integers", &mark_integers<T>, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("sizes"),
+          nb::arg("starts"), nb::arg("seen").noconvert(), "seen[entry] = 1 for every value within its column's extent");
+    m.def("recode_integers", &recode_integers<T>, nb::arg("codes").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("lowest"), nb::arg("sizes"), nb::arg("starts"), nb::arg("code_of"),
+          "codes = code_of[entry], -2 for values outside their column's extent");
+}
+
+}  // namespace
+
+void bind_integers(nb::module_& m) {
+    bind_type<int64_t>(m);
+    bind_type<int32_t>(m);
+    bind_type<int16_t>(m);
+    bind_type<int8_t>(m);
+    bind_type<uint8_t>(m);
+}

@@ -1,0 +1,48 @@
+"""Integer categories by tables of codes, against the plain way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.models.files import bytes_of
+from bayeswise.tables.integer_codes import IntegerCodes, integer_levels
+from bayeswise.tables.labels import Vocabulary
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint32])
+def test_codes_are_positions_in_the_vocabulary(kind) -> None:  # type: ignore[no-untyped-def]
+    values = np.random.default_rng(0).integers(3, 90, size=(50, 4)).astype(kind)[:, ::-1]
+    levels = integer_levels(values)
+    assert levels is not None
+    coder = IntegerCodes.of(levels)
+    assert coder is not None
+    assert coder.encode(values).T.tolist() == [levels[c].encode(values[:, c].tolist()).tolist() for c in range(4)]
+
+
+def test_integers_far_apart_have_no_table() -> None:
+    assert integer_levels(np.array([[-(2**63)], [2**63 - 1]])) is None
+    assert integer_levels(np.array([[0], [10**6]])) is None
+    assert IntegerCodes.of([Vocabulary([0, 2**70])]) is None
+    assert IntegerCodes.of([Vocabulary(["a"])]) is None
+    assert integer_levels(np.empty((0, 2), dtype=np.int64)) is None
+
+
+def test_unknown_integers_are_unseen_at_both_ends_of_the_range() -> None:
+    coder = IntegerCodes.of([Vocabulary([5, 7])])
+    assert coder is not None
+    assert coder.encode(np.array([[7], [6], [-(2**63)], [2**63 - 1]])).ravel().tolist() == [1, -2, -2, -2]
+
+
+def test_a_matrix_of_integers_and_a_table_of_them_give_one_model() -> None:
+    rng = np.random.default_rng(1)
+    values, y = rng.integers(0, 5, size=(60, 3)), rng.integers(0, 2, 60)
+    matrix = bw.NaiveBayes(families="categorical").fit(values, y)
+    table = {f"x{c}": values[:, c] for c in range(3)}
+    rows = bw.fit({**table, "y": y}, target="y", kinds=dict.fromkeys(table, "category"))
+    assert matrix.predict_proba(values) == pytest.approx(rows.predict_proba(table), abs=1e-15)
+    assert bytes_of(matrix.forget(values[:9], y[:9]).model_) == bytes_of(
+        bw.NaiveBayes(families="categorical").fit(values[9:], y[9:]).model_
+    )
+    assert np.isfinite(matrix.predict_proba(np.full((1, 3), 99))).all()
