@@ -42,6 +42,8 @@ _HOMES = {
     "HypothesisSpace": "bayeswise.models.hypotheses",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
     "Costs": "bayeswise.decisions.costs",
+    "DecisionMaker": "bayeswise.estimators",
+    "expected_cost_scorer": "bayeswise.estimators",
     "decide": "bayeswise.decisions.decide",
     "evaluate": "bayeswise.evaluation.evaluate",
     "JointTable": "bayeswise.posteriors.joint_table",

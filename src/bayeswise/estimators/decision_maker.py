@@ -1,0 +1,263 @@
+"""Any classifier with probabilities, and costs: an estimator whose predictions are actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
+from bayeswise.decisions.posterior_tables import check_posterior
+from bayeswise.evaluation.evaluate import paid_for
+from bayeswise.evaluation.held_out import rows_at
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.errors import CostError, FitError, ParameterError
+from bayeswise.posteriors.calibration import fit_calibration
+from bayeswise.tables.labels import Label, Vocabulary, label_of
+
+AMBIGUOUS, UNKNOWN = "ambiguous", "unknown"
+
+
+def _is_model(maker: DecisionMaker) -> bool:
+    return hasattr(maker.estimator, "schema")
+
+
+class DecisionMaker(ClassifierMixin, BaseEstimator):
+    """The action of least expected cost, on the posterior of any classifier with `predict_proba`, or of a fitted model.
+
+    costs       {action: {state: cost}} or `Costs`; 0-1 loss if there are none. Formulas name columns of X (x0, x1, ...
+                if X has no names) or of the table given as `rows`
+    calibrate   "temperature", "platt", "isotonic" or "dirichlet", fitted to posteriors of rows that were left out:
+                exactly, where the estimator has `leave_one_out`, else by folds
+    novelty     the share of ordinary rows that may be called unknown: a row is `unknown` if log p(row) is as low as
+                that of so few left-out rows; needs an estimator with `log_evidence`
+    cv          the folds for both, as scikit-learn takes them
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["no", "no", "yes", "yes"]
+    >>> costs = {"act": {"yes": 0, "no": 9}, "wait": {"yes": 1, "no": 0}}
+    >>> DecisionMaker(LogisticRegression(), costs).fit(X, y).predict([[2.0], [9.0]]).tolist()
+    ['wait', 'act']
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        costs: Any = None,
+        *,
+        calibrate: str | None = None,
+        novelty: float | None = None,
+        cv: Any = 5,
+        unknown: Any = UNKNOWN,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.calibrate = calibrate
+        self.novelty = novelty
+        self.cv = cv
+        self.unknown = unknown
+
+    # -- learning ---------------------------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit the classifier, then what was asked for on top of it; a fitted model stays as it is."""
+        if self.novelty is not None and not 0.0 < self.novelty < 1.0:
+            raise ParameterError(f"novelty is {self.novelty!r}", fix="give the share of rows to call unknown")
+        self.estimator_ = self.estimator if _is_model(self) else clone(self.estimator).fit(X, y, **fit_params)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self.costs_ = self._costs()
+        self.calibration_ = None if self.calibrate is None else self._calibration(X, y)
+        self.ordinary_ = None if self.novelty is None else np.sort(self._left_out_evidence(X, y))
+        return self
+
+    def _calibration(self, X: Any, y: Any) -> Any:
+        if hasattr(self.estimator_, "leave_one_out"):
+            posterior = _left_out(self.estimator_, X, y)
+        else:
+            posterior = cross_val_predict(self.estimator, X, y, cv=self.cv, method="predict_proba")
+        return fit_calibration(str(self.calibrate), posterior, self._positions(y))
+
+    def _left_out_evidence(self, X: Any, y: Any) -> FloatArray:
+        """log p(row) of each row under a model that has not seen it."""
+        if not hasattr(self.estimator_, "log_evidence"):
+            raise ParameterError(
+                f"{type(self.estimator_).__name__} has no log_evidence, so that it cannot tell what is unknown",
+                fix="leave novelty out, or use a model of the rows such as bw.NaiveBayes()",
+            )
+        if _is_model(self):
+            return np.asarray(self.estimator_.log_evidence(X))
+        truth = np.asarray(y)
+        evidence = np.empty(len(truth))
+        for outside, inside in check_cv(self.cv, truth, classifier=True).split(np.zeros((len(truth), 1)), truth):
+            again = clone(self.estimator).fit(rows_at(X, outside), truth[outside])
+            evidence[inside] = again.log_evidence(rows_at(X, inside))
+        return evidence
+
+    # -- answering --------------------------------------------------------------------------------------------
+    @property
+    def classes_(self) -> Any:
+        """The states, in the order of the columns of `predict_proba`."""
+        return _classes(self._fitted())
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n_rows, n_states) the posterior, calibrated if that was asked for."""
+        posterior = np.asarray(self._fitted().predict_proba(X), dtype=np.float64)
+        calibration = getattr(self, "calibration_", None)
+        return posterior if calibration is None else np.asarray(calibration.apply(posterior))
+
+    def decide(self, X: Any, rows: Any = None) -> Decisions:
+        """The action of each row by its costs, with the expected cost of every action; novelty does not count here."""
+        costs = self._costs()
+        posterior = self.predict_proba(X)
+        check_posterior(posterior, costs.states)
+        return decide_rows(posterior, costs, columns_for(costs, _rows_of(X, rows, costs), len(posterior)))
+
+    def predict(self, X: Any, rows: Any = None) -> Any:
+        """The action of each row; `unknown` where the row is unlike any that was learned."""
+        return self._as_array(self._actions(X, self.decide(X, rows)))
+
+    def refusals(self, X: Any, rows: Any = None) -> ObjectArray:
+        """(n_rows,) why a row is not decided: "ambiguous" by its posterior, "unknown" by log p(row), else ""."""
+        refused = self.decide(X, rows).refused
+        return np.where(self.is_unknown(X), UNKNOWN, np.where(refused, AMBIGUOUS, "")).astype(object)
+
+    def novelty_p_value(self, X: Any) -> FloatArray:
+        """(n_rows,) the share of ordinary rows at most this probable, the row itself counted."""
+        ordinary = getattr(self, "ordinary_", None)
+        if ordinary is None:
+            raise ParameterError("novelty was not asked for", fix="give novelty=0.01, and fit")
+        evidence = np.asarray(self._fitted().log_evidence(X))
+        below = np.searchsorted(ordinary, evidence, side="right")
+        return np.asarray((1.0 + below) / (1.0 + len(ordinary)))
+
+    def is_unknown(self, X: Any) -> BoolArray:
+        """(n_rows,) whether the row is unlike any that was learned; never, if novelty was not asked for."""
+        if self.novelty is None or getattr(self, "ordinary_", None) is None:
+            return np.zeros(len(self._fitted().predict_proba(X)), dtype=bool)
+        return np.asarray(self.novelty_p_value(X) <= self.novelty)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, rows: Any = None) -> float:
+        """Minus the mean cost of the actions in the true states: higher is better."""
+        return -float(np.average(self.cost_of_each(X, y, rows), weights=sample_weight))
+
+    def cost_of_each(self, X: Any, y: Any, rows: Any = None) -> FloatArray:
+        """(n_rows,) what each row's action costs in its true state; an unknown row costs what refusing does."""
+        decisions = self.decide(X, rows)
+        costs = decisions.costs
+        paid = paid_for(costs, columns_for(costs, _rows_of(X, rows, costs), len(decisions)), self._positions(y))
+        taken = decisions.best.copy()
+        if self.novelty is not None:
+            unknown = self.is_unknown(X)
+            taken[unknown] = self._refusing(costs) if unknown.any() else 0
+        return np.asarray(paid[np.arange(len(taken)), taken])
+
+    # -- inside -----------------------------------------------------------------------------------------------
+    def _fitted(self) -> Any:
+        if not hasattr(self, "estimator_") and _is_model(self):
+            return self.estimator
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+    def _costs(self) -> Costs:
+        states = [label_of(label) for label in _classes(self._fitted())]
+        if self.costs is None:
+            return Costs.zero_one(states)
+        given = self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
+        return given.aligned(states)
+
+    def _refusing(self, costs: Costs) -> int:
+        for name in (self.unknown, costs.reject):
+            if name is not None and name in costs.actions:
+                return costs.actions.index(name)
+        raise CostError(
+            f"rows are unknown, and the costs have no action {self.unknown!r} to say what that costs",
+            fix=f"add {self.unknown!r}: COST to the costs",
+        )
+
+    def _actions(self, X: Any, decisions: Decisions) -> ObjectArray:
+        actions = decisions.action.copy()
+        if self.novelty is not None:
+            actions[self.is_unknown(X)] = self.unknown
+        return actions
+
+    def _as_array(self, actions: ObjectArray) -> Any:
+        labels: set[Label] = {*self._costs().actions, *([self.unknown] if self.novelty is not None else [])}
+        same = len({type(label) for label in labels}) == 1
+        return np.array(actions.tolist(), dtype=None if len(actions) else object) if same else actions
+
+    def _positions(self, y: Any) -> IntArray:
+        states = Vocabulary(label_of(label) for label in _classes(self._fitted()))
+        positions = states.encode(np.asarray(y).tolist()).astype(np.int64)
+        if (positions < 0).any():
+            row = int(np.argmax(positions < 0))
+            raise FitError(f"y has {np.asarray(y)[row]!r} in row {row}; the classifier knows {list(states)[:8]}")
+        return positions
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_") or _is_model(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and not _is_model(self):
+            inner = get_tags(self.estimator)
+            tags.input_tags = inner.input_tags
+            if inner.classifier_tags is not None and tags.classifier_tags is not None:
+                tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+
+def _classes(estimator: Any) -> Any:
+    return estimator.classes if hasattr(estimator, "schema") else estimator.classes_
+
+
+def _left_out(estimator: Any, X: Any, y: Any) -> FloatArray:
+    if hasattr(estimator, "schema"):
+        return np.asarray(estimator.leave_one_out(X, targets=y))
+    return np.asarray(estimator.leave_one_out(X, y))
+
+
+def _rows_of(X: Any, rows: Any, costs: Costs) -> Any:
+    """The table that the formulas are about: the one given, else X with its names, else x0, x1, ..."""
+    if rows is not None or costs.constant:
+        return rows
+    if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__") or isinstance(X, Mapping | list | str):
+        return X
+    matrix = np.asarray(X)
+    return {f"x{k}": matrix[:, k] for k in range(matrix.shape[1])}
+
+
+class ExpectedCostScorer:
+    """A scorer for `cross_validate` and `GridSearchCV`: minus the mean cost of the actions in the true states."""
+
+    def __init__(self, costs: Any = None) -> None:
+        self.costs = costs
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, rows: Any = None) -> float:
+        """The decisions of a `DecisionMaker`; of another classifier those that its posterior and the costs make."""
+        if isinstance(estimator, DecisionMaker) and self.costs is None:
+            return float(estimator.score(X, y, sample_weight, rows))
+        states = [label_of(label) for label in estimator.classes_]
+        given = Costs.zero_one(states) if self.costs is None else self.costs
+        costs = (given if isinstance(given, Costs) else Costs(given)).aligned(states)
+        columns = columns_for(costs, _rows_of(X, rows, costs), len(np.asarray(y)))
+        posterior = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        check_posterior(posterior, states)
+        truth = Vocabulary(states).encode(np.asarray(y).tolist()).astype(np.int64)
+        paid = paid_for(costs, columns, truth)
+        best = decide_rows(posterior, costs, columns).best
+        return -float(np.average(paid[np.arange(len(truth)), best], weights=sample_weight))
+
+    def __repr__(self) -> str:
+        return f"expected_cost_scorer({self.costs!r})"
+
+
+def expected_cost_scorer(costs: Any = None) -> ExpectedCostScorer:
+    """Minus the mean cost, for `scoring=`: of a `DecisionMaker` by its own costs, of any classifier by these."""
+    return ExpectedCostScorer(costs)

@@ -1,0 +1,152 @@
+"""A classifier and costs as one estimator: actions, calibration, two kinds of refusing, scikit-learn's tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bayeswise as bw
+from bayeswise.evaluation.reliability import classwise_ece
+from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.posteriors.calibration import fit_calibration
+
+GENERATOR = np.random.default_rng(1)
+Y = GENERATOR.integers(0, 2, 300)
+X = GENERATOR.normal(size=(300, 3)) + Y[:, None] * [1.0, 0.5, 0.0]
+COSTS = {"treat": {0: 2, 1: 1}, "wait": {0: 0, 1: 20}, "test": 1.5}
+GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
+
+
+@pytest.mark.parametrize(
+    "estimator", [LogisticRegression(), bw.NaiveBayes(), RandomForestClassifier(10, random_state=0)]
+)
+def test_predictions_are_the_actions_of_least_expected_cost(estimator: Any) -> None:
+    maker = bw.DecisionMaker(estimator, COSTS).fit(X, Y)
+    shares = clone(estimator).fit(X, Y).predict_proba(X)
+    by_hand = np.array(["treat", "wait", "test"])[(shares @ np.array([[2, 0, 1.5], [1, 20, 1.5]])).argmin(axis=1)]
+    assert maker.predict(X).tolist() == by_hand.tolist()
+    assert maker.decide(X).expected_cost.shape == (300, 3)
+
+
+def test_without_costs_the_most_probable_class_is_predicted() -> None:
+    inner = LogisticRegression().fit(X, Y)
+    assert bw.DecisionMaker(LogisticRegression()).fit(X, Y).predict(X).tolist() == inner.predict(X).tolist()
+
+
+def test_the_score_is_minus_the_mean_cost() -> None:
+    maker = bw.DecisionMaker(LogisticRegression(), COSTS).fit(X, Y)
+    paid = {("treat", 0): 2, ("treat", 1): 1, ("wait", 0): 0, ("wait", 1): 20, ("test", 0): 1.5, ("test", 1): 1.5}
+    by_hand = [paid[action, state] for action, state in zip(maker.predict(X).tolist(), Y.tolist(), strict=True)]
+    assert maker.score(X, Y) == pytest.approx(-np.mean(by_hand))
+    scorer = bw.expected_cost_scorer(COSTS)
+    assert scorer(LogisticRegression().fit(X, Y), X, Y) == pytest.approx(-np.mean(by_hand))
+    assert scorer(maker, X, Y) == bw.expected_cost_scorer()(maker, X, Y) == maker.score(X, Y)
+
+
+def test_it_works_in_cross_validate_and_grid_search() -> None:
+    maker = bw.DecisionMaker(make_pipeline(StandardScaler(), LogisticRegression()), COSTS)
+    scores = cross_validate(maker, X, Y, scoring=bw.expected_cost_scorer())["test_score"]
+    assert len(scores) == 5 and (scores < 0).all()
+    grid = {"estimator__logisticregression__C": [0.01, 1.0], "calibrate": [None, "temperature"]}
+    search = GridSearchCV(maker, grid, cv=3).fit(X, Y)
+    assert set(search.predict(X)) <= {"treat", "wait", "test"}
+    plain = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=bw.expected_cost_scorer(COSTS), cv=3)
+    assert plain.fit(X, Y).best_score_ < 0
+
+
+def test_costs_of_the_row_follow_the_row_through_the_folds() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "amount"]).assign(amount=lambda f: 10 * f["amount"].abs())
+    costs = {"grant": {0: "-0.2 * amount", 1: "amount"}, "refuse": 0}
+    maker = bw.DecisionMaker(LogisticRegression(), costs)
+    scores = cross_validate(maker, frame, Y, cv=3)["test_score"]
+    assert np.isfinite(scores).all()
+    maker.fit(frame, Y)
+    shares, amount = maker.predict_proba(frame), frame["amount"].to_numpy()
+    granted = shares[:, 0] * -0.2 * amount + shares[:, 1] * amount < 0
+    assert (maker.predict(frame) == "grant").tolist() == granted.tolist()
+    by_position = bw.DecisionMaker(LogisticRegression(), {"grant": {0: "-x0", 1: "2 * x0"}, "refuse": 0}).fit(X, Y)
+    assert len(by_position.predict(X)) == 300
+    aside = bw.DecisionMaker(LogisticRegression(), costs).fit(X, Y)
+    assert len(aside.predict(X, rows={"amount": amount})) == 300
+
+
+def test_correlated_columns_make_naive_bayes_too_sure_and_calibration_repairs_it() -> None:
+    """The same column six times: the evidence is counted six times."""
+    copies = np.repeat(X[:, :1], 6, axis=1)
+    plain = bw.DecisionMaker(bw.NaiveBayes(), COSTS).fit(copies, Y)
+    fair = bw.DecisionMaker(bw.NaiveBayes(), COSTS, calibrate="temperature").fit(copies, Y)
+    generator = np.random.default_rng(9)
+    y = generator.integers(0, 2, 4000)
+    new = np.repeat(generator.normal(size=(4000, 1)) + y[:, None], 6, axis=1)
+    assert fair.calibration_.temperature == pytest.approx(6.0, rel=0.35)
+    sure, calm = (classwise_ece(maker.predict_proba(new), y, [0, 1]) for maker in (plain, fair))
+    assert calm < sure / 2
+    assert fair.score(new, y) > plain.score(new, y)  # harmful under asymmetric losses, and repaired
+
+
+def test_calibration_uses_exact_leave_one_out_where_there_is_one_and_folds_elsewhere() -> None:
+    ours = bw.DecisionMaker(bw.NaiveBayes(), calibrate="platt").fit(X, Y)
+    exact = fit_calibration("platt", bw.NaiveBayes().fit(X, Y).leave_one_out(X, Y), Y)
+    assert ours.calibration_.slope.tolist() == exact.slope.tolist()
+    peer = bw.DecisionMaker(GaussianNB(), calibrate="platt", cv=4).fit(X, Y)
+    folds = fit_calibration("platt", cross_val_predict(GaussianNB(), X, Y, cv=4, method="predict_proba"), Y)
+    assert peer.calibration_.slope.tolist() == folds.slope.tolist()
+
+
+def test_ambiguous_and_unknown_are_two_things() -> None:
+    maker = bw.DecisionMaker(
+        bw.NaiveBayes(), bw.Costs.zero_one([0, 1]).with_reject(0.2, "ask"), novelty=0.02
+    ).fit(X, Y)
+    between, far, plain = [0.5, 0.25, 0.0], [60.0, -60.0, 60.0], [2.5, 1.5, 0.0]
+    assert maker.refusals([between, far, plain]).tolist() == ["ambiguous", "unknown", ""]
+    assert maker.predict([between, far, plain]).tolist() == ["ask", "unknown", 1]
+    generator = np.random.default_rng(3)
+    y = generator.integers(0, 2, 5000)
+    ordinary = generator.normal(size=(5000, 3)) + y[:, None] * [1.0, 0.5, 0.0]
+    assert maker.is_unknown(ordinary).mean() == pytest.approx(0.02, abs=0.015)
+
+
+def test_an_unknown_row_costs_what_its_action_costs() -> None:
+    far, y = [[60.0, -60.0, 60.0]], [1]
+    without = bw.DecisionMaker(bw.NaiveBayes(), {"a": {0: 0, 1: 5}, "b": {0: 3, 1: 0}}, novelty=0.02).fit(X, Y)
+    with pytest.raises(CostError, match="no action 'unknown'"):
+        without.score(far, y)
+    priced = bw.DecisionMaker(bw.NaiveBayes(), COSTS, novelty=0.02, unknown="test").fit(X, Y)
+    assert priced.score(far, y) == -1.5
+
+
+def test_novelty_needs_a_model_of_the_rows() -> None:
+    with pytest.raises(ParameterError, match="LogisticRegression has no log_evidence"):
+        bw.DecisionMaker(LogisticRegression(), COSTS, novelty=0.02).fit(X, Y)
+    with pytest.raises(ParameterError, match="novelty is 2"):
+        bw.DecisionMaker(bw.NaiveBayes(), COSTS, novelty=2).fit(X, Y)
+
+
+def test_a_fitted_model_decides_as_it_is() -> None:
+    model = bw.fit(GOLF, target="play")
+    maker = bw.DecisionMaker(model, {"go": {"no": 7, "yes": 0}, "stay": {"no": 0, "yes": 2}, "call": 1.5})
+    row = {"outlook": ["sunny"], "temperature": ["cool"], "humidity": ["high"], "wind": ["strong"]}
+    assert maker.predict(row).tolist() == ["stay"]
+
+
+def test_costs_for_other_states_are_refused() -> None:
+    with pytest.raises(CostError, match="no entry for state 0"):
+        bw.DecisionMaker(LogisticRegression(), {"a": {"x": 1, "y": 0}}).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([bw.DecisionMaker(LogisticRegression())])
+def test_it_has_the_manners_of_a_scikit_learn_classifier(estimator: Any, check: Any) -> None:
+    check(estimator)
