@@ -209,7 +209,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     def _with(self, model: GaussianBayesModel) -> Self:
         self.model_ = replace(model, settings=self._settings())
-        self.model_.warn_if_singular()
+        self.model_.warn()
         return self
 
     def _checked(self, X: Any, *, reset: bool) -> Any:

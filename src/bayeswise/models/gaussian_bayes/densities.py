@@ -23,7 +23,7 @@ from bayeswise.families.deviations import standard_scores
 from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NonFiniteError
-from bayeswise.foundation.logspace import log
+from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.gaussian_bayes.spread import Spread
 
@@ -56,7 +56,17 @@ class Densities:
     # -- what rows are worth ----------------------------------------------------------------------------------
     def log_density(self, values: FloatArray) -> FloatArray:
         """(n_rows, n_states) log p(row | state)."""
-        return np.asarray(self.relative(values) + self.offset(values)[:, None])
+        if self.is_linear or self.freedom is not None:
+            return np.asarray(self.relative(values) + self.offset(values)[:, None])
+        nowhere = self._over(values, Densities._relative, lambda _, part: np.full((len(part), len(self.mean)), -np.inf))
+        return np.asarray(nowhere + self.offset(values)[:, None])
+
+    def log_evidence(self, values: FloatArray, log_prior: FloatArray) -> FloatArray:
+        """(n_rows,) log sum_state p(state) p(row | state); minus infinity beyond the range of floats."""
+        with np.errstate(over="ignore"):
+            if self.is_linear:
+                return np.asarray(log_sum_exp(self.relative(values) + log_prior) + self.offset(values))
+            return log_sum_exp(self.log_density(values) + log_prior)
 
     def relative(self, values: FloatArray) -> FloatArray:
         """(n_rows, n_states) log p(row | state) up to a number for each row, the same for all states: `offset`."""

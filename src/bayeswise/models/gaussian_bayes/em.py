@@ -4,7 +4,9 @@ E  A pattern that shows the columns o and misses m is completed by regression: w
    mean_m + B (xbar - mean_o), and its scatter B T, B T B' + n (S_mm - B S_om), where T is the scatter that was seen.
 M  Weights, means and scatters of the completed patterns add up to those of the class.
 
-The log-likelihood of what was seen never falls. With nothing missing the first step is the closed form.
+The log-likelihood of what was seen never falls. With nothing missing the first step is the closed form. Where it has no
+maximum (a class in which some direction never varies) variances stop at LEAST_VARIANCE of the columns' own: raising the
+eigenvalues of the covariance to it is the M step under that constraint, so that even then nothing falls.
 """
 
 from __future__ import annotations
@@ -17,20 +19,24 @@ import numpy as np
 from bayeswise.families.special import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
-MOST_STEPS = 5_000
-SMALLEST_STEP = 1e-11
+MOST_STEPS = 1_000
+SMALLEST_STEP = 1e-10
 """EM stops when no mean and no covariance moves by more than this, in units of the columns' stddevs."""
-_LEAST_EIGENVALUE = 1e-10  # of a correlation matrix that is inverted
+ROUNDING = 1e-12
+"""The share of a log-likelihood that is rounding error of its sum."""
+LEAST_VARIANCE = 1e-10
+"""The least share of the columns' variances that a class can have in any direction."""
+_STACK_CELLS = 1 << 22  # of the matrices that are completed together
 
 
 @dataclass(frozen=True)
 class PatternMoments:
-    """The rows of one pattern, counted in units from the centre of the columns."""
+    """The rows of patterns that show equally many columns, counted in units from the centre of the columns."""
 
-    observed: IntArray  # the columns that are there
-    weight: FloatArray  # (n_states,)
-    mean: FloatArray  # (n_states, n_observed)
-    scatter: FloatArray  # (n_states, n_observed, n_observed)
+    observed: IntArray  # (n_patterns, n_observed) the columns that are there
+    weight: FloatArray  # (n_patterns, n_states)
+    mean: FloatArray  # (n_patterns, n_states, n_observed)
+    scatter: FloatArray  # (n_patterns, n_states, n_observed, n_observed)
 
 
 @dataclass(frozen=True)
@@ -53,87 +59,134 @@ class Completion:
 
 def complete(patterns: Sequence[PatternMoments], stddev: FloatArray, *, shared: bool) -> Completion:
     """Run EM from the columns' own means and variances."""
-    n_states, n_columns = len(patterns[0].weight), len(stddev)
-    weight = np.sum([pattern.weight for pattern in patterns], axis=0)  # (n_states,)
+    n_states, n_columns = patterns[0].weight.shape[1], len(stddev)
+    weight = np.sum([pattern.weight.sum(axis=0) for pattern in patterns], axis=0)  # (n_states,)
+    stacks = _stacked(patterns, n_columns)
     own = np.where(stddev > 0, stddev, 1.0)
     mean = np.zeros((n_states, n_columns))
     covariance = np.broadcast_to(np.diag(own**2), (n_states, n_columns, n_columns)).copy()
     log_likelihood: list[float] = []
+    kept_mean, kept_scatter = mean, covariance
+    converged = False
     for _ in range(MOST_STEPS):
-        new_mean, scatter, log_seen = _step(patterns, weight, mean, covariance)
+        new_mean, scatter, log_seen = _step(stacks, weight, mean, covariance)
+        if log_likelihood and log_seen < log_likelihood[-1] - ROUNDING * (1.0 + abs(log_seen)):
+            converged = True  # near a singular covariance only rounding is left: the step before was the last one up
+            break
         log_likelihood.append(log_seen)
-        new_covariance = _covariance(scatter, weight, covariance, shared)
+        kept_mean, kept_scatter = new_mean, scatter
+        new_covariance = _raised(_covariance(scatter, weight, covariance, shared), own)
         moved = max(
             float(np.abs((new_mean - mean) / own).max(initial=0.0)),
             float(np.abs((new_covariance - covariance) / own / own[:, None]).max(initial=0.0)),
         )
         mean, covariance = new_mean, new_covariance
         if moved <= SMALLEST_STEP:
+            converged = True
             break
-    return Completion(mean, scatter, np.array(log_likelihood), moved <= SMALLEST_STEP)
+    return Completion(kept_mean, kept_scatter, np.array(log_likelihood), converged)
 
 
 def _covariance(scatter: FloatArray, weight: FloatArray, before: FloatArray, shared: bool) -> FloatArray:
     """The M step; a class without rows keeps what it had."""
     if shared:
-        return np.broadcast_to(scatter.sum(axis=0) / weight.sum(), scatter.shape).copy()
+        return np.repeat(scatter.sum(axis=0)[None] / weight.sum(), len(weight), axis=0)
     safe = np.where(weight > 0, weight, 1.0)[:, None, None]
     return np.where(weight[:, None, None] > 0, scatter / safe, before)
 
 
+def _raised(covariance: FloatArray, stddev: FloatArray) -> FloatArray:
+    """No direction below LEAST_VARIANCE, in units of the columns' stddevs; what is above stays as it is."""
+    scaled = covariance / stddev[:, None] / stddev
+    values, vectors = np.linalg.eigh(scaled)
+    low = values[:, 0] < LEAST_VARIANCE  # (n_states,)
+    if not low.any():
+        return covariance
+    lifted = (vectors[low] * np.maximum(values[low], LEAST_VARIANCE)[:, None, :]) @ np.swapaxes(vectors[low], 1, 2)
+    covariance[low] = 0.5 * (lifted + np.swapaxes(lifted, 1, 2)) * stddev[:, None] * stddev
+    return covariance
+
+
 def _step(
-    patterns: Sequence[PatternMoments], weight: FloatArray, mean: FloatArray, covariance: FloatArray
+    stacks: Sequence[PatternMoments], weight: FloatArray, mean: FloatArray, covariance: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
     """The completed means and scatters, and the log-likelihood of the parameters that completed them."""
-    n_states = len(mean)
     new_mean, scatter, log_seen = mean.copy(), np.zeros_like(covariance), 0.0
-    for state in range(n_states):
-        parts = []
-        for pattern in patterns:
-            n = float(pattern.weight[state])
-            if n > 0:
-                part = _completed(pattern, state, mean[state], covariance[state])
-                parts.append((n, part.mean, part.scatter))
-                log_seen += part.log_likelihood
-        if parts:
-            new_mean[state] = sum(n * centre for n, centre, _ in parts) / weight[state]
-            for n, centre, products in parts:
-                gap = centre - new_mean[state]
-                scatter[state] += products + n * np.outer(gap, gap)
+    for state in np.flatnonzero(weight > 0).tolist():
+        parts = [_completed(stack, state, mean[state], covariance[state]) for stack in stacks]
+        new_mean[state] = sum(part.weight @ part.mean for part in parts) / weight[state]
+        for part in parts:
+            gap = part.mean - new_mean[state]  # (n_patterns, n_columns)
+            scatter[state] += part.scatter.sum(axis=0) + (gap * part.weight[:, None]).T @ gap
+            log_seen += part.log_likelihood
     return new_mean, scatter, log_seen
 
 
 @dataclass(frozen=True)
 class _Part:
-    mean: FloatArray
-    scatter: FloatArray
+    weight: FloatArray  # (n_patterns,)
+    mean: FloatArray  # (n_patterns, n_columns)
+    scatter: FloatArray  # (n_patterns, n_columns, n_columns)
     log_likelihood: float
 
 
-def _completed(pattern: PatternMoments, state: int, mean: FloatArray, covariance: FloatArray) -> _Part:
-    """One pattern of one class, regressed from what is seen to what is missing."""
-    o, n = pattern.observed, float(pattern.weight[state])
-    m = np.setdiff1d(np.arange(len(mean)), o)
-    seen, products = pattern.mean[state], pattern.scatter[state]
-    precision, log_determinant = _inverse(covariance[np.ix_(o, o)])
-    slope = covariance[np.ix_(m, o)] @ precision  # (n_missing, n_observed)
+def _completed(stack: PatternMoments, state: int, mean: FloatArray, covariance: FloatArray) -> _Part:
+    """The patterns of one class, regressed from what is seen to what is missing."""
+    o, n = stack.observed, stack.weight[:, state]
+    m = _others(o, len(mean))  # (n_patterns, n_missing)
+    oo, mo, mm = (_pairs(*pair) for pair in ((o, o), (m, o), (m, m)))
+    seen, products = stack.mean[:, state], stack.scatter[:, state]
+    precision, log_determinant = _inverse(covariance[oo])
+    slope = covariance[mo] @ precision  # (n_patterns, n_missing, n_observed)
     gap = seen - mean[o]
-    full_mean, full = np.empty(len(mean)), np.empty_like(covariance)
-    full_mean[o], full_mean[m] = seen, mean[m] + slope @ gap
-    full[np.ix_(o, o)] = products
+    patterns = np.arange(len(o))[:, None]
+    full_mean = np.empty((len(o), len(mean)))
+    full_mean[patterns, o] = seen
+    full_mean[patterns, m] = mean[m] + (slope @ gap[:, :, None])[:, :, 0]
+    full, at = np.empty((len(o), *covariance.shape)), patterns[:, :, None]
     across = slope @ products
-    full[np.ix_(m, o)], full[np.ix_(o, m)] = across, across.T
-    rest = covariance[np.ix_(m, m)] - slope @ covariance[np.ix_(o, m)]
-    full[np.ix_(m, m)] = across @ slope.T + n * 0.5 * (rest + rest.T)
-    squares = float((precision * products).sum()) + n * float(gap @ precision @ gap)
-    return _Part(full_mean, full, -0.5 * (n * (log_determinant + 2 * len(o) * HALF_LOG_TWO_PI) + squares))
+    full[(at, *oo)] = products
+    full[(at, *mo)] = across
+    full[(at, *_pairs(o, m))] = np.swapaxes(across, 1, 2)
+    rest = covariance[mm] - slope @ np.swapaxes(covariance[mo], 1, 2)
+    full[(at, *mm)] = across @ np.swapaxes(slope, 1, 2) + n[:, None, None] * 0.5 * (rest + np.swapaxes(rest, 1, 2))
+    squares = (precision * products).sum(axis=(1, 2)) + n * np.einsum("po,poq,pq->p", gap, precision, gap)
+    log_seen = -0.5 * (n * (log_determinant + 2 * o.shape[1] * HALF_LOG_TWO_PI) + squares).sum()
+    return _Part(n, full_mean, full, float(log_seen))
 
 
-def _inverse(covariance: FloatArray) -> tuple[FloatArray, float]:
-    """The inverse and the log-determinant; directions without variance are given a little."""
-    stddev = np.sqrt(np.diagonal(covariance))
-    safe = np.where(stddev > 0, stddev, 1.0)
-    values, vectors = np.linalg.eigh(covariance / safe / safe[:, None])
-    values = np.maximum(values, _LEAST_EIGENVALUE)
-    inverse = (vectors / values) @ vectors.T / safe / safe[:, None]
-    return inverse, float(np.log(values).sum() + 2.0 * np.log(safe).sum())
+def _pairs(rows: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
+    """The index of a block of a matrix for each pattern."""
+    return rows[:, :, None], columns[:, None, :]
+
+
+def _others(observed: IntArray, n_columns: int) -> IntArray:
+    """(n_patterns, n_missing) the columns that are not observed, ascending."""
+    missing = np.ones((len(observed), n_columns), dtype=bool)
+    missing[np.arange(len(observed))[:, None], observed] = False
+    return np.nonzero(missing)[1].reshape(len(observed), -1)
+
+
+def _inverse(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Inverses and log-determinants of a stack."""
+    stddev = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    values, vectors = np.linalg.eigh(covariance / stddev[:, :, None] / stddev[:, None, :])
+    values = np.maximum(values, np.finfo(np.float64).eps)
+    inverse = (vectors / values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    log_determinant = np.log(values).sum(axis=1) + 2.0 * np.log(stddev).sum(axis=1)
+    return inverse / stddev[:, :, None] / stddev[:, None, :], log_determinant
+
+
+def _stacked(patterns: Sequence[PatternMoments], n_columns: int) -> list[PatternMoments]:
+    """Patterns that show the same number of columns as one, so that NumPy takes them together."""
+    by_width: dict[int, list[PatternMoments]] = {}
+    for pattern in patterns:
+        by_width.setdefault(pattern.observed.shape[1], []).append(pattern)
+    most = max(1, _STACK_CELLS // max(1, n_columns**2))
+    parts = [group[k : k + most] for group in by_width.values() for k in range(0, len(group), most)]
+    return [
+        PatternMoments(
+            *(np.concatenate([getattr(p, name) for p in part]) for name in ("observed", "weight", "mean", "scatter"))
+        )
+        for part in parts
+    ]

@@ -51,7 +51,7 @@ def fit(
             f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
         )
     model = GaussianBayesModel(schema, settings, found.statistics)
-    model.warn_if_singular()
+    model.warn()
     return model
 
 

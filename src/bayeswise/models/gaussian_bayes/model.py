@@ -14,7 +14,6 @@ from bayeswise.engines.ranges import over_ranges
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotFittedError
-from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError, bayes_error, error_at
 from bayeswise.models.gaussian_bayes.building import densities
@@ -105,10 +104,18 @@ class GaussianBayesModel(Classifier):
             reasons = reasons[:1]
         return {label: reason for label, reason in zip(self.classes, reasons, strict=False) if reason}
 
-    def warn_if_singular(self) -> None:
-        """A warning that names the classes and the columns."""
-        if not self.singular:
-            return
+    def warn(self) -> None:
+        """Warnings about what the rows do not determine: EM that stopped early, covariances without an inverse."""
+        if self.completion is not None and not self.completion.converged:
+            warnings.warn(
+                f"EM for the missing cells stopped after {self.completion.n_steps} steps and still moved",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.singular:
+            self._warn_of_singular()
+
+    def _warn_of_singular(self) -> None:
         what = "; ".join(f"class {label!r}: {reason}" for label, reason in list(self.singular.items())[:4])
         if self.settings.is_shared:
             what = next(iter(self.singular.values()))
@@ -117,7 +124,7 @@ class GaussianBayesModel(Classifier):
             f"the covariance is singular: {what}{more}. Fix: leave out a column, give more rows, or choose "
             'shrinkage="auto", covariance="shared" or "diagonal", or a prior',
             SingularWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def n_free_parameters(self) -> int:
@@ -154,11 +161,7 @@ class GaussianBayesModel(Classifier):
 
     def log_evidence(self, table: Any) -> FloatArray:
         """(n_rows,) log p(row), over the cells that are there: small for rows unlike any that were learned."""
-
-        def evidence(batch: Batch) -> FloatArray:
-            return np.asarray(log_sum_exp(self.log_relative(batch)) + self.densities.offset(batch.values))
-
-        return self.over(table, evidence, ())
+        return self.over(table, lambda batch: self.densities.log_evidence(batch.values, self.log_prior), ())
 
     def mahalanobis(self, table: Any) -> FloatArray:
         """(n_rows, n_states) sqrt((x - mean)' covariance^-1 (x - mean)) for each class."""

@@ -127,7 +127,7 @@ def _pattern_moments(observed: IntArray, scatter: Scatter, columns: Columns) -> 
     part = Columns(*(each[observed] for each in vars(columns).values()))
     own = _of_complete(scatter, part)
     mean = part.in_units(own.mean, own.mean_low)
-    return PatternMoments(observed, own.weight, mean, own.scatter)
+    return PatternMoments(observed[None], own.weight[None], mean[None], own.scatter[None])
 
 
 def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:

@@ -17,6 +17,7 @@ import numpy as np
 
 from bayeswise.families.covariance import RANK_TOLERANCE
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.models.gaussian_bayes.em import LEAST_VARIANCE
 from bayeswise.models.gaussian_bayes.moments import Columns
 
 ROUGH_RANK_TOLERANCE = 1e-9
@@ -95,7 +96,7 @@ def spread_of(
 ) -> Spread:
     """A covariance in units of the columns, shrunk towards its diagonal and then, where singular, repaired."""
     variance = np.diagonal(covariance)
-    varies = variance > 0
+    varies = variance > (0.0 if exact else 2.0 * LEAST_VARIANCE * columns.stddev**2)
     own = np.sqrt(np.where(varies, variance, 1.0))
     correlation = covariance / own[:, None] / own
     correlation[~varies, :] = 0.0
