@@ -16,12 +16,23 @@ from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
+from bayeswise.models.regression.glm import IteratedModel
+from bayeswise.models.regression.linear import LinearModel
+from bayeswise.models.regression.logistic import LogisticModel
+from bayeswise.models.regression.newton import Certificate
+from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value, write_value
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Column, Schema, Target
 
-_KINDS: dict[type, str] = {NaiveBayesModel: "naive-bayes", GaussianBayesModel: "gaussian-bayes"}
+_KINDS: dict[type, str] = {
+    NaiveBayesModel: "naive-bayes",
+    GaussianBayesModel: "gaussian-bayes",
+    LinearModel: "linear-regression",
+    IteratedModel: "iterated-regression",
+    LogisticModel: "logistic-regression",
+}
 
 _TABLES = (Vocabulary, Column, Target, Schema)
 _STATISTICS = tuple(
@@ -53,6 +64,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
         *_TABLES,
         *_STATISTICS,
     ),
+    "linear-regression": (LinearModel, LinearSettings, *_TABLES, *_STATISTICS),
+    "iterated-regression": (IteratedModel, LinearSettings, Certificate, *_TABLES),
+    "logistic-regression": (LogisticModel, LogisticSettings, Certificate, *_TABLES),
 }
 
 

@@ -1,0 +1,156 @@
+"""The columns of a regression: numbers as they are, a category as one indicator for each level but the reference.
+
+The reference is the first declared level, or the first level in canonical order where none was declared; its weight is
+in the intercept. A missing or unseen cell stands at the mean of its column (of its indicators, for a category), so that
+it speaks neither for nor against; with missing="error" it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import FitError, MissingCellError, NonFiniteError
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.schema import Schema
+
+Feature = tuple[str, Label | None]  # (column, level); level None: the column's number
+
+
+@dataclass(frozen=True)
+class Features:
+    """Which number stands where in a row of the design matrix.
+
+    >>> from bayeswise.tables.schema import Column
+    >>> schema = Schema((Column("age", "number"), Column("size", "category", "text", ["S", "M", "L"])))
+    >>> Features(schema, (Vocabulary(["L", "M", "S"]),)).names
+    (('age', None), ('size', 'M'), ('size', 'L'))
+    """
+
+    schema: Schema
+    levels: tuple[Vocabulary, ...]  # those that are known, in canonical order
+
+    @cached_property
+    def ordered(self) -> tuple[Vocabulary, ...]:
+        """The levels of each category, its reference first."""
+        return tuple(
+            self._ordered(name, known) for name, known in zip(self.schema.categories, self.levels, strict=True)
+        )
+
+    def _ordered(self, name: str, known: Vocabulary) -> Vocabulary:
+        declared = self.schema[name].levels
+        if declared is None:
+            return known
+        return Vocabulary([*declared, *(level for level in known if level not in declared)])
+
+    @cached_property
+    def names(self) -> tuple[Feature, ...]:
+        """One for each column of the matrix."""
+        categories = zip(self.schema.categories, self.ordered, strict=True)
+        indicators = [(name, level) for name, levels in categories for level in levels[1:]]
+        return (*((name, None) for name in self.schema.numbers), *indicators)
+
+    @property
+    def references(self) -> dict[str, Label]:
+        """The level of each category that the intercept speaks for."""
+        return {
+            name: levels[0] for name, levels in zip(self.schema.categories, self.ordered, strict=True) if len(levels)
+        }
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """What an encoder needs to know."""
+        return dict(zip(self.schema.categories, self.levels, strict=True))
+
+    @cached_property
+    def is_number(self) -> BoolArray:
+        """(n_features,) a number, not an indicator."""
+        return np.array([level is None for _, level in self.names], dtype=np.bool_)
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """(n_features,) where the features stand in `RegressionMoments`, which knows every level."""
+        found = list(range(len(self.schema.numbers)))
+        first = len(found)
+        for known, ordered in zip(self.levels, self.ordered, strict=True):
+            found += [first + known.code(level) for level in ordered[1:]]
+            first += len(known)
+        return np.array(found, dtype=np.int64)
+
+    def matrix(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_features); NaN where a cell is missing or unseen. The batch's own numbers if that is all."""
+        if not self.schema.categories:
+            return batch.values
+        n_numbers = batch.values.shape[1]
+        matrix = np.zeros((batch.n_rows, len(self.names)))
+        matrix[:, :n_numbers] = batch.values
+        first = n_numbers
+        for c, ordered in enumerate(self.ordered):
+            width = max(len(ordered) - 1, 0)
+            _fill(matrix[:, first : first + width], batch.codes[:, c], batch.vocabularies[c].positions_in(ordered))
+            first += width
+        return matrix
+
+    def refuse_missing(self, matrix: FloatArray, first_row: int = 0) -> None:
+        """An error that names the first missing or infinite cell; one pass where there is none."""
+        if np.isfinite(matrix.sum()):
+            return
+        wrong = ~np.isfinite(matrix)
+        if not wrong.any():
+            return
+        row, column = (int(k) for k in np.argwhere(wrong)[0])
+        name = self.names[column][0]
+        if np.isinf(matrix[row, column]):
+            raise NonFiniteError(
+                f"column {name!r} has an infinite value in row {first_row + row + 1}",
+                fix="leave the cell empty, or give a finite number",
+            )
+        raise MissingCellError(
+            f"column {name!r} is missing (NaN) in row {first_row + row + 1}",
+            fix="fill the cell in, or choose missing='mean'",
+        )
+
+    def filled(self, batch: Batch, mean: FloatArray, *, missing: str, first_row: int = 0) -> FloatArray:
+        """The matrix without holes: means in their place, or an error."""
+        matrix = self.matrix(batch)
+        if missing == "error":
+            self.refuse_missing(matrix[:, self.is_number], first_row)
+        if np.isfinite(matrix.sum()):
+            return matrix
+        self.refuse_infinite(matrix, first_row)
+        return np.where(np.isnan(matrix), mean, matrix)
+
+    def refuse_infinite(self, matrix: FloatArray, first_row: int = 0) -> None:
+        infinite = np.isinf(matrix)
+        if infinite.any():
+            self.refuse_missing(np.where(infinite, matrix, 0.0), first_row)
+
+    def by_name(self, weights: Sequence[float] | FloatArray) -> dict[Feature, float]:
+        """Weights with their names."""
+        return dict(zip(self.names, np.asarray(weights, dtype=np.float64).tolist(), strict=True))
+
+
+def _fill(block: FloatArray, codes: CodeArray, positions: IntArray) -> None:
+    """1 where a row has the level; the reference, at position 0, has no indicator."""
+    padded = np.append(positions, -1)  # code -1 and -2 both end at -1
+    place = padded[np.where(codes >= 0, codes, len(positions))]
+    rows = np.flatnonzero(place > 0)
+    block[rows, place[rows] - 1] = 1.0
+    block[np.flatnonzero(place < 0)] = np.nan
+
+
+def usable(schema: Schema, missing: str) -> Schema:
+    """The schema with the missing policy of a regression; free text has no place in one."""
+    if schema.texts:
+        raise FitError(
+            f"column {schema.texts[0]!r} is free text, which a regression cannot use",
+            fix=f"leave it out, or declare it a category with kinds={{{schema.texts[0]!r}: 'category'}}",
+        )
+    policy: Mapping[str, Any] = {"missing": "error" if missing == "error" else "ignore"}
+    return Schema(tuple(replace(column, **policy) for column in schema.columns), schema.target, schema.weight)

@@ -1,0 +1,152 @@
+"""Regression with another likelihood than Gaussian: weights found by iteration over rows in memory.
+
+poisson       E[y | x] = exp(score): Newton             student-t    EM: outliers get small weights
+exponential   E[y | x] = exp(score): Newton             laplace      EM: least absolute deviations
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import SupportError
+from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.newton import Certificate, Point, minimise
+from bayeswise.models.regression.penalties import Penalty
+from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.robust import Iterated, fit_robust
+from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema import Schema
+
+MOST_ITERATIONS = 200
+TOLERANCE = 1e-9
+LARGEST_SCORE = 700.0
+
+
+@dataclass(frozen=True)
+class IteratedModel:
+    """y = w0 + w . x + noise for robust noise; E[y] = exp(w0 + w . x) for counts and times."""
+
+    schema: Schema
+    settings: LinearSettings
+    levels: tuple[Vocabulary, ...]
+    weights: FloatArray  # (n,) in original units
+    at_centre: float  # the score of a row of means
+    centre: FloatArray  # (n,) the means
+    noise: float  # the scale of the noise; 1 for counts and times
+    certificate: Certificate
+
+    @cached_property
+    def features(self) -> Features:
+        return Features(self.schema, self.levels)
+
+    @property
+    def intercept(self) -> float:
+        """The score of a row of zeros."""
+        return float(self.at_centre - self.centre @ self.weights)
+
+    @property
+    def has_log_link(self) -> bool:
+        return self.settings.likelihood in ("poisson", "exponential")
+
+    def score(self, batch: Batch, first_row: int = 0) -> FloatArray:
+        """(n_rows,) w0 + w . x."""
+        matrix = self.features.filled(batch, self.centre, missing=self.settings.missing, first_row=first_row)
+        return np.asarray((matrix - self.centre) @ self.weights + self.at_centre)
+
+    def predict(self, batch: Batch, first_row: int = 0) -> FloatArray:
+        """(n_rows,) E[y | row]; beyond the range of floats, the largest float."""
+        score = self.score(batch, first_row)
+        if not self.has_log_link:
+            return score
+        with np.errstate(over="ignore"):
+            return np.minimum(np.exp(score), np.finfo(np.float64).max)
+
+    def predictive(self, batch: Batch, first_row: int = 0) -> Predictive:
+        """The distribution of each row, the weights taken as known."""
+        location = self.predict(batch, first_row)
+        freedom = self.settings.freedom if self.settings.likelihood == "student-t" else np.inf
+        return Predictive(self.settings.likelihood, location, np.full_like(location, self.noise), freedom)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file."""
+        from bayeswise.models.files import save_model
+
+        save_model(self, path)
+
+    def __repr__(self) -> str:
+        what = f"{self.settings.likelihood}, {self.settings.prior} prior"
+        return f"IteratedModel({len(self.weights)} weights, {what}, {self.certificate})"
+
+
+def fit_iterated(
+    features: Features, matrix: FloatArray, target: FloatArray, weights: FloatArray | None, settings: LinearSettings
+) -> IteratedModel:
+    """Weights by Newton's method or by EM, with a certificate."""
+    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
+    if not settings.intercept:
+        rows = Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
+    penalty = Penalty(settings.prior, float(settings.scale), np.arange(rows.n_columns) == rows.n_columns - 1)
+    if settings.likelihood in ("student-t", "laplace"):
+        found = fit_robust(rows, target, penalty, settings)
+    else:
+        found = _fit_log_link(rows, target, penalty, settings)
+    slopes = found.weights[:-1] / rows.unit
+    return IteratedModel(
+        features.schema,
+        settings,
+        features.levels,
+        slopes,
+        float(found.weights[-1]),
+        rows.centre,
+        found.noise,
+        found.certificate,
+    )
+
+
+def _fit_log_link(rows: Rows, target: FloatArray, penalty: Penalty, settings: LinearSettings) -> Iterated:
+    _refuse_outside(target, settings.likelihood)
+    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    counts = settings.likelihood == "poisson"
+
+    def evaluate(w: FloatArray) -> Point:
+        score = np.clip(rows.scores(w), -LARGEST_SCORE, LARGEST_SCORE)
+        if counts:
+            mean = np.exp(score)
+            each, first, second = mean - target * score, mean - target, mean
+        else:
+            ratio = target * np.exp(-score)
+            each, first, second = score + ratio, 1.0 - ratio, ratio
+        gradient, hessian = rows.moment(by * first), rows.products(by * second)
+        if not settings.intercept:
+            gradient[-1], hessian[-1], hessian[:, -1], hessian[-1, -1] = 0.0, 0.0, 0.0, 1.0
+        return Point(w, float(by @ each), gradient, hessian)
+
+    start = np.zeros(rows.n_columns)
+    mean = float(by @ target) / rows.total_weight
+    if settings.intercept and mean > 0:
+        start[-1] = np.log(mean)
+    found = minimise(
+        evaluate,
+        penalty,
+        start,
+        total_weight=rows.total_weight,
+        tolerance=TOLERANCE * max(mean if counts else 1.0, 1e-3),
+        most_iterations=MOST_ITERATIONS,
+    )
+    return Iterated(found.point.weights, 1.0, found.certificate)
+
+
+def _refuse_outside(target: FloatArray, likelihood: str) -> None:
+    wrong = target < 0 if likelihood == "poisson" else target <= 0
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        needs = "a poisson target is not negative" if likelihood == "poisson" else "an exponential target is above 0"
+        raise SupportError(needs, row=row + 1, column="y", value=float(target[row]))

@@ -1,0 +1,84 @@
+"""The distribution of a target that has not been seen yet, one for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+
+_SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson": "poisson", "exponential": "expon"}
+
+
+@dataclass(frozen=True)
+class Predictive:
+    """p(y | row): E[y | row] is the integral of y p(y | row), and the rest is told by the whole of it.
+
+    >>> ahead = Predictive("student-t", np.array([10.0]), np.array([2.0]), freedom=4.0)
+    >>> ahead.mean.tolist(), ahead.stddev.round(4).tolist(), ahead.quantile(0.975).round(4).tolist()
+    ([10.0], [2.8284], [15.5529])
+    """
+
+    kind: str
+    location: FloatArray  # (n_rows,)
+    scale: FloatArray  # (n_rows,); for counts and times the mean is all there is
+    freedom: FloatArray | float = np.inf
+
+    @property
+    def mean(self) -> FloatArray:
+        """(n_rows,) E[y | row]; undefined (an error) for a student-t of at most one degree of freedom."""
+        if self.kind == "student-t" and np.any(np.asarray(self.freedom) <= 1):
+            least = float(np.min(self.freedom))
+            raise ParameterError(
+                f"a student-t of {least:g} degrees of freedom has no mean", fix="ask for quantile(0.5)"
+            )
+        return self.location
+
+    @property
+    def stddev(self) -> FloatArray:
+        """(n_rows,); infinite for a student-t of at most two degrees of freedom."""
+        if self.kind == "student-t":
+            freedom = np.maximum(self.freedom, 2.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.asarray(self.scale * np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0))))
+        return np.asarray(self._law().std() * np.ones_like(self.location))
+
+    def quantile(self, probability: ArrayLike) -> FloatArray:
+        """(n_rows,) the value that y stays below with this probability; (n_rows, n) for several."""
+        p = np.asarray(probability, dtype=np.float64)
+        if not np.all((p >= 0) & (p <= 1)):
+            raise ParameterError(f"a probability lies between 0 and 1; found {probability!r}")
+        return np.asarray(self._law(p.ndim).ppf(p))
+
+    def cdf(self, value: ArrayLike) -> FloatArray:
+        """(n_rows,) the probability that y is at most this value: one for all rows, or one for each."""
+        return np.asarray(self._law().cdf(np.asarray(value, dtype=np.float64)))
+
+    def log_density(self, value: ArrayLike) -> FloatArray:
+        """(n_rows,) log p(value | row)."""
+        law = self._law()
+        at = np.asarray(value, dtype=np.float64)
+        return np.asarray(law.logpmf(at) if self.kind == "poisson" else law.logpdf(at))
+
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> FloatArray:
+        """(n, n_rows) draws."""
+        return np.asarray(self._law().rvs(size=(n, len(self.location)), random_state=np.random.default_rng(seed)))
+
+    def _law(self, more_axes: int = 0) -> Any:
+        from scipy import stats
+
+        shape = (-1, *[1] * more_axes)
+        # A scale of 0 is the certain value `location`; scipy asks for one above 0.
+        location = self.location.reshape(shape)
+        scale = np.maximum(self.scale.reshape(shape), np.finfo(np.float64).tiny)
+        law = getattr(stats, _SCIPY[self.kind])
+        if self.kind == "student-t":
+            freedom = np.broadcast_to(np.asarray(self.freedom, dtype=np.float64), self.location.shape).reshape(shape)
+            return law(freedom, loc=location, scale=scale)
+        if self.kind == "poisson":
+            return law(location)
+        return law(scale=location) if self.kind == "exponential" else law(loc=location, scale=scale)

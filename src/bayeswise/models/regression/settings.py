@@ -1,0 +1,91 @@
+"""What is believed before the rows: the likelihood, the prior of the weights and its scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+from bayeswise.foundation.errors import ParameterError
+
+Likelihood = Literal["gaussian", "student-t", "laplace", "poisson", "exponential"]
+LIKELIHOODS = ("gaussian", "student-t", "laplace", "poisson", "exponential")
+MISSING = ("error", "mean")
+
+
+@dataclass(frozen=True)
+class LinearSettings:
+    """The beliefs of a linear regression.
+
+    likelihood   which loss: squares (gaussian), robust ones (student-t, laplace), counts (poisson), times (exponential)
+    prior        of the weights: gaussian (ridge), laplace (lasso) or None (flat)
+    scale        of that prior, for a column of standard deviation 1; "evidence" learns it (gaussian, gaussian)
+    freedom      the degrees of freedom of a student-t likelihood
+    """
+
+    likelihood: str = "gaussian"
+    prior: str | None = "gaussian"
+    scale: float | str = 1.0
+    freedom: float = 4.0
+    intercept: bool = True
+    standardise: bool = True
+    missing: str = "error"
+
+    def __post_init__(self) -> None:
+        _one_of("likelihood", self.likelihood, LIKELIHOODS)
+        _one_of("prior", self.prior, ("gaussian", "laplace", None))
+        _one_of("missing", self.missing, MISSING)
+        _positive("freedom", self.freedom)
+        _positive("scale", self.scale, "evidence")
+        if self.scale == "evidence" and (self.likelihood, self.prior) != ("gaussian", "gaussian"):
+            raise ParameterError(
+                f"scale='evidence' needs a gaussian likelihood and prior; found {self.likelihood!r} and {self.prior!r}",
+                fix="give the scale as a number",
+            )
+
+    def changed(self, **changes: Any) -> Self:
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class LogisticSettings:
+    """The beliefs of a logistic regression; `scale` is that of the prior for a column of standard deviation 1."""
+
+    prior: str = "gaussian"
+    scale: float | str = 1.0
+    freedom: float = 4.0
+    intercept: bool = True
+    standardise: bool = True
+    moderated: bool = False
+    missing: str = "error"
+    tolerance: float = 1e-8
+    most_iterations: int = 200
+
+    def __post_init__(self) -> None:
+        _one_of("prior", self.prior, ("gaussian", "laplace", "student-t"))
+        _one_of("missing", self.missing, MISSING)
+        for name in ("freedom", "tolerance", "most_iterations"):
+            _positive(name, getattr(self, name))
+        _positive("scale", self.scale, "evidence", "cv")
+        if self.prior == "laplace" and (self.scale == "evidence" or self.moderated):
+            raise ParameterError(
+                "a laplace prior has no second derivative at 0, so there is no Laplace approximation of its posterior",
+                fix="choose prior='gaussian' or 'student-t', or scale='cv' and moderated=False",
+            )
+
+    def changed(self, **changes: Any) -> Self:
+        return replace(self, **changes)
+
+
+def _one_of(name: str, found: Any, allowed: tuple[Any, ...]) -> None:
+    if not any(found is choice or found == choice for choice in allowed):
+        raise ParameterError(f"{name} is {found!r}", fix=f"choose one of {', '.join(map(repr, allowed))}")
+
+
+def _positive(name: str, found: Any, *words: str) -> None:
+    if isinstance(found, str) and found in words:
+        return
+    good = isinstance(found, (int, float)) and not isinstance(found, bool) and math.isfinite(found) and found > 0
+    if not good:
+        also = "".join(f" or {word!r}" for word in words)
+        raise ParameterError(f"{name} is {found!r}", fix=f"give a number above 0{also}")
