@@ -40,6 +40,7 @@ _HOMES = {
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",
+    "ConceptClassifier": "bayeswise.estimators.concept",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
     "Costs": "bayeswise.decisions.costs",
     "DecisionMaker": "bayeswise.estimators",

@@ -1,0 +1,88 @@
+"""Conjunctive concepts with the manners of a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from bayeswise.estimators import features
+from bayeswise.estimators.naive_bayes import as_array, labels_of
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.hypotheses.concepts import WAYS, ConceptModel, concept_of
+
+
+class ConceptClassifier(ClassifierMixin, BaseEstimator):
+    """Two classes told apart by a conjunction of levels, every column a category.
+
+    noise   how often a label is wrong; with 0 a contradiction in the rows is an error
+    prior   "uniform", or in favour of "specific" or "general" concepts
+    by      "average" over all concepts (the fewest errors, averaged over the prior), "gibbs" (one drawn at random: at
+            most twice as many), "map" (the most probable one) or "find-s" (the most specific one)
+
+    >>> X, y = [["sunny", "warm"], ["rainy", "cold"], ["sunny", "cold"]], ["yes", "no", "yes"]
+    >>> ConceptClassifier().fit(np.array(X), y).predict(np.array([["sunny", "warm"]])).tolist()
+    ['yes']
+    """
+
+    def __init__(
+        self,
+        noise: float = 0.05,
+        prior: Any = "uniform",
+        by: Any = "average",
+        *,
+        positive: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.noise = noise
+        self.prior = prior
+        self.by = by
+        self.positive = positive
+        self.random_state = random_state
+
+    model_: ConceptModel
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Weigh every concept against the rows."""
+        if self.by not in WAYS:
+            raise ParameterError(f"there is no way {self.by!r} to answer", fix=f"choose one of {', '.join(WAYS)}")
+        X = features.checked(self, X, reset=True)
+        values = column_or_1d(y, warn=True)
+        self._dtype_of_y = np.asarray(values).dtype
+        schema = features.schema_of(X, categorical=True, wishes={})
+        rows = features.batches(schema, X, labels_of(values))
+        self.model_ = concept_of(schema, rows, self.positive, self.noise, self.prior)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return as_array(self.model_.classes, self._dtype_of_y)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n_rows, n_classes)."""
+        check_is_fitted(self)
+        X = features.checked(self, X, reset=False)
+        model = self.model_
+        known = dict(zip(model.columns, model.levels, strict=True))
+        rows = features.batches(model.schema, X, vocabularies=known)
+        return np.concatenate([model.predict_proba(batch, self.by, self.random_state) for batch in rows])
+
+    def predict(self, X: Any) -> Any:
+        """The more probable class."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_class = self.positive is not None
+        return tags

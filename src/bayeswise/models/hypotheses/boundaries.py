@@ -1,0 +1,111 @@
+"""Conjunctive concepts and the boundaries of those that no row contradicts: FIND-S and candidate elimination.
+
+A concept demands a level of some columns and takes any of the others ("?"); one more concept covers nothing at all.
+Here it is a tuple with a code or ANY for each column, and NOTHING for the last one. A missing cell satisfies "?" only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bayeswise.foundation.errors import TooFewRowsError
+
+ANY = -9
+"""Any level; -1 and -2 are cells that are missing or unseen."""
+
+Concept: TypeAlias = tuple[int, ...]
+Row: TypeAlias = tuple[int, ...]
+NOTHING: Concept = ()
+
+MOST_GENERAL = 100_000
+"""How many members the general boundary may have; it can grow exponentially with the columns."""
+
+
+def covers(concept: Concept, row: Row) -> bool:
+    """Whether the row belongs to the concept.
+
+    >>> covers((ANY, 1), (0, 1)), covers((ANY, 1), (0, 0)), covers(NOTHING, (0, 0))
+    (True, False, False)
+    """
+    return concept != NOTHING and all(want in (ANY, cell) for want, cell in zip(concept, row, strict=True))
+
+
+def at_least_as_general(one: Concept, other: Concept) -> bool:
+    """Whether `one` demands nothing that `other` does not."""
+    if NOTHING in (one, other):
+        return other == NOTHING
+    return all(want in (ANY, given) for want, given in zip(one, other, strict=True))
+
+
+def find_s(positive: Iterable[Row]) -> Concept:
+    """The most specific concept that covers the positive rows: each column keeps the level that all of them share.
+
+    >>> find_s([(0, 1, 2), (0, 1, 0)]) == (0, 1, ANY)
+    True
+    """
+    concept = NOTHING
+    for row in positive:
+        if concept == NOTHING:
+            concept = tuple(cell if cell >= 0 else ANY for cell in row)
+        else:
+            concept = tuple(have if have == cell else ANY for have, cell in zip(concept, row, strict=True))
+    return concept
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """The version space between its most specific and its most general members; both empty if it has collapsed."""
+
+    specific: tuple[Concept, ...]
+    general: tuple[Concept, ...]
+
+    @property
+    def collapsed(self) -> bool:
+        return not self.specific
+
+
+def candidate_elimination(
+    positive: Iterable[Row], negative: Iterable[Row], n_levels: Sequence[int]
+) -> Boundaries:
+    """The boundaries S and G of the concepts that cover every positive row and no negative one.
+
+    They do not depend on the order of the rows, so the positive ones come first: G then never leaves S.
+    """
+    negatives = list(dict.fromkeys(negative))
+    lowest = find_s(positive)
+    if any(covers(lowest, row) for row in negatives):
+        return Boundaries((), ())
+    general: set[Concept] = {(ANY,) * len(n_levels)}
+    for row in negatives:
+        general = _without(general, row, lowest, n_levels)
+        if len(general) > MOST_GENERAL:
+            raise TooFewRowsError(
+                f"the general boundary has more than {MOST_GENERAL:,} members",
+                fix="give more positive rows, or fewer columns",
+            )
+    return Boundaries((lowest,), tuple(sorted(general)) or (NOTHING,))
+
+
+def _without(general: set[Concept], row: Row, lowest: Concept, n_levels: Sequence[int]) -> set[Concept]:
+    """Each member that covers the row gives way to its least special versions that do not, and are above S."""
+    kept = {concept for concept in general if not covers(concept, row)}
+    new = {
+        special
+        for concept in general - kept
+        for special in _specialised(concept, row, lowest, n_levels)
+        if not any(at_least_as_general(other, special) for other in kept)
+    }
+    minimal = {one for one in new if not any(other != one and at_least_as_general(other, one) for other in new)}
+    return kept | minimal
+
+
+def _specialised(concept: Concept, row: Row, lowest: Concept, n_levels: Sequence[int]) -> Iterable[Concept]:
+    for c, want in enumerate(concept):
+        if want != ANY:
+            continue
+        levels = range(n_levels[c]) if lowest == NOTHING else [lowest[c]]
+        for level in levels:
+            if level not in (ANY, row[c]):
+                yield (*concept[:c], level, *concept[c + 1 :])

@@ -1,0 +1,109 @@
+"""Concepts from tables: boundaries by name, contradictions by row, the estimator and the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import bayeswise as bw
+from bayeswise.estimators.concept import ConceptClassifier
+from bayeswise.models.hypotheses import learn_concept
+
+ENJOY = """sky,air,humidity,wind,water,forecast,enjoy
+sunny,warm,normal,strong,warm,same,yes
+sunny,warm,high,strong,warm,same,yes
+rainy,cold,high,strong,warm,change,no
+sunny,warm,high,strong,cool,change,yes
+"""
+
+
+@pytest.fixture
+def enjoy(tmp_path: Path) -> Path:
+    path = tmp_path / "enjoy.csv"
+    path.write_text(ENJOY)
+    return path
+
+
+def fixed(concept: dict[str, Any]) -> dict[str, Any]:
+    return {name: level for name, level in concept.items() if level != "?"}
+
+
+def test_the_textbook_example_ends_between_one_special_and_two_general_concepts(enjoy: Path) -> None:
+    model = learn_concept(enjoy, "enjoy", kinds=dict.fromkeys(["wind"], "category"))
+    assert [fixed(c) for c in model.S] == [{"sky": "sunny", "air": "warm", "wind": "strong"}]
+    assert sorted(map(str, map(fixed, model.G))) == ["{'air': 'warm'}", "{'sky': 'sunny'}"]
+    assert model.cube.n_consistent == 6
+
+
+def test_the_command_prints_s_and_g_by_column(enjoy: Path, bayeswise: Callable[..., Any]) -> None:
+    answer = bayeswise("concept", enjoy, "-t", "enjoy", "--category", "wind", "--json")
+    assert answer.code == 0
+    facts = json.loads(answer.out)
+    assert facts["S"][0]["sky"] == "sunny" and facts["S"][0]["water"] == "?"
+    assert {"sky": "sunny", "air": "?"} in [{k: g[k] for k in ("sky", "air")} for g in facts["G"]]
+    page = bayeswise("concept", enjoy, "-t", "enjoy", "--category", "wind")
+    assert "6 concepts agree with every row" in page.out
+
+
+def test_rows_that_contradict_each_other_are_named_and_the_soft_version_carries_on(
+    tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    path = tmp_path / "wrong.csv"
+    path.write_text(ENJOY + "sunny,warm,normal,strong,warm,same,no\n")
+    words = ("concept", path, "-t", "enjoy", "--category", "wind")
+    page = bayeswise(*words)
+    assert page.code == 0
+    assert "row 4" in page.out and "row 0 with the same cells" in page.out
+    facts = json.loads(bayeswise(*words, "--noise", ".1", "--prior", "general", "--json").out)
+    assert facts["collapsed"] and facts["S"] == facts["G"] == []
+    assert facts["conflicts"][0]["row"] == 4 and facts["conflicts"][0]["same_cells"] == [0]
+    assert facts["map"] is not None and facts["p_map"] > 0
+
+
+def test_numbers_are_refused_with_a_way_out(bayeswise: Callable[..., Any]) -> None:
+    answer = bayeswise("concept", "-", "-t", "y", stdin=b"x,y\n1.5,a\n2.5,b\n3.7,a\n9.25,b\n")
+    assert answer.code == 3 and "'x'" in answer.err and "category" in answer.err
+
+
+def test_several_classes_need_the_one_that_is_meant() -> None:
+    rows = [{"a": v, "y": y} for v, y in (("p", "x"), ("q", "y"), ("r", "z"), ("p", "x"))]
+    with pytest.raises(bw.DataError, match="two classes"):
+        learn_concept(rows, "y", kinds={"a": "category"})
+    assert [fixed(c) for c in learn_concept(rows, "y", positive="x", kinds={"a": "category"}).S] == [{"a": "p"}]
+
+
+def test_too_many_concepts_still_have_boundaries() -> None:
+    generator = np.random.default_rng(0)
+    cells = generator.integers(0, 4, (60, 14))
+    rows = [{f"c{k}": f"v{v}" for k, v in enumerate(row)} | {"y": "ab"[int(row[0] == 1)]} for row in cells]
+    model = learn_concept(rows, "y", positive="b")
+    assert not model.can_enumerate and [fixed(c) for c in model.G] == [{"c0": "v1"}]
+    with pytest.raises(bw.UsageError, match="concepts, more than"):
+        model.predict_proba(rows)
+
+
+@pytest.mark.parametrize("by", ["average", "map", "find-s", "gibbs"])
+def test_the_estimator_runs_in_a_pipeline_and_under_cross_validation(by: str) -> None:
+    generator = np.random.default_rng(1)
+    X = generator.choice(["p", "q", "r"], size=(200, 4)).astype(object)
+    y = np.where((X[:, 0] == "p") & (X[:, 2] == "q"), "yes", "no")
+    pipeline = make_pipeline(FunctionTransformer(), ConceptClassifier(noise=0.02, by=by))
+    scores = cross_val_score(clone(pipeline), X, y, cv=4)
+    assert scores.mean() == 1.0
+
+
+def test_all_ways_of_answering_state_probabilities_with_sum_one() -> None:
+    X = np.array([["a", "b"], ["a", "c"], ["d", "b"]], dtype=object)
+    model = ConceptClassifier(noise=0.1).fit(X, [1, 1, 0])
+    answer = model.predict_proba(np.array([["a", "b"], ["z", None]], dtype=object))
+    assert answer.sum(axis=1) == pytest.approx(1.0)
+    assert answer[0, 1] > 0.5 > answer[1, 1]
