@@ -127,6 +127,29 @@ void add_normal(Matrix log_joint, Cells<T> values, Constants mean, Constants mea
 }
 
 // Column c owns sizes[c] + 2 rows of the table: its levels, then "missing" (code -1), then "unseen" (code -2).
+// True if every code lies inside. K states known when compiling let the sums stay in registers; K = 0 is any number.
+template <typename T, int K>
+bool add_table_rows(double* joint, const Cells<T>& codes, const int64_t* sizes, const int64_t* first_row,
+                    const double* table, int64_t any_states) {
+    const int64_t n_states = K > 0 ? K : any_states;
+    const int64_t n_rows = codes.shape(0), n_columns = codes.shape(1);
+    const int64_t row_step = codes.stride(0), column_step = codes.stride(1);
+    for (int64_t r = 0; r < n_rows; ++r, joint += n_states) {
+        const T* row = codes.data() + r * row_step;
+        double fixed[K > 0 ? K : 1];
+        double* __restrict sums = K > 0 ? fixed : joint;
+        if (K > 0) std::copy(joint, joint + n_states, fixed);
+        for (int64_t c = 0; c < n_columns; ++c) {
+            const int64_t code = row[c * column_step], size = sizes[c];
+            if (code < -2 || code >= size) return false;
+            const double* entry = table + (first_row[c] + (code >= 0 ? code : size - 1 - code)) * n_states;
+            for (int64_t k = 0; k < n_states; ++k) sums[k] += entry[k];
+        }
+        if (K > 0) std::copy(fixed, fixed + n_states, joint);
+    }
+    return true;
+}
+
 template <typename T>
 void add_table(Matrix log_joint, Cells<T> codes, nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig> sizes,
                Constants table) {
@@ -141,21 +164,14 @@ void add_table(Matrix log_joint, Cells<T> codes, nb::ndarray<const int64_t, nb::
     }
     require(static_cast<int64_t>(table.shape(0)) == n_table_rows && static_cast<int64_t>(table.shape(1)) == n_states,
             "the table has another shape");
+    const auto add = n_states == 2   ? add_table_rows<T, 2>
+                     : n_states == 3 ? add_table_rows<T, 3>
+                     : n_states == 4 ? add_table_rows<T, 4>
+                                     : add_table_rows<T, 0>;
     bool inside = true;
     {
         nb::gil_scoped_release release;
-        const int64_t row_step = codes.stride(0), column_step = codes.stride(1);
-        for (int64_t r = 0; r < n_rows && inside; ++r) {
-            const T* row = codes.data() + r * row_step;
-            double* __restrict joint = log_joint.data() + r * n_states;
-            for (int64_t c = 0; c < n_columns; ++c) {
-                const int64_t code = row[c * column_step], size = sizes.data()[c];
-                inside &= code >= -2 && code < size;
-                if (!inside) break;
-                const double* entry = table.data() + (first_row[c] + (code >= 0 ? code : size - 1 - code)) * n_states;
-                for (int64_t k = 0; k < n_states; ++k) joint[k] += entry[k];
-            }
-        }
+        inside = add(log_joint.data(), codes, sizes.data(), first_row.data(), table.data(), n_states);
     }
     require(inside, "a code lies outside its table");
 }

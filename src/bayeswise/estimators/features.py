@@ -118,7 +118,7 @@ def _integer_codes(schema: Schema, X: Any, vocabularies: Mapping[str, Vocabulary
     codes = np.empty(X.shape, dtype=np.int32)
 
     def encode(rows: slice) -> None:
-        codes[rows] = coder.encode(X[rows])
+        coder.encode(X[rows], out=codes[rows])
 
     over_ranges(encode, len(X))
     return Batch(len(X), np.empty((len(X), 0)), codes, tuple(levels))

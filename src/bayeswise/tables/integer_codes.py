@@ -51,9 +51,9 @@ class IntegerCodes:
     def starts(self) -> IntArray:
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64) if len(self.sizes) else self.sizes
 
-    def encode(self, values: Any) -> CodeArray:
+    def encode(self, values: Any, out: CodeArray | None = None) -> CodeArray:
         """(n_rows, n_columns) the codes of a matrix of integers."""
-        codes = np.empty(values.shape, dtype=np.int32)
+        codes = np.empty(values.shape, dtype=np.int32) if out is None else out
         _kernels.recode_integers(codes, kernel_integers(values), self.lowest, self.sizes, self.starts, self.code_of)
         return codes
 
