@@ -1,0 +1,45 @@
+"""What the tests of the verbs share: small tables, and a model of the golf table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bayeswise as bw
+
+GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+
+
+@pytest.fixture
+def golf() -> Path:
+    """The table of the lectures."""
+    return GOLF
+
+
+@pytest.fixture
+def golf_model(tmp_path: Path) -> Path:
+    """A model of the golf table."""
+    path = tmp_path / "golf.bayeswise"
+    bw.fit(str(GOLF), target="play").save(path)
+    return path
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a small table."""
+
+    def write(text: str | bytes, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def partials(tmp_path: Path) -> Callable[[], list[Any]]:
+    """The files that a writer left half-written."""
+    return lambda: list(tmp_path.rglob("*.partial"))
