@@ -21,7 +21,7 @@ import numpy as np
 
 from bayeswise.engines import summarise
 from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.gaussian_bayes.building import Estimate, estimated
 from bayeswise.models.gaussian_bayes.densities import LOG_PI
 from bayeswise.models.gaussian_bayes.left_out_entries import entries_left_out
@@ -160,12 +160,14 @@ def _gaps(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:
     return np.asarray((white**2).sum(axis=2) * factor[0])
 
 
-def _made_again(model: GaussianBayesModel, row: Batch) -> IntArray | FloatArray:
-    """(n_states,) the log joint of one row under the model of all others."""
+def _made_again(model: GaussianBayesModel, row: Batch) -> FloatArray:
+    """(n_states,) the log joint of one row under the model of all others; a class that vanishes is impossible."""
     gone = summarise([row], model.schema, model.request(), threads=1).statistics
     smaller = replace(model, statistics=model.statistics.subtract(gone))
     joint = np.full(len(model.classes), -np.inf)
     if smaller.classes:
         positions = smaller.statistics.labels.positions_in(model.statistics.labels)
-        joint[positions] = smaller.log_relative(row)[0]
+        given = model.settings.class_prior is not None
+        joint[positions] = smaller.densities.relative(row.values)[0]
+        joint[positions] += model.log_prior[positions] if given else smaller.log_prior
     return joint
