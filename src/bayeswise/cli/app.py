@@ -17,6 +17,11 @@ VERBS: dict[str, str] = {
     "look": "Show what the columns of a table are taken for, and why.",
     "fit": "Learn naive Bayes from a table and save the model.",
     "predict": "Write a table again with the model's answer beside each row.",
+    "decide": "Write a table again with the best action beside each row.",
+    "check": "Reckon what decisions cost on rows whose state is known.",
+    "report": "Write a page about what the decisions of a model cost.",
+    "thresholds": "Show which action costs ask for at which probability.",
+    "next-test": "Show which empty column of one case is most worth its price.",
     "explain": "Show why a model answers as it does for one row.",
     "inspect": "Show what a model file holds.",
     "merge": "Add up models of several tables, exactly.",
@@ -26,7 +31,10 @@ VERBS: dict[str, str] = {
 }
 
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
-MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {"bayes": ManyValues, "fit": ManyPairs, "explain": ManyPairs}
+MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
+    "bayes": ManyValues,
+    **dict.fromkeys(("fit", "explain", "decide", "thresholds", "next-test"), ManyPairs),
+}
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -47,8 +55,17 @@ def application(words: Sequence[str]) -> typer.Typer:
 
 def load(verb: str) -> Callable[..., Any]:
     """Import the verb's own file."""
-    command: Callable[..., Any] = import_module(f"bayeswise.cli.{verb}").run
+    command: Callable[..., Any] = import_module(f"bayeswise.cli.{file_of(verb)}").run
     return command
+
+
+def file_of(verb: str) -> str:
+    """The file of a verb: a module's name has no hyphen.
+
+    >>> file_of("next-test")
+    'next_test'
+    """
+    return verb.replace("-", "_")
 
 
 def unloaded() -> None:

@@ -16,6 +16,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.labels import Label
 
+_ROUNDING = 1e-12  # of the largest cost
 _SLICES = 64  # of a number column, where more than one test is planned ahead
 
 
@@ -159,7 +160,9 @@ def next_test(
     for name, outcomes in known.items():
         rest = {other: each for other, each in known.items() if other != name}
         after = _after(shares[0], table.table, outcomes, rest, paid, depth)
-        found.append(TestValue(name, max(now - after, 0.0), paid[name]))
+        # a difference of rounding is no value: it would send people to tests that tell nothing
+        saved = now - after if now - after > _ROUNDING * float(np.abs(table.table).max()) else 0.0
+        found.append(TestValue(name, saved, paid[name]))
     found.sort(key=lambda test: -test.net)
     perfect = float(perfect_information_of(decisions, {})[0])
     planned = now - max([test.net for test in found] + [0.0])

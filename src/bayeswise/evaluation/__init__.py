@@ -1,1 +1,29 @@
-"""What decisions cost on rows whose state is known, and how far a posterior can be trusted."""
+"""What decisions cost on rows whose state is known, and how far a posterior can be trusted.
+
+    held_out.py       posteriors of rows with their state: as they are, leave-one-out, folds by subtraction
+    evaluate.py       cost per case beside what else one could do    intervals.py   a mean and where it lies
+    comparison.py     two ways to decide on the same rows            curves.py      thresholds, coverage, cost curves
+    reliability.py    calibration, and scores taken apart            empty_columns.py  tests that could be made
+    plain.py text.py report.py svg.py displays/   JSON, a terminal, a page, pictures
+"""
+
+from bayeswise.evaluation.comparison import Comparison, compare
+from bayeswise.evaluation.curves import Curve, cost_curve, coverage_curve, threshold_curve
+from bayeswise.evaluation.evaluate import Evaluation, evaluate
+from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
+
+__all__ = [
+    "Comparison",
+    "Curve",
+    "Evaluation",
+    "Reliability",
+    "brier_parts",
+    "classwise_ece",
+    "compare",
+    "cost_curve",
+    "coverage_curve",
+    "evaluate",
+    "log_parts",
+    "reliability",
+    "threshold_curve",
+]

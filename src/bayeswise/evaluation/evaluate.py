@@ -68,6 +68,14 @@ class Evaluation:
         """The mean cost that the posteriors promised; far from what was paid, they are not calibrated."""
         return self._mean(self.decisions.least_cost)
 
+    @cached_property
+    def paid_by_state(self) -> FloatArray:
+        """(n_actions, n_states) the mean cost of each action where each state was true; 0 where none was."""
+        n_states = len(self.decisions.states)
+        mass = np.maximum(np.bincount(self.truth, self.weights, minlength=n_states), np.nextafter(0.0, 1.0))
+        sums = [np.bincount(self.truth, self.weights * column, minlength=n_states) for column in self.paid.T]
+        return np.stack(sums) / mass
+
     # -- in counts --------------------------------------------------------------------------------------------
     @cached_property
     def confusion(self) -> FloatArray:

@@ -1,0 +1,69 @@
+"""bayeswise check MODEL FILE --costs decision.toml: what the decisions cost on rows whose state is known."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayeswise.cli import columns, costs_option, reading
+from bayeswise.cli.progress import Bar
+from bayeswise.foundation.errors import CheckFailed, UsageError
+
+CrossValidation = Annotated[
+    str | None,
+    typer.Option("--cv", metavar="loo|K", help="For the rows that were learned: leave each out, or K folds."),
+]
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Rows with the target: files, globs, or -.")],
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", metavar="X", help="Exit with 5 if a case costs more on average.")
+    ] = None,
+    cv: CrossValidation = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Reckon what the decisions of a model cost per case, beside what else one could do.
+
+    \b
+    bayeswise check loan.bayeswise test.csv --costs decision.toml --max-cost 3.5
+    bayeswise check loan.bayeswise train.csv --costs decision.toml --cv loo
+
+    Without --cv the rows must be new to the model. Costs are 0-1 loss unless they are given.
+    """
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.evaluation.evaluate import evaluate
+    from bayeswise.models.files import load
+
+    fitted = load(model)
+    decision = None if costs is None else costs_option.read_decision(costs, fitted)
+    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    with Bar(f"checking {source.description}") as bar:
+        found = evaluate(fitted, source, decision and decision.costs, cv=folds_of(cv), progress=bar.advance)
+    facts = {**found.to_dict(), "max_cost": max_cost}
+    print(json_text(facts, indent=2) if as_json else found.to_text())
+    if max_cost is not None and not found.cost_per_case.mean <= max_cost:
+        raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
+
+
+def folds_of(cv: str | None) -> int | str | None:
+    """--cv as it was typed.
+
+    >>> folds_of("5"), folds_of("loo"), folds_of(None)
+    (5, 'loo', None)
+    """
+    if cv is None or cv == "loo":
+        return cv
+    if not cv.isdecimal() or int(cv) < 2:
+        raise UsageError(f"--cv is {cv!r}", fix="write loo, or a number of folds from 2 on")
+    return int(cv)

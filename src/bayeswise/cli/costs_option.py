@@ -1,0 +1,53 @@
+"""The option that every verb about decisions has: a decision.toml, or a table of costs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from bayeswise.cli.writing import say
+from bayeswise.foundation.errors import FitError
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.decision_file import DecisionFile
+    from bayeswise.foundation.arrays import FloatArray
+
+CostsFile: TypeAlias = Annotated[
+    str, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV with action,STATE,... columns.")
+]
+Prior: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--prior", metavar="CLASS=P ...", help="Other priors than the model's, for rows from elsewhere."),
+]
+
+
+def read_decision(path: str, model: Any = None) -> DecisionFile:
+    """The file, its doubts said on stderr, its states and target checked against the model."""
+    from bayeswise.decisions import CostWarning
+    from bayeswise.decisions.decision_file import DecisionFile
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", CostWarning)
+        decision = DecisionFile.read(path)
+    say(*(f"{path}: {each.message}." for each in told))
+    if model is not None:
+        target = model.schema.target.name
+        if decision.target is not None and decision.target != target:
+            raise FitError(
+                f"{path} is about {decision.target!r}; the model is about {target!r}", fix="name another model"
+            )
+        decision.costs.aligned(model.classes)
+    return decision
+
+
+def new_prior(decision: DecisionFile, typed: Sequence[str] | None, classes: tuple[Any, ...]) -> FloatArray | None:
+    """(n_states,) the prior that was typed, else that of the file, else none."""
+    if typed:
+        from bayeswise.cli.wanted import prior_of
+        from bayeswise.posteriors.prior import prior_by_state
+
+        return prior_by_state(prior_of(typed, classes), classes)
+    return decision.prior_of(classes)

@@ -1,0 +1,53 @@
+"""bayeswise report MODEL FILE --costs decision.toml: an evaluation as one page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayeswise.cli import columns, costs_option, reading
+from bayeswise.cli.check import CrossValidation, folds_of
+from bayeswise.cli.progress import Bar
+from bayeswise.cli.writing import check_output, say
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Rows with the target: files, globs, or -.")],
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
+    ] = None,
+    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The page.")] = "report.html",
+    cv: CrossValidation = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON too.")] = False,
+) -> None:
+    """Write a page about what the decisions of a model cost: baselines, rows by action, calibration, curves.
+
+    \b
+    bayeswise report loan.bayeswise test.csv --costs decision.toml -o report.html
+
+    The page is one file without scripts, and loads nothing.
+    """
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.evaluation.evaluate import evaluate
+    from bayeswise.evaluation.report import report_page
+    from bayeswise.models.files import load
+    from bayeswise.store.atomic import replacing_text
+
+    fitted = load(model)
+    decision = None if costs is None else costs_option.read_decision(costs, fitted)
+    check_output(out, [model, *([costs] if costs else []), *files])
+    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    with Bar(f"checking {source.description}") as bar:
+        found = evaluate(fitted, source, decision and decision.costs, cv=folds_of(cv), progress=bar.advance)
+    with replacing_text(out) as page:
+        page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {source.description}"))
+    if as_json:
+        print(json_text(found.to_dict(), indent=2))
+    say(f"Saved {out}.")

@@ -1,0 +1,37 @@
+"""A curve of costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.evaluation.curves import Curve
+from bayeswise.explanations.displays.style import FAINT, INK, STATES, axes_or_new, bare, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class CurveDisplay:
+    """Lines over one scale: thresholds, coverage, or prior and ratio of costs."""
+
+    def __init__(self, curve: Curve) -> None:
+        self.curve = curve
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    def to_frame(self) -> Any:
+        """The points."""
+        return self.curve.to_frame()
+
+    def plot(self, ax: Axes | None = None) -> CurveDisplay:
+        """Draw into the axes, or into a new figure."""
+        ax = axes_or_new(ax, 6.5, 4.2)
+        for k, (name, values) in enumerate(self.curve.y.items()):
+            ax.plot(self.curve.x, values, color=STATES[k % len(STATES)], label=label(name.replace("_", " ")))
+        ax.set_xlabel(label(self.curve.x_name.replace("_", " ")))
+        ax.set_title(label(self.curve.title, 80), loc="left", fontsize="medium", color=INK)
+        ax.grid(color=FAINT, linewidth=0.6)
+        bare(ax, "bottom", "left")
+        ax.legend(frameon=False, fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

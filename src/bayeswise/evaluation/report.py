@@ -1,0 +1,151 @@
+"""An evaluation as one page that needs nothing else: no script, no network, no package to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.rule import rule
+from bayeswise.evaluation import svg
+from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.evaluation.evaluate import Evaluation
+from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
+from bayeswise.foundation.errors import BayeswiseError
+from bayeswise.posteriors.wording import shown
+
+_MOST_STATES = 6
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1f2937;background:#fff}
+h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.1em;margin:0 0 .4em}section{margin:1.6em 0}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:1.5rem}
+table{border-collapse:collapse}th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #e5e7eb}
+th:first-child,td:first-child{text-align:left}
+svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#374151}
+.grid{stroke:#e5e7eb}.band{stroke:#1f2937;stroke-width:1.4}
+.legend{margin:0;font-size:.85em}.legend span{margin-right:1em}
+.legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}
+pre{white-space:pre-wrap;background:#f3f4f6;padding:.7em;border-radius:4px}small{color:#6b7280}
+@media(prefers-color-scheme:dark){body{background:#111827;color:#e5e7eb}svg text{fill:#d1d5db}
+.grid,th,td{stroke:#374151;border-color:#374151}.band{stroke:#e5e7eb}pre{background:#1f2937}}
+"""
+
+
+def report_page(evaluation: Evaluation, *, title: str = "What the decisions cost") -> str:
+    """The whole page; parts that do not apply (curves of two states) are left out."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    body = "".join(f"<section>{part}</section>" for part in _parts(evaluation))
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(shown(title))}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{escape(shown(title))}</h1>{body}</body></html>\n"
+    )
+
+
+def _parts(evaluation: Evaluation) -> Iterator[str]:
+    yield _headline(evaluation)
+    yield f'<div class="pair"><div>{_costs(evaluation)}</div><div>{_confusion(evaluation)}</div></div>'
+    yield _policy(evaluation)
+    pictures = [f"<div>{picture}</div>" for picture in _pictures(evaluation)]
+    yield f'<div class="pair">{"".join(pictures)}</div>'
+    yield _scores(evaluation)
+
+
+def _headline(evaluation: Evaluation) -> str:
+    found, best = evaluation.cost_per_case, evaluation.best_constant
+    saved = evaluation.always[best].mean - found.mean
+    return (
+        f"<p>A case costs <b>{found.mean:.4g}</b> on average ({found.low:.4g} to {found.high:.4g}, "
+        f"{evaluation.level:.0%} interval), {len(evaluation.truth):,} rows, {escape(evaluation.how)}. "
+        f"That is {saved:.4g} less than always {escape(shown(best))}, the best single action; the posteriors "
+        f"promised {evaluation.expected.mean:.4g}.</p>"
+    )
+
+
+def _costs(evaluation: Evaluation) -> str:
+    columns = evaluation.to_columns()
+    names = [shown(name) for name in columns["rule"]]
+    picture = svg.bars(names, columns["cost_per_case"], columns["low"], columns["high"])
+    rows = [
+        [name, *(f"{number:.4g}" for number in numbers)]
+        for name, *numbers in zip(names, columns["cost_per_case"], columns["low"], columns["high"], strict=True)
+    ]
+    return f"<h2>Cost per case</h2>{picture}{_table(['', 'mean', 'low', 'high'], rows)}"
+
+
+def _confusion(evaluation: Evaluation) -> str:
+    decisions = evaluation.decisions
+    heads = ["true state", *(shown(action, 30) for action in decisions.actions)]
+    counts, costs = [], []
+    for s, state in enumerate(decisions.states):
+        counts.append([shown(state, 30), *(f"{n:g}" for n in evaluation.confusion[s])])
+        costs.append([shown(state, 30), *(f"{cost:.4g}" for cost in evaluation.confusion_cost[s])])
+    return f"<h2>Rows by action</h2>{_table(heads, counts)}<h2>Their cost</h2>{_table(heads, costs)}"
+
+
+def _policy(evaluation: Evaluation) -> str:
+    costs = evaluation.decisions.costs
+    if not costs.constant:
+        columns = ", ".join(costs.columns)
+        return f"<h2>Policy</h2><pre>{escape(repr(costs))}</pre><small>costs depend on {escape(columns)}</small>"
+    return f"<h2>Policy</h2><pre>{escape(str(rule(costs)))}</pre>"
+
+
+def _pictures(evaluation: Evaluation) -> Iterator[str]:
+    yield _reliability(evaluation)
+    coverage = coverage_curve(evaluation)
+    shown_lines = {"cost per decided case": coverage.y["cost_per_decided_case"]}
+    yield "<h2>Refusing the least certain</h2>" + svg.lines(coverage.x, shown_lines, "share of rows decided", "cost")
+    decisions = evaluation.decisions
+    if len(decisions.states) != 2:
+        return
+    try:
+        curve = cost_curve(evaluation, decisions.states[0])
+    except BayeswiseError:  # rows of one state only
+        return
+    yield "<h2>Any prior, any ratio of costs</h2>" + svg.lines(
+        curve.x, {name.replace("_", " "): y for name, y in curve.y.items()}, "probability times cost", "normalised cost"
+    )
+    best = [decisions.costs.actions[k] for k in np.argmin(evaluation.paid_by_state, axis=0)]
+    if best[0] != best[1]:
+        turned = threshold_curve(evaluation, decisions.states[0], best[0], best[1])
+        inside = turned.x <= 1.0
+        yield f"<h2>{escape(shown(best[0]))} from which probability on?</h2>" + svg.lines(
+            turned.x[inside], {"cost per case": turned.y["cost_per_case"][inside]}, "threshold", "cost per case"
+        )
+
+
+def _reliability(evaluation: Evaluation) -> str:
+    axes = svg.Axes((0.0, 1.0), (0.0, 1.0), "predicted", "observed")
+    axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", svg.COLOURS[5], dashed=True)
+    for k, state in enumerate(evaluation.decisions.states[:_MOST_STATES]):
+        if len(evaluation.decisions.states) == 2 and k == 1:
+            break  # the mirror image of the first
+        found = reliability(evaluation.decisions.posterior[:, k], evaluation.truth == k, state)
+        colour = svg.COLOURS[k]
+        axes.line(found.predicted, found.observed, shown(state, 30), colour)
+        for p, low, high, middle in zip(found.predicted, found.low, found.high, found.observed, strict=True):
+            axes.band(float(p), float(low), float(high), float(middle), colour)
+    return f"<h2>Do probabilities mean what they say?</h2>{axes.svg()}"
+
+
+def _scores(evaluation: Evaluation) -> str:
+    rows = []
+    for k, state in enumerate(evaluation.decisions.states[:_MOST_STATES]):
+        p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
+        ece = reliability(p, true, state).ece
+        for name, parts in (("Brier", brier_parts(p, true)), ("log-loss", log_parts(p, true))):
+            numbers = (parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty)
+            rows.append([shown(state, 30), name, *(f"{number:.4g}" for number in numbers), f"{ece:.4g}"])
+    heads = ["state", "score", "value", "miscalibration", "discrimination", "uncertainty", "ECE"]
+    return f"<h2>Scores</h2>{_table(heads, rows)}<small>value = miscalibration - discrimination + uncertainty</small>"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    head = "".join(f"<th>{escape(str(cell))}</th>" for cell in heads)
+    lines = ("".join(f"<td><bdi>{escape(str(cell))}</bdi></td>" for cell in row) for row in rows)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

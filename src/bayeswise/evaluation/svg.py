@@ -1,0 +1,112 @@
+"""Small pictures in SVG, without any package: lines, points with bands, bars; every label escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+
+COLOURS = ("#2f6fb5", "#e08a2c", "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
+_WIDTH, _HEIGHT = 460, 280
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 12, 12, 44
+_MOST_POINTS = 400
+
+
+class Axes:
+    """A frame with two scales into which shapes are drawn."""
+
+    def __init__(self, x: tuple[float, float], y: tuple[float, float], x_name: str, y_name: str) -> None:
+        self.x, self.y = _widened(x), _widened(y)
+        self.shapes = [*self._frame(), *self._names(x_name, y_name)]
+        self.legend: list[tuple[str, str]] = []
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point stands in the drawing."""
+        across = (x - self.x[0]) / (self.x[1] - self.x[0])
+        up = (y - self.y[0]) / (self.y[1] - self.y[0])
+        return _LEFT + across * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
+
+    def line(self, x: FloatArray, y: FloatArray, name: str, colour: str, *, dashed: bool = False) -> None:
+        """A line through points; long ones are thinned out."""
+        kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), _MOST_POINTS)).round().astype(int))
+        places = " ".join("{:.1f},{:.1f}".format(*self.at(float(x[k]), float(y[k]))) for k in kept)
+        dash = ' stroke-dasharray="5 4"' if dashed else ""
+        self.shapes.append(f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
+        if name:
+            self.legend.append((name, colour))
+
+    def band(self, x: float, low: float, high: float, middle: float, colour: str) -> None:
+        """A point with its interval."""
+        (across, top), (_, bottom) = self.at(x, high), self.at(x, low)
+        self.shapes.append(
+            f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" stroke="{colour}"/>'
+            f'<circle cx="{across:.1f}" cy="{self.at(x, middle)[1]:.1f}" r="3.5" fill="{colour}"/>'
+        )
+
+    def svg(self) -> str:
+        """The drawing, with its legend below."""
+        legend = "".join(
+            f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in self.legend
+        )
+        body = "".join(self.shapes)
+        return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">{body}</svg><p class="legend">{legend}</p>'
+
+    def _frame(self) -> list[str]:
+        shapes = []
+        for k in range(5):
+            share = k / 4
+            x, y = (low + share * (high - low) for low, high in (self.x, self.y))
+            across, base = self.at(x, self.y[0])
+            _, height = self.at(self.x[0], y)
+            shapes.append(
+                f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height:.1f}" y2="{height:.1f}" class="grid"/>'
+                f'<text x="{_LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{y:.3g}</text>'
+                f'<text x="{across:.1f}" y="{base + 16:.1f}" text-anchor="middle">{x:.3g}</text>'
+            )
+        return shapes
+
+    def _names(self, x_name: str, y_name: str) -> list[str]:
+        middle = (_HEIGHT - _BOTTOM + _TOP) / 2
+        return [
+            f'<text x="{(_WIDTH + _LEFT) / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(x_name)}</text>',
+            f'<text transform="translate(12 {middle}) rotate(-90)" text-anchor="middle">{escape(y_name)}</text>',
+        ]
+
+
+def lines(x: FloatArray, y: Mapping[str, FloatArray], x_name: str, y_name: str) -> str:
+    """Several lines over one scale."""
+    every = np.concatenate([values[np.isfinite(values)] for values in y.values()])
+    axes = Axes((float(x.min()), float(x.max())), (float(every.min()), float(every.max())), x_name, y_name)
+    for k, (name, values) in enumerate(y.items()):
+        axes.line(x, values, name, COLOURS[k % len(COLOURS)], dashed=k > 1)
+    return axes.svg()
+
+
+def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
+    """Bars from zero with their intervals, one below the other."""
+    ends = [0.0, *values, *(v for v in (*low, *high) if np.isfinite(v))]
+    left, right = _widened((min(ends), max(ends)))
+    rows = []
+
+    def at(value: float) -> float:
+        return 190 + (min(max(value, left), right) - left) / (right - left) * (_WIDTH - 200)
+
+    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+        y = 8 + 24 * k
+        start, length = min(at(0.0), at(value)), abs(at(value) - at(0.0))
+        rows.append(
+            f'<text x="182" y="{y + 12}" text-anchor="end">{escape(name[:34])}</text>'
+            f'<rect x="{start:.1f}" y="{y}" width="{length:.1f}" height="16" fill="{COLOURS[0 if k == 0 else 5]}"/>'
+            f'<line x1="{at(low[k]):.1f}" x2="{at(high[k]):.1f}" y1="{y + 8}" y2="{y + 8}" class="band"/>'
+        )
+    return f'<svg viewBox="0 0 {_WIDTH} {16 + 24 * len(rows)}" role="img">{"".join(rows)}</svg>'
+
+
+def _widened(ends: tuple[float, float]) -> tuple[float, float]:
+    low, high = ends
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return 0.0, 1.0
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -1,0 +1,230 @@
+"""decide, check, report, thresholds and next-test: what a user with a decision.toml sees."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+
+Command = Callable[..., SimpleNamespace]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TEST = EXAMPLES / "credit-test.csv"
+TOML = EXAMPLES / "credit.toml"
+PLAY = """
+[costs]
+call = 1.5
+go = { no = 7, yes = 0 }
+stay = { no = 0, yes = 2 }
+"""
+
+
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of the credit table."""
+    path = tmp_path_factory.mktemp("credit") / "credit.bayeswise"
+    bw.fit(str(EXAMPLES / "credit.csv"), target="repaid").save(path)
+    return path
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Path:
+    path = tmp_path / "play.toml"
+    path.write_text(PLAY)
+    return path
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# -- decide ---------------------------------------------------------------------------------------------------
+
+
+def test_decide_writes_what_python_decides(bayeswise: Command, credit: Path) -> None:
+    answer = bayeswise("decide", credit, TEST, "--costs", TOML)
+    assert answer.code == 0, answer.err
+    rows = rows_of(answer.out)
+    assert list(rows[0])[-5:] == ["action", "expected_cost", "runner_up", "p_no", "p_yes"]
+    model = bw.load(credit)
+    ours = bw.decide(model.predict_proba(TEST), bw.Costs.read(TOML), states=model.classes, rows=TEST)
+    assert [row["action"] for row in rows] == ours.action.tolist()
+    assert [row["runner_up"] for row in rows] == ours.runner_up.tolist()
+    assert [float(row["expected_cost"]) for row in rows] == ours.least_cost.tolist()
+    assert set(ours.action) == {"refuse", "lend", "ask"}
+    assert "500 rows: refuse" in answer.err
+
+
+def test_decide_in_json_and_from_stdin(bayeswise: Command, golf_model: Path, golf: Path, play: Path) -> None:
+    answer = bayeswise("decide", golf_model, "-", "--costs", play, "--json", stdin=golf.read_bytes())
+    found = json.loads(answer.out)
+    assert found["actions"] == ["call", "go", "stay"]
+    assert len(found["rows"]) == 14
+    assert sum(each["rows"] for each in found["decided"]) == 14
+    assert {row["action"] for row in found["rows"]} <= {"call", "go", "stay"}
+
+
+def test_another_prior_changes_the_decision_without_a_refit(
+    bayeswise: Command, golf_model: Path, golf: Path, play: Path
+) -> None:
+    wet = bayeswise("decide", golf_model, golf, "--costs", play, "--prior", "no=.999", "yes=.001")
+    assert {row["action"] for row in rows_of(wet.out)} == {"stay"}
+    play.write_text(PLAY + "\n[priors]\nno = 0.999\nyes = 0.001\n")
+    assert bayeswise("decide", golf_model, golf, "--costs", play).out == wet.out
+
+
+def test_a_column_named_action_stays_and_actions_are_no_formulas(
+    bayeswise: Command, golf_model: Path, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    table = write("outlook,temperature,humidity,wind,action\nsunny,hot,high,weak,mine\n")
+    costs = tmp_path / "costs.csv"
+    costs.write_text("action,no,yes\n=go,7,0\n+stay,0,2\n")
+    (row,) = rows_of(bayeswise("decide", golf_model, table, "--costs", costs).out)
+    assert (row["action"], row["action_2"], row["runner_up"]) == ("mine", "'+stay", "'=go")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        ("[costs.go]\nno = 7\n[costs.stay]\nno = 0\nyes = 2\n", 2, "'go' has no cost in state 'yes'"),
+        ("[costs.go]\nno = 7\nyes = 'inf'\n", 2, "depend"),
+        ("[costs.go]\nno = 7\nyes = inf\n", 2, "'go' in state 'yes' must be finite"),
+        ("[costs.go]\nno = 7\nyes = '2 *'\n", 2, "'go' in state 'yes': the formula"),
+        ("[costs.go]\nno = 7\nmaybe = 1\n", 2, "no entry for state 'yes'"),
+        ("[cost.go]\nno = 7\n", 2, "unknown entry 'cost'"),
+        ("costs = 3", 2, "no [costs]"),
+        ("[costs", 2, "is no TOML"),
+        ("target = 'rain'\n" + PLAY, 4, "is about 'rain'"),
+        (PLAY + "[prior]\nno = 0.9\nyes = 0.9\n", 2, "sums to 1.8"),
+        (PLAY + "[prices]\nwind = -1\n", 2, "prices.wind must be a number from 0 on"),
+    ],
+)
+def test_bad_costs_exit_with_2_and_name_the_cell(
+    bayeswise: Command, golf_model: Path, golf: Path, tmp_path: Path, text: str, code: int, says: str
+) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    answer = bayeswise("decide", golf_model, golf, "--costs", path)
+    if says == "depend":  # 'inf' is the name of a column that the table does not have
+        assert answer.code == 4 and "'inf'" in answer.err
+        return
+    assert (answer.code, answer.out) == (code, ""), answer.err
+    assert says in answer.err
+
+
+def test_costs_that_are_not_there_exit_with_3(bayeswise: Command, golf_model: Path, golf: Path) -> None:
+    assert bayeswise("decide", golf_model, golf, "--costs", "nowhere.toml").code == 3
+
+
+def test_a_doubt_is_said_and_the_work_is_done(
+    bayeswise: Command, golf_model: Path, golf: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text(PLAY.replace("1.5", "6"))
+    answer = bayeswise("decide", golf_model, golf, "--costs", path)
+    assert answer.code == 0
+    assert "'call' is never best" in answer.err or "'call' can never win" in answer.err
+
+
+# -- check and report -----------------------------------------------------------------------------------------
+
+
+def test_check_tells_what_python_tells_and_exits_with_5_when_it_is_missed(bayeswise: Command, credit: Path) -> None:
+    answer = bayeswise("check", credit, TEST, "--costs", TOML, "--json", "--max-cost", "0")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    ours = bw.evaluate(bw.load(credit), TEST, bw.Costs.read(TOML))
+    assert found["cost_per_case"]["mean"] == ours.cost_per_case.mean
+    assert found["cost_per_case"]["mean"] < found["always"][found["best_constant"]]["mean"]
+    assert found["perfect"]["mean"] < found["cost_per_case"]["mean"]
+    missed = bayeswise("check", credit, TEST, "--costs", TOML, "--max-cost", "-10000")
+    assert missed.code == 5
+    assert "least expected cost" in missed.out
+    assert "more than -10000" in missed.err
+
+
+@pytest.mark.parametrize(("cv", "how"), [("loo", "leave-one-out"), ("5", "5 folds")])
+def test_check_leaves_learned_rows_out(bayeswise: Command, golf_model: Path, golf: Path, cv: str, how: str) -> None:
+    answer = bayeswise("check", golf_model, golf, "--cv", cv, "--json")
+    assert json.loads(answer.out)["how"] == how
+    assert bayeswise("check", golf_model, golf, "--cv", "1").code == 2
+
+
+def test_the_report_is_one_page_that_loads_nothing(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    answer = bayeswise("report", credit, TEST, "--costs", TOML, "-o", page)
+    assert answer.code == 0, answer.err
+    text = page.read_text(encoding="utf-8")
+    assert "http:" not in text and "https:" not in text and "<script" not in text
+    assert "default-src 'none'" in text
+    drawings = [part.split("</svg>")[0] + "</svg>" for part in text.split("<svg")[1:]]
+    assert len(drawings) >= 4
+    for drawing in drawings:
+        ElementTree.fromstring("<svg" + drawing)
+        assert "nan" not in drawing
+    assert "least expected cost" in text
+
+
+# -- thresholds and next-test ---------------------------------------------------------------------------------
+
+
+def test_thresholds_say_the_policy(bayeswise: Command, play: Path) -> None:
+    answer = bayeswise("thresholds", play)
+    assert answer.out == "stay if P(no) > 0.25, go if P(no) < 0.2143, else call\n"
+    assert bayeswise("thresholds", "--costs", play).out == answer.out
+    ratio = bayeswise("thresholds", play, "--prior", "no=.4", "yes=.6", "--json")
+    found = json.loads(ratio.out)
+    assert found["likelihood_ratio"].startswith("stay if p(row | no) / p(row | yes) > 0.5")
+    assert [piece["action"] for piece in found["pieces"]] == ["stay", "call", "go"]
+
+
+def test_thresholds_of_the_row_need_the_row(bayeswise: Command) -> None:
+    assert bayeswise("thresholds", TOML).code == 2
+    answer = bayeswise("thresholds", TOML, "--row", "amount=5000")
+    assert answer.out.startswith("lend if P(yes) >= 0.9167")
+
+
+def test_next_test_is_worth_what_trying_all_outcomes_says(bayeswise: Command, golf_model: Path, play: Path) -> None:
+    answer = bayeswise("next-test", golf_model, "--row", "outlook=rainy", "--costs", play, "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert {test["column"] for test in found["tests"]} == {"temperature", "humidity", "wind"}
+    model = bw.load(golf_model)
+    costs = bw.Costs.read(play)
+    best = found["tests"][0]
+    row = {"outlook": "rainy", "temperature": None, "humidity": None, "wind": None}
+    now = bw.decide(model.predict_proba([row]), costs, states=model.classes).least_cost[0]
+    prior = model.predict_proba([row])[0]
+    after = 0.0
+    for outcome in model.alternatives(best["column"]):
+        shares = prior * np.exp(outcome.log_likelihood)
+        decided = bw.decide((shares / shares.sum())[None], costs, states=model.classes)
+        after += shares.sum() * decided.least_cost[0]
+    assert found["expected_cost"] == pytest.approx(now)
+    assert best["value"] == pytest.approx(now - after)
+    assert found["next"] == best["column"]
+
+
+def test_a_test_that_is_too_dear_is_not_made(bayeswise: Command, golf_model: Path, play: Path) -> None:
+    prices = ["--price", "temperature=9", "humidity=9", "wind=9"]
+    answer = bayeswise("next-test", golf_model, "--row", "outlook=sunny", "--costs", play, *prices)
+    assert answer.out.splitlines()[-1].startswith("stop and ")
+    ahead = bayeswise("next-test", golf_model, "--costs", play, "--depth", "2", "--json")
+    found = json.loads(ahead.out)
+    assert found["planned_cost"] <= found["expected_cost"]
+    assert found["tests"][0]["value"] <= found["perfect_information"] + 1e-9
+
+
+def test_number_columns_have_a_value_too(bayeswise: Command, credit: Path) -> None:
+    answer = bayeswise("next-test", credit, "--row", "amount=5000", "--costs", TOML, "--json")
+    found = {test["column"]: test for test in json.loads(answer.out)["tests"]}
+    assert found["income"]["value"] > 0
+    assert found["history"]["price"] == 20
