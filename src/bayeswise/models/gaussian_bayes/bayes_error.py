@@ -20,6 +20,7 @@ from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.thresholds import Weighted, regions, weighted
 from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.states import find_state
 from bayeswise.tables.labels import Label
 
 Method = Literal["thresholds", "phi", "sampling"]
@@ -57,12 +58,18 @@ def bayes_error(
     return _by_sampling(densities, log_prior, draws, seed)
 
 
-def error_at(densities: Densities, log_prior: FloatArray, classes: Sequence[Label], boundary: float) -> BayesError:
-    """The error of the rule that cuts one column at `boundary`: the state that lies lower is taken below it."""
+def error_at(
+    densities: Densities, log_prior: FloatArray, classes: Sequence[Label], boundary: float, below: object = None
+) -> BayesError:
+    """The error of the rule that cuts one column at `boundary` and takes the state `below` under it.
+
+    Without `below` it is the state with the lower mean. The limits of the two integrals depend on that side.
+    """
     if len(classes) != 2:
         raise FitError(f"a boundary parts two classes; there are {len(classes)}")
     _, lines = weighted(densities, log_prior)
-    low, high = sorted((0, 1), key=lambda state: lines[state].mean)
+    low = min((0, 1), key=lambda state: lines[state].mean) if below is None else find_state(below, classes)
+    high = 1 - low
     by_state = [0.0, 0.0]
     by_state[low] = _mass(lines[low], boundary, np.inf)
     by_state[high] = _mass(lines[high], -np.inf, boundary)

@@ -211,9 +211,9 @@ class GaussianBayesModel(Classifier):
         """The error of the best rule, if the model is true: no rule can have less."""
         return bayes_error(self.densities, self.log_prior, self.classes, **settings)
 
-    def error_at(self, boundary: float) -> BayesError:
+    def error_at(self, boundary: float, below: Any = None) -> BayesError:
         """One column, two classes: the error of the rule that divides at this number, and the part to be saved."""
-        return error_at(self.densities, self.log_prior, self.classes, boundary)
+        return error_at(self.densities, self.log_prior, self.classes, boundary, below)
 
     def fisher(self, n_components: int | None = None) -> Projection:
         """The directions in which the means lie farthest apart, in units of the pooled spread within classes."""
