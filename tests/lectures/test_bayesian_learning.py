@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 import bayeswise as bw
+from bayeswise.models.averaged_naive_bayes import fit_averaged
 
 TEST = {"+": {"cancer": 0.98, "healthy": 0.03}, "-": {"cancer": 0.02, "healthy": 0.97}}
 
@@ -60,3 +62,15 @@ def test_a_wrong_label_collapses_the_version_space_but_not_the_soft_one() -> Non
         bw.HypothesisSpace.of_classifiers(bounds).observe(*data)
     soft = bw.HypothesisSpace.of_classifiers(bounds, noise=0.1).observe(*data, (9, True), (6, True))
     assert soft.map in (4, 5, 6)
+
+
+GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+
+
+def test_golf_averaged_over_all_sixteen_structures() -> None:
+    model = fit_averaged(GOLF, target="play")
+    relevance = {name: round(p, 3) for name, p in model.relevance.items()}
+    assert relevance == {"outlook": 0.675, "temperature": 0.366, "humidity": 0.671, "wind": 0.472}
+    assert round(model.predict_proba([DAY])[0, 0], 4) == 0.6103
+    assert round(model.changed(prior_smoothing=1.0).predict_proba([DAY])[0, 0], 4) == 0.6284

@@ -96,7 +96,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         schema = features.schema_of(X, categorical=self._is_categorical(), wishes=self._wishes())
         factors = self._factors(X, schema, labels, weights)
         empty = summarise([], schema, request_of(factors, schema)).statistics
-        return self._merged(NaiveBayesModel(schema, self._settings(), factors, empty), X, labels, weights)
+        return self._merged(self._empty_model(schema, factors, empty), X, labels, weights)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; new classes and new categories are welcome in any batch, so `classes` is not needed."""
@@ -111,16 +111,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
         gone = self._statistics(self.model_, X, labels, weights)
-        self.model_ = NaiveBayesModel(
-            self.model_.schema, self._settings(), self.model_.factors, self.model_.statistics.subtract(gone)
+        self.model_ = replace(
+            self.model_, settings=self._settings(), statistics=self.model_.statistics.subtract(gone)
         )
         return self
 
-    def merge(self, other: NaiveBayes) -> NaiveBayes:
+    def merge(self, other: Self) -> Self:
         """A new estimator that has learned the rows of both."""
         check_is_fitted(self)
         check_is_fitted(other)
-        both = NaiveBayes(**self.get_params(deep=False))
+        both = type(self)(**self.get_params(deep=False))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(both, name, getattr(self, name))
@@ -193,6 +193,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return tags
 
     # -- inside -----------------------------------------------------------------------------------------------
+    def _empty_model(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> NaiveBayesModel:
+        return NaiveBayesModel(schema, self._settings(), factors, empty)
+
     def _settings(self) -> NaiveBayesSettings:
         """The convention, and what differs from the defaults on top of it."""
         standard = CONVENTIONS["laplace"]
@@ -243,7 +246,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _merged(self, model: NaiveBayesModel, X: Any, labels: Labels, weights: FloatArray | None) -> Self:
         found = self._statistics(model, X, labels, weights)
-        self.model_ = NaiveBayesModel(model.schema, self._settings(), model.factors, model.statistics.merge(found))
+        self.model_ = replace(model, settings=self._settings(), statistics=model.statistics.merge(found))
         return self
 
     def _over(self, X: Any, answer: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 from bayeswise import families, statistics
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
+from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.naive_bayes.categories import Categories
@@ -28,6 +30,7 @@ from bayeswise.tables.schema import Column, Schema, Target
 
 _KINDS: dict[type, str] = {
     NaiveBayesModel: "naive-bayes",
+    AveragedNaiveBayesModel: "averaged-naive-bayes",
     GaussianBayesModel: "gaussian-bayes",
     LinearModel: "linear-regression",
     IteratedModel: "iterated-regression",
@@ -53,6 +56,17 @@ _TYPES: dict[str, tuple[type, ...]] = {
         Others,
         Words,
         CountedColumns,
+        *_TABLES,
+        *_STATISTICS,
+        *_FAMILIES,
+    ),
+    "averaged-naive-bayes": (
+        AveragedNaiveBayesModel,
+        AveragedSettings,
+        MEstimate,
+        Categories,
+        Numbers,
+        Others,
         *_TABLES,
         *_STATISTICS,
         *_FAMILIES,

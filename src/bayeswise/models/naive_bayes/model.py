@@ -94,7 +94,7 @@ class NaiveBayesModel:
         more = f", ... {len(self.classes) - 6} more" if len(self.classes) > 6 else ""
         target = self.schema.target.name if self.schema.target else "?"
         inside = f"{target}: {{{shares}{more}}}, {len(self.schema.used)} columns, {self.settings.convention}"
-        return f"NaiveBayesModel({inside})"
+        return f"{type(self).__name__}({inside})"
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def log_joint(self, batch: Batch) -> FloatArray:

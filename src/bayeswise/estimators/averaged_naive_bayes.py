@@ -1,0 +1,98 @@
+"""The average over all naive Bayes structures with the manners of a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bayeswise.estimators.naive_bayes import NaiveBayes
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, refuse_unless_averageable
+from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
+from bayeswise.models.naive_bayes.factors import Factor
+from bayeswise.models.naive_bayes.settings import MEstimate
+from bayeswise.tables.schema import Schema
+
+
+class AveragedNaiveBayes(NaiveBayes):
+    """p(class | row) averaged over all 2^d naive Bayes structures: every column relevant or not.
+
+    relevance   the prior probability that a column tells the classes apart, for all columns or by column
+    smoothing   imagined rows of each level of a category; of the whole column for numbers and counts
+    families    "auto" by the kind of column, "select" by evidence, "categorical", a name, or a mapping by column
+
+    `relevance_` is p(column relevant | rows) after fitting. The other words are those of `NaiveBayes`.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 3.0], [2.0, 5.0], [9.0, 4.0], [10.0, 4.5]]), ["low", "low", "high", "high"]
+    >>> model = AveragedNaiveBayes().fit(X, y)
+    >>> {column: round(share, 2) for column, share in model.relevance_.items()}
+    {'x0': 0.76, 'x1': 0.5}
+    """
+
+    def __init__(
+        self,
+        relevance: float | Mapping[str, float] = 0.5,
+        families: Any = "auto",
+        smoothing: float | MEstimate = 1.0,
+        class_prior: Mapping[Any, float] | None = None,
+        prior_smoothing: float = 0.0,
+        missing: Any = "ignore",
+        unseen: Any = "smooth",
+        *,
+        kinds: Mapping[str, str] | None = None,
+        levels: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.relevance = relevance
+        self.families = families
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.prior_smoothing = prior_smoothing
+        self.missing = missing
+        self.unseen = unseen
+        self.kinds = kinds
+        self.levels = levels
+
+    model_: AveragedNaiveBayesModel
+
+    @property
+    def relevance_(self) -> dict[str, float]:
+        """p(column relevant | rows), by column."""
+        check_is_fitted(self)
+        return self.model_.relevance
+
+    def _settings(self) -> AveragedSettings:
+        return AveragedSettings(
+            smoothing=self.smoothing,
+            class_prior=self.class_prior,
+            prior_smoothing=self.prior_smoothing,
+            relevance=self.relevance,
+        )
+
+    def _empty_model(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
+        return AveragedNaiveBayesModel(schema, self._settings(), factors, empty)
+
+    def _factors(self, X: Any, schema: Schema, labels: Any, weights: FloatArray | None) -> tuple[Factor, ...]:
+        factors = super()._factors(X, schema, labels, weights)
+        for factor in factors:
+            refuse_unless_averageable(factor)
+        return factors
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        from scipy.sparse import issparse
+
+        if issparse(X):
+            raise ParameterError(
+                "a sparse matrix is read as word counts, which cannot be averaged over structures",
+                fix="give X.toarray(), or use NaiveBayes",
+            )
+        return super()._rows(X, y, sample_weight, reset=reset)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags

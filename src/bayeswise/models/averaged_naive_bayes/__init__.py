@@ -1,0 +1,19 @@
+"""The exact average over all naive Bayes structures: every column may tell the classes apart, or not.
+
+With d columns there are 2^d structures. As columns are independent given the class, their average is one product
+(Dash and Cooper, "Model averaging for prediction with discrete Bayesian networks", 2004):
+
+    p(state, row | rows) = p(state) prod over columns of w p(cell | state, rows) + (1 - w) p(cell | rows)
+
+with w = p(the column is relevant | rows), from the evidence of its cells with and without the classes.
+
+settings.py   what is believed before: which columns are relevant
+mixing.py     from evidence to the weight of a column, and the mixture
+categories.py Dirichlet-categorical columns     numbers.py normal columns     others.py Poisson, exponential, geometric
+model.py      the fitted model
+"""
+
+from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
+from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
+
+__all__ = ["AveragedNaiveBayesModel", "AveragedSettings", "averaged", "fit_averaged"]

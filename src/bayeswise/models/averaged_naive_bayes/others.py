@@ -1,0 +1,167 @@
+"""Columns of a family with a closed-form evidence (Poisson, exponential, geometric, ...), parameters integrated out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.explanations.account import Contribution
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.averaged_naive_bayes.mixing import log_mixture, relevance_of
+from bayeswise.models.naive_bayes.factors import LinearTerm
+from bayeswise.models.naive_bayes.imagined import imagined_rows
+from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.tables.batch import Batch
+
+_BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Believed:
+    """What is known of some columns, by class and as a whole; the first axis is the classes (or rows)."""
+
+    by_class: Any  # the conjugate posterior of each class
+    as_whole: Any
+    log_odds: FloatArray  # (n_columns,) or (n_rows, n_columns)
+    known: BoolArray  # where the column has any cell at all
+
+
+@dataclass(frozen=True)
+class AveragedFamilyScores:
+    """All columns of one family."""
+
+    columns: tuple[str, ...]
+    family: Any
+    positions: IntArray  # of the columns in Batch.values
+    statistic: Any
+    pseudo_rows: float
+    log_prior_odds: FloatArray  # (n_columns,)
+
+    def __post_init__(self) -> None:
+        if imagined_rows(self.family, self.statistic.pooled(), self.pseudo_rows) is None:
+            raise ParameterError(
+                f"the family {self.family.name!r} has no evidence in closed form, so that its columns "
+                f"({', '.join(map(repr, self.columns))}) cannot be averaged over structures",
+                fix="choose normal, poisson, exponential or geometric, or take them as categories",
+            )
+
+    @property
+    def n_states(self) -> int:
+        return int(self.statistic.weight_of_rows.shape[0])
+
+    @cached_property
+    def prior(self) -> Any:
+        """Imagined rows like the whole column."""
+        return imagined_rows(self.family, self.statistic.pooled(), self.pseudo_rows)
+
+    @cached_property
+    def believed(self) -> Believed:
+        whole = self.statistic.pooled()
+        by_class = self.family.log_marginal(self.statistic, self.prior).sum(axis=0)
+        log_odds = self.log_prior_odds + by_class - self.family.log_marginal(whole, self.prior)[0]
+        known = self.family.estimate(whole).exists[0]
+        return Believed(
+            self.family.posterior(self.statistic, self.prior),
+            self.family.posterior(whole, self.prior),
+            np.where(known, log_odds, self.log_prior_odds),
+            known,
+        )
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """(n_columns,) log p(relevant | rows) - log p(not relevant | rows)."""
+        return self.believed.log_odds
+
+    def _log_cells(self, values: FloatArray) -> FloatArray:
+        """(n_rows, n_states, n_columns)."""
+        cells, believed = values[:, None, :], self.believed
+        log_relevant = self.family.log_predictive(believed.by_class, cells)
+        log_irrelevant = self.family.log_predictive(believed.as_whole, cells)
+        says = ~np.isnan(cells) & believed.known
+        return np.where(
+            says, log_mixture(believed.log_odds, _or_zero(says, log_relevant), _or_zero(says, log_irrelevant)), 0.0
+        )
+
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
+        values = batch.values[:, self.positions]
+        for start in range(0, batch.n_rows, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            log_joint[rows] += self._log_cells(values[rows]).sum(axis=2)
+
+    def by_column(self, batch: Batch) -> FloatArray:
+        return self._log_cells(batch.values[:, self.positions]).transpose(0, 2, 1)
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        values = np.ascontiguousarray(batch.values[:, self.positions])
+        blocks = [
+            self._left_out_block(values[k : k + _BLOCK_ROWS], groups[k : k + _BLOCK_ROWS], _part(weights, k))
+            for k in range(0, batch.n_rows, _BLOCK_ROWS)
+        ]
+        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_states))
+
+    def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        """Each row as a group of its own, taken out of its class and of the whole."""
+        n_rows = len(values)
+        family = self.family
+        each = family.statistic(values, np.arange(n_rows, dtype=np.int32), n_rows, weights)
+        whole = self.statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
+        prior = imagined_rows(family, whole, self.pseudo_rows)
+        says = ~np.isnan(values) & family.estimate(whole).exists
+        log_odds = self.log_prior_odds - family.log_marginal(whole, prior)
+        log_relevant = []
+        for state in range(self.n_states):
+            mine = self.statistic.take(np.full(n_rows, state))
+            own = np.flatnonzero(groups == state)
+            mine = mine.subtract(each.take(own).regroup(own, n_rows)) if len(own) else mine
+            log_odds = log_odds + family.log_marginal(mine, prior)
+            log_relevant.append(_or_zero(says, family.log_predictive(family.posterior(mine, prior), values)))
+        log_irrelevant = _or_zero(says, family.log_predictive(family.posterior(whole, prior), values))
+        log_cells = log_mixture(log_odds[:, None], np.stack(log_relevant, axis=1), log_irrelevant[:, None])
+        return np.asarray(np.where(says[:, None], log_cells, 0.0).sum(axis=2))
+
+    # -- the rest of what scores do -------------------------------------------------------------------------------
+    @cached_property
+    def _plain(self) -> FamilyScores:
+        """The same columns with point estimates."""
+        return FamilyScores(self.columns, self.family, self.positions, self.statistic, self.pseudo_rows)
+
+    @cached_property
+    def _pooled(self) -> FamilyScores:
+        return FamilyScores(self.columns, self.family, self.positions, self.statistic.pooled(), self.pseudo_rows)
+
+    def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        """Relevant or not, then the cell from the posterior mean of its parameters."""
+        by_class = self._plain.sample(states, generator)
+        as_whole = self._pooled.sample(np.zeros_like(states), generator)
+        share = relevance_of(self.log_odds)
+        return {
+            name: np.where(generator.random(len(states)) < share[c], by_class[name], as_whole[name])
+            for c, name in enumerate(self.columns)
+        }
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """The values that the plain model would show, with what they say here."""
+        at = self.columns.index(column)
+        shown = self._plain.alternatives(column)
+        values = np.repeat([[float(each.value) for each in shown]], len(self.columns), axis=0).T
+        log_cells = self._log_cells(values)[:, :, at]
+        return tuple(Contribution(column, each.value, log_cells[k]) for k, each in enumerate(shown))
+
+    def linear_terms(self) -> Iterator[LinearTerm] | None:
+        return None
+
+    def n_free_parameters(self) -> int:
+        return self._plain.n_free_parameters()
+
+
+def _or_zero(says: BoolArray, log_cells: FloatArray) -> FloatArray:
+    return np.where(says, log_cells, 0.0)
+
+
+def _part(weights: FloatArray | None, start: int) -> FloatArray | None:
+    return None if weights is None else weights[start : start + _BLOCK_ROWS]

@@ -1,0 +1,134 @@
+"""Averaged naive Bayes: rows come and go exactly, and leaving one out is forgetting it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayeswise as bw
+from bayeswise.models.averaged_naive_bayes import averaged, fit_averaged
+from bayeswise.models.files import bytes_of
+
+KINDS = {"x": "number", "n": "count", "c": "category"}
+
+rows_of = st.fixed_dictionaries(
+    {
+        "x": st.one_of(st.none(), st.floats(-100, 100), st.sampled_from([0.0, 1.0, 1e6])),
+        "n": st.one_of(st.none(), st.integers(0, 20)),
+        "c": st.one_of(st.none(), st.sampled_from("pqrs")),
+        "y": st.sampled_from("ab"),
+    }
+)
+tables = st.lists(rows_of, min_size=3, max_size=14)
+ANCHOR = [
+    {"x": 1.5, "n": 3, "c": "p", "y": "a"},
+    {"x": -2.5, "n": 0, "c": "q", "y": "b"},
+    {"x": 3.0, "n": 1, "c": "p", "y": "a"},
+    {"x": 0.25, "n": 2, "c": "q", "y": "b"},
+]
+
+
+def fitted(rows: list[dict[str, Any]], **beliefs: Any) -> Any:
+    return fit_averaged([*ANCHOR, *rows], target="y", kinds=KINDS, **beliefs)
+
+
+@settings(max_examples=60)
+@given(tables, st.sampled_from([0.5, 0.1]))
+def test_leaving_one_out_is_forgetting_it(rows: list[dict[str, Any]], relevance: float) -> None:
+    model = fitted(rows, relevance=relevance)
+    table = [*ANCHOR, *rows]
+    left_out = model.leave_one_out(table)
+    for k, row in enumerate(table):
+        without = model.forget([row])
+        assert left_out[k] == pytest.approx(without.predict_proba([row])[0], rel=1e-8, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(tables, st.integers(0, 14))
+def test_parts_merge_and_rows_are_forgotten_to_the_last_byte(rows: list[dict[str, Any]], cut: int) -> None:
+    whole = fitted(rows)
+    start = fitted(rows[:cut])
+    assert bytes_of(start.learn(rows[cut:])) == bytes_of(whole) if rows[cut:] else True
+    if rows[cut:]:
+        assert bytes_of(whole.forget(rows[cut:])) == bytes_of(start)
+
+
+def test_a_model_file_brings_the_same_answers_back(tmp_path: Path) -> None:
+    model = fitted([])
+    model.save(tmp_path / "m.bayeswise")
+    again = bw.load(tmp_path / "m.bayeswise")
+    assert again == model and again.relevance == model.relevance
+    assert repr(again).startswith("AveragedNaiveBayesModel(y: {'a': 2")
+
+
+def test_weights_count_as_copies_and_leave_together() -> None:
+    rows = [row | {"w": float(k % 3 + 1)} for k, row in enumerate(ANCHOR * 2)]
+    copies = [row for row in rows for _ in range(int(row["w"]))]
+    weighed = fit_averaged(rows, target="y", kinds=KINDS, weight="w")
+    copied = fit_averaged([{k: v for k, v in row.items() if k != "w"} for row in copies], target="y", kinds=KINDS)
+    assert weighed.predict_proba(rows) == pytest.approx(copied.predict_proba(rows), rel=1e-12)
+    left_out = weighed.leave_one_out(rows)
+    for k, row in enumerate(rows):
+        assert left_out[k] == pytest.approx(weighed.forget([row]).predict_proba([row])[0], rel=1e-9)
+
+
+def test_certain_relevance_is_naive_bayes_and_none_is_the_prior() -> None:
+    rows = [{"c": c, "y": y} for c, y in (("p", "a"), ("p", "a"), ("q", "b"), ("p", "b"))]
+    plain = bw.fit(rows, target="y", kinds={"c": "category"})
+    for relevance, expected in ((1.0, plain.predict_proba(rows)), (0.0, np.full((4, 2), 0.5))):
+        assert averaged(plain, relevance).predict_proba(rows) == pytest.approx(expected, rel=1e-12)
+
+
+def test_columns_of_noise_lose_their_weight_and_real_ones_gain_it() -> None:
+    generator = np.random.default_rng(3)
+    y = generator.integers(0, 2, 3000)
+    X = np.stack([y + generator.normal(size=3000), generator.normal(size=3000)], axis=1)
+    relevance = bw.AveragedNaiveBayes().fit(X, y).relevance_
+    assert relevance["x0"] > 0.999 and relevance["x1"] < 0.05
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150, 1e300])
+def test_the_unit_of_a_column_does_not_matter(scale: float) -> None:
+    X = np.array([[1.0], [2.0], [1.5], [5.0], [6.0], [5.5]])
+    y = [0, 0, 0, 1, 1, 1]
+    answer = bw.AveragedNaiveBayes().fit(X * scale, y).predict_proba([[3.0 * scale]])
+    assert answer == pytest.approx(bw.AveragedNaiveBayes().fit(X, y).predict_proba([[3.0]]), rel=1e-6)
+
+
+def test_a_constant_column_says_nothing() -> None:
+    X = np.array([[1.0, 7.0], [2.0, 7.0], [5.0, 7.0], [6.0, 7.0]])
+    y = [0, 0, 1, 1]
+    with_it, without = bw.AveragedNaiveBayes().fit(X, y), bw.AveragedNaiveBayes().fit(X[:, :1], y)
+    assert with_it.relevance_["x1"] == 0.5
+    assert with_it.predict_proba([[3.0, 9.0]]) == pytest.approx(without.predict_proba([[3.0]]), rel=1e-14)
+
+
+def test_improper_priors_text_and_families_without_evidence_are_refused() -> None:
+    rows = ANCHOR
+    with pytest.raises(bw.UsageError, match="proper prior"):
+        fit_averaged(rows, target="y", kinds=KINDS, smoothing=0.0)
+    with pytest.raises(bw.UsageError, match="probability"):
+        fit_averaged(rows, target="y", kinds=KINDS, relevance=1.5)
+    with pytest.raises(bw.UsageError, match="no evidence in closed form"):
+        bw.AveragedNaiveBayes(families="gamma").fit(np.array([[1.0], [2.0], [3.0]]), [0, 1, 0]).predict([[2.0]])
+    with pytest.raises(bw.UsageError, match="text"):
+        fit_averaged([{"t": "free text here", "y": "a"}, {"t": "more text", "y": "b"}], target="y", kinds={"t": "text"})
+
+
+def test_samples_follow_the_average() -> None:
+    model = fitted(ANCHOR * 30)
+    drawn = model.sample(4000, seed=1)
+    again = fit_averaged(drawn, target="y", kinds=KINDS)
+    assert again.predict_proba(ANCHOR) == pytest.approx(model.predict_proba(ANCHOR), abs=0.08)
+
+
+def test_an_account_adds_up_to_the_posterior() -> None:
+    model = fitted(ANCHOR)
+    account = model.explain(ANCHOR[0])
+    assert account.posterior == pytest.approx(model.predict_proba([ANCHOR[0]])[0], rel=1e-12)
+    assert len(model.alternatives("x")) == 25 and model.alternatives("n")
