@@ -105,7 +105,7 @@ def exact_average_by_logs(rows: list[dict[str, str]], columns: list[str], row: d
 
 def student_sequence(values: Any, mean: float, variance: float) -> tuple[float, Any]:
     """log p(values), one imagined row of that mean and variance before them, and the predictive of the next."""
-    strength, shape, scale, centre = 1.0, 1.0, variance, mean
+    strength, shape, scale, centre = 1.0, 0.5, 0.5 * variance, mean
     log_p = 0.0
     for x in values:
         log_p += stats.t.logpdf(x, 2 * shape, centre, math.sqrt(scale * (strength + 1) / (shape * strength)))

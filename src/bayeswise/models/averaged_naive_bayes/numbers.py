@@ -1,7 +1,7 @@
 """Normal columns with mean and variance integrated out, class by class or all together.
 
-Everything is in units of the whole column: (x - mean) / stddev. The prior is normal-inverse-gamma, `strength` imagined
-rows with the whole column's mean and variance; cells are then Student-t.
+Everything is in units of the whole column: (x - mean) / stddev. The prior is normal-inverse-gamma: `strength`
+imagined rows with the whole column's mean and variance. Cells are then Student-t.
 """
 
 from __future__ import annotations
@@ -58,16 +58,21 @@ class Prior:
     def says(self) -> Any:
         return self.variance > 0
 
+    @property
+    def shape(self) -> float:
+        """Of the variance's prior: a row is worth one half."""
+        return 0.5 * self.strength
+
     def _scales(self, seen: Summary) -> tuple[FloatArray, FloatArray]:
         """The prior's scale, and what the cells add to it."""
-        scale = self.strength * np.where(self.says, self.variance, 1.0)
+        scale = self.shape * np.where(self.says, self.variance, 1.0)
         shrunk = self.strength * seen.weight / (self.strength + seen.weight)
         return scale, 0.5 * (seen.square + shrunk * (seen.mean - self.mean) ** 2)
 
     def log_evidence(self, seen: Summary) -> FloatArray:
         """log p(cells) in units of the column, but for -n/2 log(2 pi); 0 where the column says nothing."""
         scale, added = self._scales(seen)
-        log_scales = log_gamma_evidence(self.strength, scale, 0.5 * seen.weight, added)
+        log_scales = log_gamma_evidence(self.shape, scale, 0.5 * seen.weight, added)
         return np.where(self.says, log_scales - 0.5 * np.log1p(seen.weight / self.strength), 0.0)
 
     def log_predictive(self, seen: Summary, z: FloatArray) -> FloatArray:
@@ -75,7 +80,7 @@ class Prior:
         strength = self.strength + seen.weight
         mean = self.mean + seen.weight * (seen.mean - self.mean) / strength
         scale, added = self._scales(seen)
-        shape = self.strength + 0.5 * seen.weight
+        shape = self.shape + 0.5 * seen.weight
         width = np.sqrt(2.0 * (1.0 + 1.0 / strength) * (scale + added))
         log_norm = log_gamma_ratio(shape, 0.5) - 0.5 * np.log(np.pi) - np.log(width)
         log_cells = log_norm - (shape + 0.5) * log_one_plus_square(z - mean, width)
@@ -225,7 +230,7 @@ class AveragedNormalScores:
         scale, added = prior._scales(seen)
         strength = self.strength + seen.weight
         centre = prior.mean + seen.weight * (seen.mean - prior.mean) / strength
-        variance = (scale + added) / generator.standard_gamma(self.strength + 0.5 * seen.weight)
+        variance = (scale + added) / generator.standard_gamma(prior.shape + 0.5 * seen.weight)
         spread = np.sqrt(variance * (1.0 + 1.0 / strength))
         return np.asarray(centre + spread * generator.standard_normal(len(seen.weight)))
 
