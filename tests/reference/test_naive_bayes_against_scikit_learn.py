@@ -51,7 +51,7 @@ def test_models_of_words_are_scikit_learns(alpha: float, family: str, peer) -> N
     y = rng.integers(0, 3, 300)
     X = csr_array(rng.poisson(0.2 + 0.5 * rng.random((3, 50))[y]).astype(float))
     # scikit-learn's complement model has no class prior; an even one is the same
-    prior = {k: 1 / 3 for k in range(3)} if family == "complement" else None
+    prior = dict.fromkeys(range(3), 1 / 3) if family == "complement" else None
     ours = bw.NaiveBayes(families=family, smoothing=alpha, class_prior=prior).fit(X, y)
     assert ours.predict_proba(X) == pytest.approx(peer(alpha=alpha).fit(X, y).predict_proba(X), abs=1e-10)
 
