@@ -132,6 +132,7 @@ def test_levels_of_the_target_are_its_classes(bayeswise: Command, golf: Path, tm
         (["--prior-smoothing", "1", "--variance-divisor", "n-1"], {"prior_smoothing": 1.0, "variance_divisor": "n-1"}),
         (["--shared-variance"], {"shared_variance": True}),
         (["--prior", "yes=3/5", "no=40%"], {"class_prior": {"yes": 0.6, "no": 0.4}}),
+        (["--prior", "no=.4", "yes=.6"], {"class_prior": {"yes": 0.6, "no": 0.4}}),
         (["--prior", "yes=.6"], {"class_prior": {"yes": 0.6, "no": 0.4}}),
     ],
 )  # fmt: skip

@@ -97,7 +97,7 @@ def run(
 
     \b
     bayeswise fit golf.csv -t play -o play.bayeswise
-    bayeswise fit 'visits-*.csv' -t ill --count visits --category zip --prior yes=.01
+    bayeswise fit 'visits-*.csv' -t ill --count visits --category zip
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the

@@ -35,7 +35,7 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
 
 def headline(facts: Mapping[str, Any]) -> Text:
     """Which model this is."""
-    kind = facts["kind"].replace("-", " ")
+    kind = facts["kind"].replace("-", " ").replace("bayes", "Bayes")
     return Text.assemble((facts["model"], "bold"), f": {kind} model of ", (shown(facts["target"]), "bold"))
 
 

@@ -142,7 +142,7 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     """CLASS=P for all classes but at most one, which gets the rest.
 
     >>> prior_of(["yes=3/5"], ("no", "yes"))
-    {'yes': 0.6, 'no': 0.4}
+    {'no': 0.4, 'yes': 0.6}
     """
     typed = by_number(pieces, "--prior", "yes=.6")
     given: dict[Label, Fraction] = {}
@@ -153,7 +153,7 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     total = sum(given.values(), Fraction(0))
     if len(left) == 1 and total <= 1:
         given[left[0]] = 1 - total
-    return {label: float(number) for label, number in given.items()}
+    return {label: float(given[label]) for label in classes if label in given}
 
 
 def facts_of(

@@ -1,0 +1,161 @@
+"""bayeswise explain: why this answer, for one row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+import bayeswise as bw
+
+Command = Callable[..., SimpleNamespace]
+Write = Callable[..., Path]
+
+ROW = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+TYPED = [f"{name}={value}" for name, value in ROW.items()]
+
+
+def explained(command: Command, *words: object) -> dict[str, Any]:
+    answer = command("explain", *words, "--json")
+    assert answer.code == 0, answer.err
+    facts: dict[str, Any] = json.loads(answer.out)
+    return facts
+
+
+def test_the_reckoning_is_that_of_python(bayeswise: Command, golf_model: Path) -> None:
+    account = bw.load(golf_model).explain(ROW)
+    facts = explained(bayeswise, golf_model, "--row", *TYPED)
+    assert facts == {**account.to_dict(), "balance": facts["balance"]}
+    assert facts["balance"]["log_odds"] == account.log_odds("no", "yes")
+
+
+def test_the_bars_name_the_answer_its_rival_and_the_convention(bayeswise: Command, golf_model: Path) -> None:
+    page = bayeswise("explain", golf_model, "--row", *TYPED).out
+    assert page.startswith("Why no, not yes?\nlaplace\n")
+    assert "outlook     sunny" in page
+    assert "P = 0.7201" in page
+
+
+def test_several_values_follow_one_option_or_each_its_own(bayeswise: Command, golf_model: Path) -> None:
+    together = explained(bayeswise, golf_model, "--row", *TYPED)
+    apart = explained(bayeswise, *(word for piece in TYPED for word in ("--row", piece)), golf_model)
+    assert together == apart
+
+
+def test_a_row_of_a_table_is_the_same_row_typed(bayeswise: Command, golf_model: Path, write: Write) -> None:
+    header, values = ",".join(ROW), ",".join(ROW.values())
+    path = write(f"{header}\nrainy,mild,high,weak\n{values}\n")
+    from_file = explained(bayeswise, golf_model, path, "--row-number", "2")
+    assert from_file["title"] == "row 2 of table.csv"
+    assert {**from_file, "title": ""} == explained(bayeswise, golf_model, "--row", *TYPED)
+    piped = bayeswise("explain", golf_model, "-", "--row-number", "2", "--json", stdin=path.read_bytes())
+    assert json.loads(piped.out)["posterior"] == from_file["posterior"]
+
+
+def test_columns_that_are_not_typed_are_missing_and_unseen_values_are_named(
+    bayeswise: Command, golf_model: Path
+) -> None:
+    parts = explained(bayeswise, golf_model, "--row", "outlook=hail", "wind=NA")["contributions"]
+    assert [(part["column"], part["value"], part["note"]) for part in parts] == [
+        ("outlook", "hail", "unseen: smoothed"),
+        ("temperature", None, "missing: skipped"),
+        ("humidity", None, "missing: skipped"),
+        ("wind", None, "missing: skipped"),
+    ]
+
+
+def test_an_unseen_cell_of_a_table_is_named_too(bayeswise: Command, golf_model: Path, write: Write) -> None:
+    path = write("wind,outlook,temperature,humidity\nweak,hail,hot,high\n")
+    assert explained(bayeswise, golf_model, path)["contributions"][0]["value"] == "hail"
+
+
+def test_the_least_change_flips_the_answer(bayeswise: Command, golf_model: Path) -> None:
+    flip = explained(bayeswise, golf_model, "--row", *TYPED, "--flip")["flip"]
+    (change,) = flip["changes"]
+    row = {**ROW, change["column"]: change["after"]}
+    changed = explained(bayeswise, golf_model, "--row", *(f"{name}={value}" for name, value in row.items()))
+    assert (flip["to"], changed["most_probable"]) == ("yes", "yes")
+    assert changed["posterior"] == flip["posterior"]
+    page = bayeswise("explain", golf_model, "--row", *TYPED, "--flip").out
+    assert "Least change that makes it yes (0.7216): outlook: sunny -> overcast" in page
+
+
+def test_a_rival_can_be_named(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+    train = write("x,c,y\n" + "".join(f"{k % 3}.{k % 7},{'uvw'[k % 3]},{'pqr'[k % 3]}\n" for k in range(90)))
+    bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
+    for rival in ("q", "r"):
+        facts = explained(bayeswise, tmp_path / "m", "--row", "c=u", "x=0.1", "--against", rival, "--flip")
+        assert (facts["most_probable"], facts["balance"]["against"]) == ("p", rival)
+        assert facts["flip"]["to"] == rival
+    answer = bayeswise("explain", tmp_path / "m", "--row", "c=u", "--against", "s")
+    assert (answer.code, answer.out) == (2, "")
+    assert "the model has no class 's'" in answer.err
+    assert "is the answer itself" in bayeswise("explain", tmp_path / "m", "--row", "c=u", "--against", "p").err
+
+
+def test_a_page_and_a_picture_are_written(bayeswise: Command, golf_model: Path, tmp_path: Path) -> None:
+    answer = bayeswise(
+        "explain", golf_model, "--row", *TYPED, "--html", tmp_path / "why.html", "--png", tmp_path / "why.png"
+    )
+    assert answer.code == 0
+    assert "outlook" in (tmp_path / "why.html").read_text()
+    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+    assert f"Saved {tmp_path / 'why.html'}." in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        ([], 2, "add --row outlook=... temperature=..."),
+        (["golf.csv", "--row", "wind=weak"], 2, "one row is needed"),
+        (["--row", "otlook=sunny"], 4, "did you mean 'outlook'?"),
+        (["--row", "outlook"], 2, "--row takes NAME=VALUE"),
+        (["--row", "wind=weak", "wind=strong"], 2, "names 'wind' twice"),
+        (["nothing.csv"], 3, "there is no file"),
+    ],
+)
+def test_what_is_no_row_is_refused(
+    bayeswise: Command, golf_model: Path, words: list[str], code: int, what: str
+) -> None:
+    answer = bayeswise("explain", golf_model, *words)
+    assert (answer.code, answer.out) == (code, "")
+    assert what in answer.err
+
+
+def test_a_row_that_is_not_there_is_refused(bayeswise: Command, golf_model: Path, golf: Path) -> None:
+    answer = bayeswise("explain", golf_model, golf, "--row-number", "15")
+    assert answer.code == 2
+    assert "golf.csv has 14 rows, so there is no row 15" in answer.err
+    assert bayeswise("explain", golf_model, golf, "--row-number", "0").code == 2
+
+
+def test_text_where_a_number_belongs_is_an_error_typed_and_told_in_a_table(
+    bayeswise: Command, write: Write, tmp_path: Path
+) -> None:
+    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "-o", tmp_path / "m")
+    typed = bayeswise("explain", tmp_path / "m", "--row", "x=many")
+    assert typed.code == 4
+    assert "'many'" in typed.err
+    assert explained(bayeswise, tmp_path / "m", "--row", "x=6.5")["contributions"][0]["value"] == 6.5
+    table = bayeswise("explain", tmp_path / "m", write("x\n3\nmany\n", "new.csv"), "--row-number", "2")
+    assert table.code == 0
+    assert "x: 'many' (line 3) is no number; taken as missing." in table.err
+
+
+def test_a_column_that_the_model_ignores_is_told(bayeswise: Command, golf_model: Path) -> None:
+    answer = bayeswise("explain", golf_model, "--row", "wind=weak", "play=yes")
+    assert answer.code == 0
+    assert "play: the model does not look at this column." in answer.err
+
+
+def test_bars_fit_a_terminal_of_80_columns(
+    bayeswise: Command, golf_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    page = bayeswise("explain", golf_model, "--row", *TYPED).out
+    assert max(map(cell_len, page.splitlines())) <= 80

@@ -1,0 +1,96 @@
+"""bayeswise forget: the model that never saw these rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+Command = Callable[..., SimpleNamespace]
+Write = Callable[..., Path]
+
+
+def split(golf: Path, write: Write) -> tuple[Path, Path]:
+    header, *rows = golf.read_text().splitlines(keepends=True)
+    return write(header + "".join(rows[:4]), "gone.csv"), write(header + "".join(rows[4:]), "kept.csv")
+
+
+def test_the_new_model_is_byte_for_byte_the_one_that_never_saw_the_rows(
+    bayeswise: Command, golf: Path, golf_model: Path, write: Write, tmp_path: Path
+) -> None:
+    gone, kept = split(golf, write)
+    assert bayeswise("fit", kept, "-t", "play", "-o", tmp_path / "never").code == 0
+    answer = bayeswise("forget", golf_model, gone, "-o", tmp_path / "new")
+    assert answer.code == 0
+    assert "Forgot 4 rows of gone.csv." in answer.out
+    assert (tmp_path / "new").read_bytes() == (tmp_path / "never").read_bytes()
+
+
+def test_rows_can_come_through_a_pipe_and_the_model_can_be_replaced(
+    bayeswise: Command, golf: Path, golf_model: Path, write: Write
+) -> None:
+    gone, _ = split(golf, write)
+    answer = bayeswise("forget", golf_model, "-", "-o", golf_model, "--json", stdin=gone.read_bytes())
+    assert json.loads(answer.out) == {
+        "model": str(golf_model),
+        "replaced": True,
+        "source": "standard input",
+        "rows": 4,
+        "weight_forgotten": 4,
+        "target": "play",
+        "classes": {"no": 3, "yes": 7},
+    }
+
+
+def test_rows_that_were_never_learned_are_refused_and_nothing_is_written(
+    bayeswise: Command, golf: Path, golf_model: Path, write: Write, tmp_path: Path, partials: Callable[[], list[Any]]
+) -> None:
+    never = write(golf.read_text().replace("yes", "no"))
+    before = golf_model.read_bytes()
+    for out in (tmp_path / "new", golf_model):
+        answer = bayeswise("forget", golf_model, never, "-o", out)
+        assert (answer.code, answer.out) == (4, "")
+        assert "cannot all have been learned" in answer.err
+    assert golf_model.read_bytes() == before
+    assert not (tmp_path / "new").exists()
+    assert partials() == []
+
+
+def test_rows_without_a_target_are_told(bayeswise: Command, golf_model: Path, write: Write, tmp_path: Path) -> None:
+    rows = write("outlook,temperature,humidity,wind,play\nsunny,hot,high,weak,no\nsunny,hot,high,weak,\n")
+    page = bayeswise("forget", golf_model, rows, "-o", tmp_path / "new").out
+    assert "Forgot 1 row of table.csv." in page
+    assert "1 row without a target had never been learned." in page
+
+
+def test_a_table_without_the_target_is_refused(
+    bayeswise: Command, golf_model: Path, write: Write, tmp_path: Path
+) -> None:
+    answer = bayeswise(
+        "forget", golf_model, write("outlook,temperature,humidity,wind\na,b,c,d\n"), "-o", tmp_path / "new"
+    )
+    assert answer.code == 4
+    assert "'play'" in answer.err
+
+
+def test_weighted_rows_are_told_by_weight(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+    table = write("x,n,y\n1,2.5,a\n2,1,a\n5,2,b\n7,1,b\n")
+    bayeswise("fit", table, "-t", "y", "--weight", "n", "-o", tmp_path / "m")
+    page = bayeswise("forget", tmp_path / "m", write("x,n,y\n1,2.5,a\n", "gone.csv"), "-o", tmp_path / "new").out
+    assert "Forgot 1 row of gone.csv, of weight 2.5." in page
+
+
+def test_all_rows_can_be_forgotten(bayeswise: Command, golf: Path, golf_model: Path) -> None:
+    page = bayeswise("forget", golf_model, golf, "-o", golf_model).out
+    assert "The model has no rows left" in page
+    answer = bayeswise("predict", golf_model, golf)
+    assert answer.code == 4
+    assert "learned no rows" in answer.err
+
+
+def test_the_rows_cannot_be_the_output(bayeswise: Command, golf_model: Path, golf: Path, write: Write) -> None:
+    rows = write(golf.read_text())
+    assert bayeswise("forget", golf_model, rows, "-o", rows).code == 2
+    assert rows.read_text() == golf.read_text()

@@ -1,0 +1,71 @@
+"""Ctrl-C: exit code 130, no traceback, and nothing half-written anywhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+
+START = "import sys; from bayeswise.cli import main; print('ready', file=sys.stderr, flush=True); sys.exit(main())"
+
+
+def interrupted(words: list[object], fed: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """Start a command, feed it some rows through a pipe that stays open, and interrupt it while it waits."""
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    assert process.stderr.readline() == b"ready\n"
+    process.stdin.write(fed)
+    process.stdin.flush()
+    time.sleep(1.5)  # it has read all there is, and waits for more
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(20)
+    finally:
+        process.kill()
+    assert list(temporary.iterdir()) == []
+    temporary.rmdir()
+    return subprocess.CompletedProcess(words, process.returncode, process.stdout.read(), process.stderr.read())
+
+
+@pytest.mark.parametrize("verb", ["fit", "predict", "forget"])
+def test_an_interrupted_command_leaves_nothing_behind(
+    golf: Path, golf_model: Path, tmp_path: Path, verb: str
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    words = {
+        "fit": ["fit", "-", "-t", "play", "-o", "out"],
+        "predict": ["predict", golf_model, "-", "-o", "out"],
+        "forget": ["forget", golf_model, "-", "-o", "out"],
+    }[verb]
+    header, *rows = golf.read_bytes().splitlines(keepends=True)
+    # enough for `predict` to have written rows beside the place of its output
+    done = interrupted(words, header + b"".join(rows) * 3_000, folder)
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert b"Traceback" not in done.stderr
+    assert list(folder.iterdir()) == []
+
+
+def test_an_interrupted_command_keeps_the_old_output(golf: Path, golf_model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "out").write_bytes(golf_model.read_bytes())
+    done = interrupted(["fit", "-", "-t", "wind", "-o", "out"], golf.read_bytes(), folder)
+    assert done.returncode == 130
+    assert (folder / "out").read_bytes() == golf_model.read_bytes()
