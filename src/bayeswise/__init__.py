@@ -40,6 +40,7 @@ _HOMES = {
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",
+    "average": "bayeswise.models.averaging",
     "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",
     "ConceptClassifier": "bayeswise.estimators.concept",
     "MEstimate": "bayeswise.models.naive_bayes.settings",

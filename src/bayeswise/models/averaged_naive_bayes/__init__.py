@@ -10,10 +10,11 @@ with w = p(the column is relevant | rows), from the evidence of its cells with a
 settings.py   what is believed before: which columns are relevant
 mixing.py     from evidence to the weight of a column, and the mixture
 categories.py Dirichlet-categorical columns     numbers.py normal columns     others.py Poisson, exponential, geometric
-model.py      the fitted model
+model.py      the fitted model                  evidence.py the log evidence of rows, part by part
 """
 
+from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 
-__all__ = ["AveragedNaiveBayesModel", "AveragedSettings", "averaged", "fit_averaged"]
+__all__ = ["AveragedNaiveBayesModel", "AveragedSettings", "Evidence", "averaged", "evidence_of", "fit_averaged"]

@@ -105,6 +105,11 @@ class AveragedNormalScores:
         stddev = whole.stddev("n", empty=0.0)
         return mean[0], mean_low[0], np.where(stddev[0] > 0, stddev[0], 1.0)
 
+    @property
+    def stddev(self) -> FloatArray:
+        """(n_columns,) the unit of each column."""
+        return self._unit[2]
+
     @cached_property
     def seen(self) -> Summary:
         """(n_states, n_columns)."""

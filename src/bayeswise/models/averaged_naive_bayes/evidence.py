@@ -1,0 +1,112 @@
+"""The log evidence of a naive Bayes model: log p(targets and cells), parameters integrated out, part by part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.families.evidence import log_dirichlet_evidence
+from bayeswise.families.normal import LOG_TWO_PI
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.logspace import log
+from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
+from bayeswise.models.averaged_naive_bayes.mixing import log_mixture
+from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
+from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
+from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
+from bayeswise.models.naive_bayes.categories import CategoryScores
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.posteriors.prior import prior_by_state
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """log p(cells) where they depend on the class, and where they do not."""
+
+    column: str
+    log_by_class: float
+    log_as_whole: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """log p(targets), and log p(cells | targets) column by column."""
+
+    log_target: float
+    columns: tuple[ColumnEvidence, ...]
+    log_prior_odds: tuple[float, ...]  # of each column's relevance; plus infinity in a plain model
+
+    def log_of(self, k: int) -> float:
+        """The evidence of the k-th column, averaged over whether it is relevant."""
+        column, odds = self.columns[k], np.asarray(self.log_prior_odds[k])
+        return float(log_mixture(odds, np.asarray(column.log_by_class), np.asarray(column.log_as_whole)))
+
+    @property
+    def log_total(self) -> float:
+        """log p(all rows)."""
+        return self.log_target + sum(self.log_of(k) for k in range(len(self.columns)))
+
+
+def evidence_of(model: NaiveBayesModel) -> Evidence:
+    """From the statistics alone. A plain model counts as the structure in which every column is relevant.
+
+    >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}]
+    >>> from bayeswise.models.naive_bayes import fit
+    >>> round(float(np.exp(evidence_of(fit(rows, "play")).log_total)) * 24, 12)       # 1/2 1/3 x 1/2 x 1/2
+    1.0
+    """
+    as_averaged = model if isinstance(model, AveragedNaiveBayesModel) else averaged(model, relevance=1.0)
+    parts = [part for each in as_averaged.scores for part in _parts_of(each)]
+    order = {name: k for k, name in enumerate(model.schema.used)}
+    parts.sort(key=lambda part: order[part.column])
+    odds = as_averaged.settings.log_prior_odds(tuple(part.column for part in parts))
+    return Evidence(_log_target(as_averaged), tuple(parts), tuple(odds.tolist()))
+
+
+def _log_target(model: AveragedNaiveBayesModel) -> float:
+    """Classes as counted, under the imagined rows of the prior (one of each class where there are none)."""
+    weight, settings = model.class_weight, model.settings
+    if settings.class_prior is not None:
+        log_prior = log(prior_by_state(settings.class_prior, model.classes))
+        return float(np.where(weight > 0, weight * log_prior, 0.0).sum())
+    imagined = settings.prior_smoothing if settings.prior_smoothing > 0 else 1.0
+    return float(log_dirichlet_evidence(np.full(len(weight), imagined), weight))
+
+
+def _parts_of(scores: Any) -> list[ColumnEvidence]:
+    if isinstance(scores, CategoryScores):
+        return [_of_table(table) for table in scores.tables if isinstance(table, AveragedTable)]
+    if isinstance(scores, AveragedNormalScores):
+        return _zipped(scores.columns, *_of_normals(scores))
+    return _zipped(scores.columns, *_of_family(scores))
+
+
+def _zipped(columns: tuple[str, ...], by_class: FloatArray, as_whole: FloatArray) -> list[ColumnEvidence]:
+    return [ColumnEvidence(name, float(by_class[c]), float(as_whole[c])) for c, name in enumerate(columns)]
+
+
+def _of_table(table: AveragedTable) -> ColumnEvidence:
+    n_cells = table.count.shape[1]
+    if n_cells == 0:
+        return ColumnEvidence(table.column.name, 0.0, 0.0)
+    prior = table.imagined.by_cell(n_cells)
+    as_whole = log_dirichlet_evidence(prior, table.count.sum(axis=0))
+    return ColumnEvidence(table.column.name, float(log_dirichlet_evidence(prior, table.count).sum()), float(as_whole))
+
+
+def _of_normals(scores: AveragedNormalScores) -> tuple[FloatArray, FloatArray]:
+    """In units of x; a column that does not vary tells and costs nothing."""
+    n, says = scores.whole.weight[0], scores.prior.says[0]
+    log_unit = np.where(says, -n * (0.5 * LOG_TWO_PI + np.log(scores.stddev)), 0.0)
+    by_class = scores.prior.log_evidence(scores.seen).sum(axis=0)
+    return by_class + log_unit, scores.prior.log_evidence(scores.whole)[0] + log_unit
+
+
+def _of_family(scores: AveragedFamilyScores) -> tuple[FloatArray, FloatArray]:
+    family, prior = scores.family, scores.prior
+    by_class = family.log_marginal(scores.statistic, prior).sum(axis=0)
+    as_whole = family.log_marginal(scores.statistic.pooled(), prior)[0]
+    known = scores.believed.known
+    return np.where(known, by_class, 0.0), np.where(known, as_whole, 0.0)

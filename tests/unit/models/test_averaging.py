@@ -1,0 +1,105 @@
+"""Several models weighed by evidence or by rows left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import bayeswise as bw
+from bayeswise.models.averaged_naive_bayes import averaged, evidence_of
+from bayeswise.models.averaging import stacking_weights
+
+GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
+
+
+@dataclass(frozen=True)
+class Always:
+    """A model of one opinion."""
+
+    answer: str
+    classes: tuple[str, ...] = ("+", "-")
+
+    def predict_proba(self, table: Any) -> Any:
+        return np.array([[float(c == self.answer) for c in self.classes]] * len(table))
+
+
+def test_the_lecture_example_says_minus_though_the_best_model_says_plus() -> None:
+    models = {"h1": Always("+"), "h2": Always("-"), "h3": Always("-")}
+    both = bw.average(models, log_evidence=dict(zip(models, np.log([4.0, 3.0, 3.0]), strict=True)))
+    assert both.weights == pytest.approx({"h1": 0.4, "h2": 0.3, "h3": 0.3})
+    assert both.predict_proba([{}])[0] == pytest.approx([0.4, 0.6])
+    assert both.predict([{}]) == ["-"]
+    assert bw.average(models, weights={"h1": 0.4, "h2": 0.3, "h3": 0.3}).predict([{}]) == ["-"]
+
+
+def test_averaging_all_structures_one_by_one_is_averaged_naive_bayes() -> None:
+    columns = ["outlook", "temperature", "humidity", "wind"]
+    plain = bw.fit(GOLF, target="play")
+    structures = {
+        str(k): averaged(plain, {c: float(k >> j & 1) for j, c in enumerate(columns)}) for k in range(16)
+    }
+    both, whole = bw.average(structures), averaged(plain)
+    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+    by_joint = sum(
+        w * np.exp(np.log(structures[k].predict_proba([day])) + structures[k].log_evidence([day])[:, None])
+        for k, w in both.weights.items()
+    )
+    assert (by_joint / by_joint.sum())[0] == pytest.approx(whole.predict_proba([day])[0], rel=1e-12)
+    total = np.logaddexp.reduce([evidence_of(m).log_total for m in structures.values()]) - 4 * np.log(2.0)
+    assert evidence_of(whole).log_total == pytest.approx(total, rel=1e-12)
+    relevant = sum(w for k, w in both.weights.items() if int(k) & 1)
+    assert relevant == pytest.approx(whole.relevance["outlook"], rel=1e-12)
+
+
+def test_the_evidence_of_numbers_is_that_of_the_family() -> None:
+    generator = np.random.default_rng(1)
+    heights, visits = generator.normal(50, 3, 9), generator.poisson(3, 9)
+    rows = [{"x": float(heights[k]), "n": int(visits[k]), "y": "ab"[k % 2]} for k in range(9)]
+    model = bw.fit(rows, target="y", kinds={"x": "number", "n": "count"})
+    x = np.array([[row["x"]] for row in rows])
+    groups = np.array([int(row["y"] == "b") for row in rows], dtype=np.int32)
+    normal = bw.families.Normal()
+    prior = bw.families.NormalInverseGamma(x.mean(), 1.0, 0.5, 0.5 * x.var())
+    expected = normal.log_marginal(normal.statistic(x, groups, 2), prior).sum()
+    found = {part.column: part for part in evidence_of(model).columns}
+    assert found["x"].log_by_class == pytest.approx(expected, rel=1e-12)
+    assert found["x"].log_as_whole == pytest.approx(normal.log_marginal(normal.statistic(x), prior).sum(), rel=1e-12)
+
+
+def test_stacking_finds_the_maximum_that_a_general_optimiser_finds() -> None:
+    probability = np.random.default_rng(0).uniform(0.01, 1.0, (60, 3))
+    found = stacking_weights(probability)
+
+    def loss(raw: Any) -> float:
+        w = np.exp(raw - raw.max())
+        return -float(np.log(probability @ (w / w.sum())).mean())
+
+    best = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 20000})
+    assert -np.log(probability @ found).mean() <= best.fun + 1e-10
+
+
+def test_stacking_prefers_the_model_that_predicts_rows_left_out() -> None:
+    generator = np.random.default_rng(4)
+    rows = [{"a": str(generator.integers(2)), "b": str(generator.integers(2))} for _ in range(200)]
+    for row in rows:
+        row["y"] = row["a"] if generator.random() < 0.9 else row["b"]
+    kinds = {"a": "category", "b": "category"}
+    good = bw.fit(rows, target="y", kinds=kinds)
+    poor = averaged(good, 0.0)
+    both = bw.average({"good": good, "poor": poor}, by="leave-one-out", table=rows)
+    assert both.weights["good"] > 0.9
+    assert "left out" in repr(both)
+
+
+def test_models_without_evidence_and_without_rows_to_leave_out_are_refused() -> None:
+    with pytest.raises(bw.UsageError, match="evidence of 'h' "):
+        bw.average({"h": Always("+")})
+    with pytest.raises(bw.UsageError, match="table"):
+        bw.average({"h": Always("+")}, by="leave-one-out")
+    with pytest.raises(bw.UsageError):
+        bw.average({})
