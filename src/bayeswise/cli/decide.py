@@ -76,3 +76,5 @@ def run(
                 stream.write(text.rows(cells, safe))
             stream.write(text.end())
     say(rows.summary())
+    if out is not None and out != reading.STDIN:
+        say(f"Saved {out}.")
