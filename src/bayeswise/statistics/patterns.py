@@ -34,6 +34,8 @@ class PatternScatter:
 
     def __post_init__(self) -> None:
         n_groups, n_columns = self.complete.total.shape
+        if list(self.holes) != sorted(self.holes):
+            raise SchemaError("the patterns of missing cells are not in order")
         for pattern, scatter in self.holes.items():
             wanted = (n_groups, pattern.count("1"))
             if len(pattern) != n_columns or scatter.total.shape != wanted or set(pattern) - {"1", "."}:
