@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
+from bayeswise.models.files import bytes_of
 
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
@@ -51,6 +52,37 @@ def test_probabilities_are_those_of_python_to_the_last_digit(
     assert np.array_equal([float(row[-1]) for row in rows], model.log_evidence(str(golf)))
     assert [row[-4] for row in rows] == model.predict(str(golf))
     assert round(float(rows[0][-3]), 4) == 0.688
+
+
+numbers = st.floats(-1e6, 1e6).map(repr) | st.integers(-9, 9).map(str) | st.just("")
+labels = st.sampled_from(["u", "v", " w", "ü, x", '"', "", "NA", "0007", "-"])
+mixed_rows = st.lists(st.tuples(numbers, labels, labels, st.sampled_from("pqr")), min_size=2, max_size=25)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(rows=mixed_rows, new=mixed_rows)
+def test_the_command_line_says_what_python_says(
+    bayeswise: Command, tmp_path: Path, rows: list[Any], new: list[Any]
+) -> None:
+    """Fit and predict any small table: the same model, the same digits, or the same kind of error."""
+    train, fresh, model = tmp_path / "train.csv", tmp_path / "new.csv", tmp_path / "law.bayeswise"
+    for path, content in ((train, rows), (fresh, new)):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("x", "c", "d", "y"), *content])
+    try:
+        fitted = bw.fit(str(train), target="y")
+        expected = fitted.predict_proba(str(fresh))
+    except bw.BayeswiseError as error:
+        codes = [bayeswise("fit", train, "-t", "y", "-o", model).code, bayeswise("predict", model, fresh).code]
+        assert error.exit_code in codes
+        return
+    assert bayeswise("fit", train, "-t", "y", "-o", model).code == 0
+    assert model.read_bytes() == bytes_of(fitted)
+    answer = bayeswise("predict", model, fresh, "--proba")
+    names, answered = table(answer.out)
+    assert names[:5] == ["x", "c", "d", "y", "predicted"]
+    assert np.array_equal([[float(p) for p in row[5:]] for row in answered], expected)
+    assert [row[4] for row in answered] == fitted.predict(str(fresh))
 
 
 def test_a_name_that_is_taken_is_not_taken_again(bayeswise: Command, golf_model: Path, write: Write) -> None:
