@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectA
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.tables.labels import Label
 
-_BLOCK_ROWS = 1 << 13  # a block of a few actions and states stays in the cache
+_BLOCK_ROWS = 1 << 12  # a block of a few actions and states stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,14 +144,14 @@ def decide_rows(probability: FloatArray, costs: Costs, columns: dict[str, FloatA
     """The decisions for a checked posterior whose states stand in the order of the costs."""
     n_rows = len(probability)
     cells = costs.of_rows(columns, n_rows)
-    expected = np.empty((n_rows, len(costs.actions)))
-    best = np.empty(n_rows, dtype=np.int64)
+    expected = np.empty((len(costs.actions), n_rows))  # action by action, so that blocks are written in one piece
+    best = np.zeros(n_rows, dtype=np.int64)
     for rows in blocks(n_rows):
         share = np.ascontiguousarray(probability[rows].T)  # (n_states, n_block_rows)
-        block = np.stack([_weighted(share, line, rows) for line in cells])  # (n_actions, n_block_rows)
-        expected[rows] = block.T
-        best[rows] = first_least(block)
-    return Decisions(costs, probability, expected, best)
+        for a, line in enumerate(cells):
+            _weigh(share, line, rows, expected[a, rows])
+        _first_least(expected[:, rows], best[rows])
+    return Decisions(costs, probability, expected.T, best)
 
 
 def blocks(n_rows: int) -> Iterator[slice]:
@@ -160,28 +160,25 @@ def blocks(n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + _BLOCK_ROWS, n_rows))
 
 
-def first_least(block: FloatArray) -> IntArray:
+def _first_least(block: FloatArray, best: IntArray) -> None:
     """The position of the least of each column, the first one where several are; NaN never wins, as none gets here."""
-    least, best = block[0].copy(), np.zeros(block.shape[1], dtype=np.int64)
+    least = block[0].copy()
     for k in range(1, len(block)):
-        less = block[k] < least
-        np.copyto(best, k, where=less)
+        np.copyto(best, k, where=block[k] < least)
         np.minimum(least, block[k], out=least)
-    return best
 
 
-def _weighted(share: FloatArray, line: list[Any], rows: slice) -> FloatArray:
+def _weigh(share: FloatArray, line: list[Any], rows: slice, total: FloatArray) -> None:
     """sum_s p(s) cost[s], always in the same order, so that one row and a million give the same digits."""
     if all(isinstance(cell, float) and cell == line[0] for cell in line):
-        return np.full(share.shape[1], line[0])  # not cost * sum(p), which may miss the cost by a rounding
-    total = np.zeros(share.shape[1])
+        total[:] = line[0]  # not cost * sum(p), which may miss the cost by a rounding
+        return
+    total[:] = 0.0
     for p, cell in zip(share, line, strict=True):
-        if isinstance(cell, float):
-            if cell != 0.0:
-                total += p * cell
-        else:
+        if not isinstance(cell, float):
             total += p * cell[rows]
-    return total
+        elif cell != 0.0:
+            total += p * cell
 
 
 def as_labels(labels: Sequence[Label]) -> ObjectArray:
