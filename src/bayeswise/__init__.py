@@ -12,6 +12,7 @@ The way of the data is the order of the folders, and each imports only those abo
     posteriors/    normalising, the one exit from log space
     explanations/  weight of evidence as plain data, and its displays
     models/        frozen values made of schema, statistics and settings
+    networks/      belief networks: exact and sampled answers, learning, files
     decisions/     costs by name, and the action of least expected cost
     evaluation/    what decisions cost, and how good posteriors are
     estimators/    the scikit-learn faces of models
@@ -44,6 +45,7 @@ _HOMES = {
     "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",
     "ConceptClassifier": "bayeswise.estimators.concept",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
+    "BeliefNetwork": "bayeswise.networks",
     "Costs": "bayeswise.decisions.costs",
     "DecisionMaker": "bayeswise.estimators",
     "expected_cost_scorer": "bayeswise.estimators",

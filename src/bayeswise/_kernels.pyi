@@ -297,3 +297,34 @@ def recode_integers(
     starts: npt.NDArray[np.int64],
     code_of: npt.NDArray[np.int32],
 ) -> None: ...
+
+class JunctionTree:
+    """Cliques of a network for one question; tables are (n_configurations, n_states), the last parent fastest."""
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        parents: Sequence[Sequence[int]],
+        tables: Sequence[npt.NDArray[np.float64]],
+        relevant: Sequence[int],
+        observed: Sequence[int],
+        last: Sequence[int],
+        last_is_root: bool,
+        maximise_all: bool,
+    ) -> None: ...
+    @property
+    def n_cells(self) -> float: ...
+    @property
+    def n_cliques(self) -> int: ...
+    def posterior(
+        self, states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
+    ) -> tuple[npt.NDArray[np.float64], float]: ...
+    def marginals(
+        self, nodes: Sequence[int], states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
+    ) -> tuple[npt.NDArray[np.float64], float]: ...
+    def best(
+        self, states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
+    ) -> tuple[list[int], float]: ...
+    def batch(
+        self, codes: npt.NDArray[np.int32], columns: Sequence[int]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...

@@ -9,6 +9,7 @@
       DataError                       3   the data cannot be read
         SourceError                       the file or object is no table
         SchemaError                       the columns make no table (names, kinds, strays)
+        NetworkError                      nodes and tables make no distribution (cycles, names, rows)
         NonFiniteError                    an infinite cell
         SupportError                      a value that the family of its column does not allow
         StoreError                        the model file is damaged or from the future
@@ -22,6 +23,7 @@
         NotMergedError                    rows to forget that were never learned
         NotStreamableError                a family without a statistic of fixed size
         ImpossibleEvidenceError           what was observed has probability 0 in every state (0/0)
+        TooLargeError                     an exact answer needs more memory than is allowed
       CheckFailed                     5   a check of quality or cost was missed
 
 Messages say what is wrong, where, what was found, and end in what to type instead ("Fix: ...").
@@ -80,6 +82,10 @@ class SourceError(DataError):
 
 class SchemaError(DataError):
     """The columns make no table."""
+
+
+class NetworkError(DataError):
+    """Nodes and tables make no distribution: a cycle, an unknown name, a row that does not sum to one."""
 
 
 class NonFiniteError(DataError):
@@ -164,6 +170,10 @@ class NotStreamableError(FitError):
 
 class ImpossibleEvidenceError(FitError):
     """What was observed has probability 0 in every state, so that the posterior is 0/0: undefined, not zero."""
+
+
+class TooLargeError(FitError):
+    """An exact answer needs more memory than is allowed; the message says how much."""
 
 
 class CheckFailed(BayeswiseError):

@@ -1,0 +1,415 @@
+// Running a junction tree: messages up to the roots, and down again where every marginal is wanted.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "factors.hpp"
+
+namespace nb = nanobind;
+
+namespace factors {
+namespace {
+
+using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Owned = nb::ndarray<nb::numpy, double>;
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+Owned owned(std::vector<double>&& values, std::initializer_list<size_t> shape) {
+    auto* kept = new std::vector<double>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return Owned(kept->data(), shape.size(), shape.begin(), owner);
+}
+
+// What was observed: a state for each sliced node, a likelihood for each other node that has one.
+struct Findings {
+    std::vector<int32_t> state;               // -1: nothing
+    std::vector<const double*> likelihood;    // nullptr: nothing
+};
+
+template <typename T>
+struct Run {
+    const Tree& tree;
+    std::vector<std::vector<T>> potential, message;
+    double log_evidence = 0.0;
+    bool lost = false;  // something fell below what doubles can hold
+
+    explicit Run(const Tree& of) : tree(of), potential(of.cliques.size()), message(of.cliques.size()) {}
+
+    int64_t base(const Use& use, const Findings& seen) const {
+        int64_t offset = 0;
+        for (const auto& [node, stride] : use.fixed) offset += stride * seen.state[node];
+        return offset;
+    }
+
+    static void multiply(std::vector<T>& cells, const Walk& walk, int64_t offset, const T* factor) {
+        T* out = cells.data();
+        walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
+            if (step == 0) {
+                const T value = factor[from];
+                for (int64_t k = 0; k < count; ++k) out[cell + k] *= value;
+            } else {
+                for (int64_t k = 0; k < count; ++k) out[cell + k] *= factor[from + k * step];
+            }
+        });
+    }
+
+    static void multiply_table(std::vector<T>& cells, const Walk& walk, int64_t offset, const double* factor) {
+        if constexpr (std::is_same_v<T, double>) {
+            multiply(cells, walk, offset, factor);
+        } else {
+            T* out = cells.data();
+            walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
+                for (int64_t k = 0; k < count; ++k) out[cell + k] *= T(factor[from + k * step]);
+            });
+        }
+    }
+
+    void fill(int c, const Findings& seen, const std::vector<T>* prepared) {
+        const Clique& clique = tree.cliques[c];
+        std::vector<T>& cells = potential[c];
+        if (prepared) {
+            cells = *prepared;
+        } else {
+            cells.assign(size_t(clique.cells()), T(1.0));
+            for (const Use& use : clique.uses)
+                multiply_table(cells, use.walk, base(use, seen), tree.network.tables[use.node]);
+        }
+        for (const auto& [node, walk] : clique.findings)
+            if (seen.likelihood[node]) multiply_table(cells, walk, 0, seen.likelihood[node]);
+        for (int child : clique.children)
+            multiply(cells, tree.cliques[child].into_parent, 0, message[child].data());
+    }
+
+    // The message of a clique, divided by its largest entry; false if all of it is zero.
+    bool send(int c) {
+        const Clique& clique = tree.cliques[c];
+        std::vector<T>& out = message[c];
+        out.resize(size_t(clique.n_outer));
+        const T* cell = potential[c].data();
+        T top(0.0);
+        for (int64_t s = 0; s < clique.n_outer; ++s) {
+            T total = cell[0];
+            if (clique.maximise) {
+                for (int64_t k = 1; k < clique.n_inner; ++k)
+                    if (cell[k] > total) total = cell[k];
+            } else {
+                for (int64_t k = 1; k < clique.n_inner; ++k) total += cell[k];
+            }
+            cell += clique.n_inner;
+            out[s] = total;
+            if (total > top) top = total;
+        }
+        if (too_small(top)) lost = true;
+        if (is_zero(top)) return false;
+        for (T& entry : out) entry /= top;
+        log_evidence += log_of(top);
+        return true;
+    }
+
+    // Up to the roots; false if the evidence is impossible (or lost: then a wider number must decide).
+    bool collect(const Findings& seen, const std::vector<std::vector<T>>* prepared = nullptr) {
+        log_evidence = 0.0;
+        lost = false;
+        for (const Use& use : tree.constants) {
+            const double p = tree.network.tables[use.node][base(use, seen)];
+            if (p == 0.0) return log_evidence = kMinusInfinity, false;
+            log_evidence += std::log(p);
+        }
+        for (size_t c = 0; c < tree.cliques.size(); ++c) {
+            fill(int(c), seen, prepared && !(*prepared)[c].empty() ? &(*prepared)[c] : nullptr);
+            if (!send(int(c))) return log_evidence = kMinusInfinity, false;
+        }
+        return true;
+    }
+
+    // Down again: every potential becomes the joint posterior of its clique.
+    void distribute() {
+        std::vector<T> fresh;
+        for (size_t c = tree.cliques.size(); c-- > 0;) {
+            const Clique& clique = tree.cliques[c];
+            std::vector<T>& cells = potential[c];
+            if (clique.parent < 0) {
+                T total(0.0);
+                for (const T& cell : cells) total += cell;
+                for (T& cell : cells) cell /= total;
+                continue;
+            }
+            fresh.assign(size_t(clique.n_outer), T(0.0));
+            const std::vector<T>& above = potential[clique.parent];
+            clique.into_parent.over(0, [&](int64_t cell, int64_t at, int64_t count, int64_t step) {
+                if (step == 0) {
+                    T total = above[cell];
+                    for (int64_t k = 1; k < count; ++k) total += above[cell + k];
+                    fresh[at] += total;
+                } else {
+                    for (int64_t k = 0; k < count; ++k) fresh[at + k * step] += above[cell + k];
+                }
+            });
+            T* out = cells.data();
+            for (int64_t s = 0; s < clique.n_outer; ++s, out += clique.n_inner) {
+                T inner(0.0);  // what was sent up, before it was scaled
+                for (int64_t k = 0; k < clique.n_inner; ++k) inner += out[k];
+                T ratio(0.0);
+                if (!is_zero(inner)) {
+                    if (too_small(inner)) lost = true;
+                    ratio = fresh[s];
+                    ratio /= inner;
+                }
+                for (int64_t k = 0; k < clique.n_inner; ++k) out[k] *= ratio;
+            }
+        }
+    }
+
+    // The marginal of a node from the clique that eliminates it.
+    void marginal(int node, double* out) const {
+        const int c = tree.home[node];
+        for (const auto& [each, walk] : tree.cliques[c].findings) {
+            if (each != node) continue;
+            std::vector<T> sums(size_t(tree.network.sizes[node]), T(0.0));
+            walk.over(0, [&](int64_t cell, int64_t at, int64_t count, int64_t step) {
+                for (int64_t k = 0; k < count; ++k) sums[at + k * step] += potential[c][cell + k];
+            });
+            normalised(sums, out);
+        }
+    }
+
+    static void normalised(const std::vector<T>& cells, double* out) {
+        T total(0.0);
+        for (const T& cell : cells) total += cell;
+        for (size_t k = 0; k < cells.size(); ++k) {
+            T share = cells[k];
+            share /= total;
+            out[k] = plain(share);
+        }
+    }
+
+    // The best states of what was maximised, the first ones where several are best.
+    void trace_back(std::vector<int32_t>& state) const {
+        for (size_t c = tree.cliques.size(); c-- > 0;) {
+            const Clique& clique = tree.cliques[c];
+            if (!clique.maximise) continue;
+            int64_t s = 0, n_outside = 1;
+            size_t axis = 0;
+            for (; n_outside < clique.n_outer || (axis < clique.scope.size() && tree.home[clique.scope[axis]] != int(c));
+                 ++axis) {
+                const int node = clique.scope[axis];
+                s = s * tree.network.sizes[node] + state[node];
+                n_outside *= tree.network.sizes[node];
+            }
+            const T* cell = potential[c].data() + s * clique.n_inner;
+            int64_t best = 0;
+            for (int64_t k = 1; k < clique.n_inner; ++k)
+                if (cell[k] > cell[best]) best = k;
+            for (size_t k = clique.scope.size(); k-- > axis;) {
+                const int node = clique.scope[k];
+                state[node] = int32_t(best % tree.network.sizes[node]);
+                best /= tree.network.sizes[node];
+            }
+        }
+    }
+};
+
+// Calls `work` with doubles, and again with wide numbers if doubles could not hold what matters.
+template <typename Work>
+void widening(const Tree& tree, Work work) {
+    Run<double> run(tree);
+    if (work(run)) return;
+    Run<Wide> wide(tree);
+    work(wide);
+}
+
+class JunctionTree {
+public:
+    JunctionTree(const std::vector<int64_t>& sizes, const std::vector<std::vector<int>>& parents,
+                 const std::vector<Table>& tables, const std::vector<uint8_t>& relevant,
+                 const std::vector<uint8_t>& observed, const std::vector<int>& last, bool last_is_root,
+                 bool maximise_all)
+        : kept_(tables), observed_(observed), last_(last) {
+        const size_t n = sizes.size();
+        if (parents.size() != n || tables.size() != n || relevant.size() != n || observed.size() != n)
+            throw std::invalid_argument("one entry for each node is needed");
+        tree_.network.sizes = sizes;
+        tree_.network.parents = parents;
+        for (size_t node = 0; node < n; ++node) {
+            int64_t rows = 1;
+            for (int parent : parents[node]) rows *= sizes[parent];
+            if (int64_t(tables[node].shape(0)) != rows || int64_t(tables[node].shape(1)) != sizes[node])
+                throw std::invalid_argument("a table does not have the shape of its node and parents");
+            tree_.network.tables.push_back(tables[node].data());
+        }
+        tree_.compile(relevant, observed, last, last_is_root, maximise_all);
+    }
+
+    double n_cells() const { return tree_.n_cells; }
+    int64_t n_cliques() const { return int64_t(tree_.cliques.size()); }
+
+    // The normalised joint of the targets (empty if the evidence is impossible) and the log evidence.
+    std::pair<Owned, double> posterior(const std::vector<int32_t>& states,
+                                       const std::vector<std::pair<int, Vector>>& soft) const {
+        const Findings seen = findings(states, soft);
+        std::vector<double> out;
+        double log_evidence = kMinusInfinity;
+        {
+            nb::gil_scoped_release unlocked;
+            widening(tree_, [&](auto& run) {
+                const bool possible = run.collect(seen);
+                if (run.lost) return false;
+                log_evidence = run.log_evidence;
+                if (possible && tree_.root >= 0) {
+                    out.resize(run.potential[tree_.root].size());
+                    run.normalised(run.potential[tree_.root], out.data());
+                }
+                return true;
+            });
+        }
+        const size_t size = out.size();
+        return {owned(std::move(out), {size}), log_evidence};
+    }
+
+    // The marginals of some nodes, one after the other (empty if impossible), and the log evidence.
+    std::pair<Owned, double> marginals(const std::vector<int>& nodes, const std::vector<int32_t>& states,
+                                       const std::vector<std::pair<int, Vector>>& soft) const {
+        const Findings seen = findings(states, soft);
+        size_t size = 0;
+        for (int node : nodes) size += size_t(tree_.network.sizes.at(node));
+        std::vector<double> out(size);
+        double log_evidence = kMinusInfinity;
+        {
+            nb::gil_scoped_release unlocked;
+            widening(tree_, [&](auto& run) {
+                const bool possible = run.collect(seen);
+                if (run.lost) return false;
+                log_evidence = run.log_evidence;
+                if (!possible) return out.clear(), true;
+                run.distribute();
+                if (run.lost) return false;
+                double* place = out.data();
+                for (int node : nodes) {
+                    run.marginal(node, place);
+                    place += tree_.network.sizes[node];
+                }
+                return true;
+            });
+        }
+        const size_t found = out.size();
+        return {owned(std::move(out), {found}), log_evidence};
+    }
+
+    // The best state of each node that was maximised (-1 for the others), and the log of its probability.
+    std::pair<std::vector<int32_t>, double> best(const std::vector<int32_t>& states,
+                                                 const std::vector<std::pair<int, Vector>>& soft) const {
+        const Findings seen = findings(states, soft);
+        std::vector<int32_t> found(tree_.network.sizes.size(), -1);
+        double log_top = kMinusInfinity;
+        nb::gil_scoped_release unlocked;
+        widening(tree_, [&](auto& run) {
+            const bool possible = run.collect(seen);
+            if (run.lost) return false;
+            log_top = run.log_evidence;
+            if (possible) run.trace_back(found);
+            return true;
+        });
+        return {found, log_top};
+    }
+
+    // The posterior of the targets for each row, (n_rows, n_cells of the root), and the log evidence of each row.
+    // Columns are nodes; a code below 0 is a missing cell, which only nodes that are not sliced may have.
+    std::pair<Owned, Owned> batch(const Codes& codes, const std::vector<int>& columns) const {
+        const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
+        if (columns.size() != n_columns || tree_.root < 0) throw std::invalid_argument("columns do not fit the tree");
+        const size_t width = size_t(tree_.cliques[tree_.root].cells());
+        std::vector<double> out(n_rows * width, std::numeric_limits<double>::quiet_NaN()), log_evidence(n_rows);
+        {
+            nb::gil_scoped_release unlocked;
+            rows(codes, columns, out.data(), log_evidence.data(), n_rows, n_columns, width);
+        }
+        return {owned(std::move(out), {n_rows, width}), owned(std::move(log_evidence), {n_rows})};
+    }
+
+private:
+    Tree tree_;
+    std::vector<Table> kept_;
+    std::vector<uint8_t> observed_;
+    std::vector<int> last_;
+
+    Findings findings(const std::vector<int32_t>& states, const std::vector<std::pair<int, Vector>>& soft) const {
+        Findings seen{states, std::vector<const double*>(states.size(), nullptr)};
+        if (states.size() != tree_.network.sizes.size()) throw std::invalid_argument("one state for each node is needed");
+        for (size_t node = 0; node < states.size(); ++node)
+            if (observed_[node] && (states[node] < 0 || states[node] >= tree_.network.sizes[node]))
+                throw std::invalid_argument("an observed node has no state");
+        for (const auto& [node, likelihood] : soft) {
+            if (int64_t(likelihood.shape(0)) != tree_.network.sizes.at(node))
+                throw std::invalid_argument("a likelihood has one number for each state");
+            seen.likelihood[node] = likelihood.data();
+        }
+        return seen;
+    }
+
+    void rows(const Codes& codes, const std::vector<int>& columns, double* out, double* log_evidence, size_t n_rows,
+              size_t n_columns, size_t width) const {
+        const size_t n_nodes = tree_.network.sizes.size();
+        Findings seen{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)};
+        Run<double> run(tree_);
+        Run<Wide> wide(tree_);
+        std::vector<std::vector<double>> prepared(tree_.cliques.size());
+        for (size_t c = 0; c < tree_.cliques.size(); ++c) {
+            const auto& uses = tree_.cliques[c].uses;
+            if (std::any_of(uses.begin(), uses.end(), [](const Use& use) { return !use.fixed.empty(); })) continue;
+            prepared[c].assign(size_t(tree_.cliques[c].cells()), 1.0);
+            for (const Use& use : uses)
+                Run<double>::multiply(prepared[c], use.walk, 0, tree_.network.tables[use.node]);
+        }
+        std::vector<std::vector<double>> certain(n_columns);  // unit vectors, one after the other
+        for (size_t k = 0; k < n_columns; ++k) {
+            const int64_t size = tree_.network.sizes.at(columns[k]);
+            certain[k].assign(size_t(size * size), 0.0);
+            for (int64_t s = 0; s < size; ++s) certain[k][size_t(s * size + s)] = 1.0;
+        }
+        for (size_t row = 0; row < n_rows; ++row) {
+            for (size_t k = 0; k < n_columns; ++k) {
+                const int node = columns[k];
+                const int64_t code = codes(row, k), size = tree_.network.sizes[node];
+                if (observed_[node]) seen.state[node] = int32_t(code < 0 || code >= size ? 0 : code);
+                else seen.likelihood[node] = code < 0 || code >= size ? nullptr : certain[k].data() + code * size;
+            }
+            const bool possible = run.collect(seen, &prepared);
+            if (!run.lost) {
+                log_evidence[row] = run.log_evidence;
+                if (possible) run.normalised(run.potential[tree_.root], out + row * width);
+                continue;
+            }
+            const bool really = wide.collect(seen);
+            log_evidence[row] = wide.log_evidence;
+            if (really) wide.normalised(wide.potential[tree_.root], out + row * width);
+        }
+    }
+};
+
+}  // namespace
+}  // namespace factors
+
+void bind_factors(nb::module_& m) {
+    using factors::JunctionTree;
+    nb::class_<JunctionTree>(m, "JunctionTree")
+        .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&,
+                      const std::vector<factors::Table>&, const std::vector<uint8_t>&, const std::vector<uint8_t>&,
+                      const std::vector<int>&, bool, bool>())
+        .def_prop_ro("n_cells", &JunctionTree::n_cells)
+        .def_prop_ro("n_cliques", &JunctionTree::n_cliques)
+        .def("posterior", &JunctionTree::posterior)
+        .def("marginals", &JunctionTree::marginals)
+        .def("best", &JunctionTree::best)
+        .def("batch", &JunctionTree::batch);
+}

@@ -1,0 +1,17 @@
+"""Belief networks: a graph, a table for each node, and exact answers to any question about them.
+
+node.py tables.py graph.py network.py   what a network is, checked when it is made
+inference.py distribution.py rows.py    exact answers: one question, every node, whole tables of rows
+sampling.py                             rows drawn from it; answers with error bars where exact ones are too large
+formats/                                BIF, XMLBIF and Hugin files
+learning/                               tables and graphs from rows
+"""
+
+from __future__ import annotations
+
+from bayeswise.networks.distribution import Distribution, Explanation
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
+from bayeswise.networks.tables import noisy_max, noisy_or
+
+__all__ = ["BeliefNetwork", "Distribution", "Explanation", "Node", "noisy_max", "noisy_or"]

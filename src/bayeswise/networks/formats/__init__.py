@@ -1,0 +1,60 @@
+"""Files that hold networks: which format a path has, reading under caps, writing whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayeswise.foundation.errors import ParameterError, SourceError
+from bayeswise.networks.formats import bif, hugin, xmlbif
+from bayeswise.posteriors.states import guess
+from bayeswise.store.atomic import write_bytes
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+LARGEST_FILE = 64 << 20  # bytes
+
+_FORMATS: dict[str, tuple[Callable[[str, str], BeliefNetwork], Callable[[BeliefNetwork], str]]] = {
+    ".bif": (bif.parse, bif.text),
+    ".xmlbif": (xmlbif.parse, xmlbif.text),
+    ".xml": (xmlbif.parse, xmlbif.text),
+    ".net": (hugin.parse, hugin.text),
+}
+
+
+def read(path: str | os.PathLike[str]) -> BeliefNetwork:
+    """The network in a file; its suffix says the format."""
+    parse, _ = _format_of(path)
+    return parse(_content(path), Path(path).name)
+
+
+def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> None:
+    """The file is there when all of it is."""
+    _, text = _format_of(path)
+    write_bytes(path, text(network).encode("utf-8"))
+
+
+def _format_of(path: str | os.PathLike[str]) -> tuple[Callable[[str, str], BeliefNetwork], Callable[..., str]]:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMATS:
+        raise ParameterError(
+            f"{os.fspath(path)!r} has a suffix that stands for no format of networks", fix=guess(suffix, list(_FORMATS))
+        )
+    return _FORMATS[suffix]
+
+
+def _content(path: str | os.PathLike[str]) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise SourceError(f"cannot read {os.fspath(path)!r}: {error.strerror}", fix="give a file") from None
+    if len(data) > LARGEST_FILE:
+        raise SourceError(f"{os.fspath(path)!r} is larger than {LARGEST_FILE >> 20} MB", fix="give a smaller network")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

@@ -1,0 +1,237 @@
+"""The Interchange Format (BIF 0.15): variables with states, and a table for each of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation.errors import BayeswiseError, SourceError
+from bayeswise.networks.formats.tokens import (
+    MOST_CELLS,
+    MOST_NODES,
+    MOST_STATES,
+    Tokens,
+    quoted,
+    refuse_empty,
+    unquoted,
+)
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+
+@dataclass
+class _Draft:
+    """What has been read so far."""
+
+    name: str = "network"
+    states: dict[str, list[str]] = field(default_factory=dict)
+    parents: dict[str, list[str]] = field(default_factory=dict)
+    tables: dict[str, Any] = field(default_factory=dict)
+    n_cells: int = 0
+
+
+def parse(text: str, where: str) -> BeliefNetwork:
+    """The network that a text in BIF describes.
+
+    >>> parse('variable a { type discrete [ 2 ] { yes, no }; } probability ( a ) { table 0.3, 0.7; }', "a.bif")
+    BeliefNetwork(1 nodes, 0 edges: a)
+    """
+    from bayeswise.networks.network import BeliefNetwork
+    from bayeswise.networks.node import Node
+
+    tokens = Tokens(text, where, marks="{}()[];,|", comment="//")
+    draft = _Draft()
+    while tokens.next:
+        _block(tokens, draft)
+    refuse_empty(draft.states, where)
+    for name in draft.states:
+        if name not in draft.tables:
+            raise SourceError(f"{where}: the variable {name!r} has no probability block", fix="add one")
+    try:
+        nodes = [Node(n, levels, draft.tables[n], draft.parents[n]) for n, levels in draft.states.items()]
+        return BeliefNetwork(nodes, name=draft.name)
+    except BayeswiseError as error:
+        raise type(error)(f"{where}: {error.what}", fix=error.fix) from None
+
+
+def _block(tokens: Tokens, draft: _Draft) -> None:
+    word = tokens.take()
+    if word == "network":
+        draft.name = tokens.name("the name of the network")
+        tokens.expect("{")
+        _properties(tokens)
+    elif word == "variable":
+        _variable(tokens, draft)
+    elif word == "probability":
+        _probability(tokens, draft)
+    else:
+        tokens.fail(f"expected network, variable or probability; found {word!r}", back=1)
+
+
+def _properties(tokens: Tokens) -> None:
+    """Pass over `property ...;` up to the closing brace."""
+    while tokens.next != "}":
+        if tokens.next != "property":
+            tokens.fail(f"expected property or }}; found {tokens.next or 'the end of the file'!r}")
+        tokens.until(";")
+    tokens.expect("}")
+
+
+def _variable(tokens: Tokens, draft: _Draft) -> None:
+    name = tokens.name("the name of a variable")
+    if name in draft.states:
+        tokens.fail(f"the variable {name!r} is there twice", back=1)
+    if len(draft.states) >= MOST_NODES:
+        tokens.fail(f"more than {MOST_NODES} variables", back=1)
+    tokens.expect("{")
+    while tokens.next not in ("}", ""):
+        word = tokens.take()
+        if word == "type":
+            draft.states[name] = _states(tokens, name)
+        elif word == "property":
+            tokens.until(";")
+        else:
+            tokens.fail(f"expected type or property; found {word!r}", back=1)
+    tokens.expect("}")
+    if name not in draft.states:
+        tokens.fail(f"the variable {name!r} has no type", back=1, fix="write type discrete [ 2 ] { yes, no };")
+
+
+def _states(tokens: Tokens, name: str) -> list[str]:
+    if tokens.next != "discrete":
+        tokens.fail(f"the variable {name!r} is of type {tokens.next!r}; only discrete ones are known")
+    tokens.take()
+    tokens.expect("[")
+    n_states = tokens.number()
+    if not 1 <= n_states <= MOST_STATES:
+        tokens.fail(f"the variable {name!r} has {n_states} states; 1 to {MOST_STATES} are allowed", back=1)
+    tokens.expect("]")
+    tokens.expect("{")
+    states = [unquoted(token) for token in tokens.until("}")]
+    if len(states) != n_states:
+        tokens.fail(f"the variable {name!r} declares {n_states} states and names {len(states)}", back=1)
+    if len(set(states)) < n_states:
+        tokens.fail(f"the variable {name!r} has a state twice", back=1)
+    tokens.expect(";")
+    return states
+
+
+def _probability(tokens: Tokens, draft: _Draft) -> None:
+    tokens.expect("(")
+    name = _known(tokens, draft)
+    if name in draft.tables:
+        tokens.fail(f"the probabilities of {name!r} are there twice", back=1)
+    parents: list[str] = []
+    if tokens.next == "|":
+        tokens.take()
+        parents.append(_known(tokens, draft))
+        while tokens.next == ",":
+            tokens.take()
+            parents.append(_known(tokens, draft))
+    tokens.expect(")")
+    tokens.expect("{")
+    n_rows = math.prod(len(draft.states[parent]) for parent in parents)
+    draft.n_cells += n_rows * len(draft.states[name])
+    if draft.n_cells > MOST_CELLS:
+        tokens.fail(f"the table of {name!r} brings the network to {draft.n_cells} cells; {MOST_CELLS} are allowed")
+    draft.parents[name] = parents
+    draft.tables[name] = _table(tokens, draft, name, parents, n_rows)
+
+
+def _known(tokens: Tokens, draft: _Draft) -> str:
+    name = tokens.name("the name of a variable")
+    if name not in draft.states:
+        from bayeswise.posteriors.states import guess
+
+        tokens.fail(f"there is no variable {name!r} before this line", back=1, fix=guess(name, list(draft.states)))
+    return name
+
+
+def _table(tokens: Tokens, draft: _Draft, name: str, parents: list[str], n_rows: int) -> Any:
+    states = [{state: k for k, state in enumerate(draft.states[parent])} for parent in parents]
+    width = len(draft.states[name])
+    rows: dict[int, list[float]] = {}
+    default: list[float] | None = None
+    while tokens.next != "}":
+        word = tokens.take()
+        if word == "table":
+            return _whole_table(tokens, name, n_rows, width)
+        if word == "property":
+            tokens.until(";")
+        elif word == "default":
+            default = _row(tokens, name, width)
+        elif word == "(":
+            place = _configuration(tokens, parents, states)
+            if place in rows:
+                tokens.fail(f"the table of {name!r} has a row twice", back=1)
+            rows[place] = _row(tokens, name, width)
+        else:
+            tokens.fail(f"expected a row of {name!r}; found {word or 'the end of the file'!r}", back=1)
+    if len(rows) < n_rows and default is None:
+        tokens.fail(f"the table of {name!r} has {len(rows)} of {n_rows} rows", fix="add the others, or a default")
+    tokens.expect("}")
+    table = np.empty((n_rows, width))
+    if default is not None:
+        table[:] = default
+    for place, row in rows.items():
+        table[place] = row
+    return table
+
+
+def _whole_table(tokens: Tokens, name: str, n_rows: int, width: int) -> Any:
+    """All numbers at once; in this form the parents change fastest, not the node."""
+    numbers = tokens.numbers(tokens.until(";"))
+    if len(numbers) != n_rows * width:
+        tokens.fail(f"the table of {name!r} has {len(numbers)} numbers; {n_rows * width} are needed", back=1)
+    tokens.expect("}")
+    return np.array(numbers).reshape(width, n_rows).T
+
+
+def _row(tokens: Tokens, name: str, width: int) -> list[float]:
+    numbers = tokens.numbers(tokens.until(";"))
+    if len(numbers) != width:
+        tokens.fail(f"a row of {name!r} has {len(numbers)} numbers for {width} states", back=1)
+    return numbers
+
+
+def _configuration(tokens: Tokens, parents: list[str], states: list[dict[str, int]]) -> int:
+    words = tokens.until(")")
+    if len(words) != len(parents):
+        tokens.fail(f"{len(words)} states for {len(parents)} parents: {', '.join(parents)}", back=1)
+    place = 0
+    for word, parent, codes in zip(words, parents, states, strict=True):
+        code = codes.get(unquoted(word))
+        if code is None:
+            tokens.fail(f"{parent!r} has no state {unquoted(word)!r}", back=1)
+        place = place * len(codes) + code
+    return place
+
+
+def text(network: BeliefNetwork) -> str:
+    """The network in BIF; every number is written so that it comes back to the last bit."""
+    return "\n".join(_lines(network)) + "\n"
+
+
+def _lines(network: BeliefNetwork) -> Iterator[str]:
+    yield f"network {quoted(network.name)} {{\n}}"
+    for name in network:
+        states = ", ".join(map(quoted, network.states(name)))
+        yield f"variable {quoted(name)} {{"
+        yield f"  type discrete [ {len(network.states(name))} ] {{ {states} }};\n}}"
+    for name in network:
+        parents, rows = network.parents(name), network.table(name).tolist()
+        given = f" | {', '.join(map(quoted, parents))}" if parents else ""
+        yield f"probability ( {quoted(name)}{given} ) {{"
+        if not parents:
+            yield f"  table {', '.join(map(repr, rows[0]))};"
+        else:
+            keys = itertools.product(*([quoted(state) for state in network.states(parent)] for parent in parents))
+            for key, row in zip(keys, rows, strict=True):
+                yield f"  ({', '.join(key)}) {', '.join(map(repr, row))};"
+        yield "}"

@@ -1,0 +1,80 @@
+"""Networks for tests: random ones with zeros in their tables, and an oracle that sums the whole joint."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.tables.labels import Label
+
+YES_NO = ["yes", "no"]
+
+
+def random_network(seed: int, n_nodes: int = 6, zeros: float = 0.3, most_states: int = 3) -> BeliefNetwork:
+    """Nodes in a shuffled order, up to three parents each, a share of the entries zero."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(1, most_states + 1, n_nodes)
+    nodes = []
+    for k in range(n_nodes):
+        above = generator.choice(k, size=min(k, int(generator.integers(0, 4))), replace=False) if k else []
+        n_rows = int(np.prod([sizes[p] for p in above], dtype=int))
+        table = generator.dirichlet(np.ones(sizes[k]), n_rows) * (generator.random((n_rows, sizes[k])) >= zeros)
+        table[table.sum(axis=1) == 0, 0] = 1.0
+        table /= table.sum(axis=1, keepdims=True)
+        nodes.append(Node(f"n{k}", [f"s{j}" for j in range(sizes[k])], table, [f"n{p}" for p in above]))
+    generator.shuffle(nodes)  # type: ignore[arg-type]
+    return BeliefNetwork(nodes)
+
+
+def joint_by_enumeration(network: BeliefNetwork) -> dict[tuple[Label, ...], float]:
+    """P of every combination of states, in the order of the nodes: the product of the tables."""
+    joint = {}
+    places = {name: k for k, name in enumerate(network)}
+    for states in itertools.product(*(network.states(name) for name in network)):
+        p = 1.0
+        for name, state in zip(network, states, strict=True):
+            row = 0
+            for parent in network.parents(name):
+                row = row * len(network.states(parent)) + network.states(parent).index(states[places[parent]])
+            p *= float(network.table(name)[row, network.states(name).index(state)])
+        joint[states] = p
+    return joint
+
+
+def summed(
+    network: BeliefNetwork,
+    joint: Mapping[tuple[Label, ...], float],
+    nodes: list[str],
+    evidence: Mapping[str, Any],
+    soft: Mapping[str, Mapping[Any, float]] | None = None,
+) -> tuple[dict[tuple[Label, ...], float], float]:
+    """P(nodes, evidence) for all states of the nodes, and P(evidence)."""
+    places = {name: k for k, name in enumerate(network)}
+    found = dict.fromkeys(itertools.product(*(network.states(name) for name in nodes)), 0.0)
+    for states, p in joint.items():
+        if all(states[places[name]] == state for name, state in evidence.items()):
+            for name, likelihood in (soft or {}).items():
+                p *= likelihood[states[places[name]]]
+            found[tuple(states[places[name]] for name in nodes)] += p
+    return found, sum(found.values())
+
+
+def asia() -> BeliefNetwork:
+    """Lauritzen and Spiegelhalter (1988): a visit to Asia, smoking, and shortness of breath."""
+    return BeliefNetwork(
+        [
+            Node("visit", YES_NO, 0.01),
+            Node("tuberculosis", YES_NO, {"yes": 0.05, "no": 0.01}, ["visit"]),
+            Node("smoking", YES_NO, 0.5),
+            Node("cancer", YES_NO, {"yes": 0.1, "no": 0.01}, ["smoking"]),
+            Node("bronchitis", YES_NO, {"yes": 0.6, "no": 0.3}, ["smoking"]),
+            Node("either", YES_NO, [1.0, 1.0, 1.0, 0.0], ["tuberculosis", "cancer"]),
+            Node("x-ray", YES_NO, {"yes": 0.98, "no": 0.05}, ["either"]),
+            Node("dyspnoea", YES_NO, [0.9, 0.7, 0.8, 0.1], ["either", "bronchitis"]),
+        ],
+        name="asia",
+    )
