@@ -3,6 +3,7 @@
     held_out.py       posteriors of rows with their state: as they are, leave-one-out, folds by subtraction
     evaluate.py       cost per case beside what else one could do    intervals.py   a mean and where it lies
     comparison.py     two ways to decide on the same rows            curves.py      thresholds, coverage, cost curves
+    parameter_draws.py   how sure a decision is, from what the rows leave open about the parameters
     reliability.py    calibration, and scores taken apart            empty_columns.py  tests that could be made
     plain.py text.py report.py svg.py displays/   JSON, a terminal, a page, pictures
 """
@@ -10,6 +11,7 @@
 from bayeswise.evaluation.comparison import Comparison, compare
 from bayeswise.evaluation.curves import Curve, cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation, evaluate
+from bayeswise.evaluation.parameter_draws import decision_doubt, posterior_draws
 from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
 
 __all__ = [
@@ -22,8 +24,10 @@ __all__ = [
     "compare",
     "cost_curve",
     "coverage_curve",
+    "decision_doubt",
     "evaluate",
     "log_parts",
+    "posterior_draws",
     "reliability",
     "threshold_curve",
 ]

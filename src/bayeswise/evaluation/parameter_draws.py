@@ -1,0 +1,130 @@
+"""Posteriors of rows under parameters drawn from what the learned rows leave open, for a naive Bayes model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.doubt import DecisionDoubt, doubt_of
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.logspace import log
+from bayeswise.models.naive_bayes.categories import CategoryScores
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+
+
+def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> FloatArray:
+    """(n, n_rows, n_states) the posterior of each row under n draws of the parameters.
+
+    Shares of classes and of levels are Dirichlet with the counts and the imagined rows of the smoothing; mean and
+    variance of a normal column have the posterior of the reference prior, variance ~ n s^2 / chi^2(n - 1) and
+    mean ~ N(m, variance / n). Columns of other families and texts stay at their estimates.
+    """
+    if not isinstance(model, NaiveBayesModel):
+        raise FitError(f"{type(model).__name__} has no parameters to draw", fix="use a naive Bayes model")
+    if n < 1:
+        raise ParameterError(f"{n} draws", fix="draw at least once")
+    generator = np.random.default_rng(seed)
+    batches = list(model.batches(table))
+    draws = []
+    for _ in range(n):
+        tables = _Drawn(model, generator)
+        parts = [normalise(tables.log_joint(batch)).probability for batch in batches]
+        draws.append(np.concatenate(parts) if parts else np.zeros((0, len(model.classes))))
+    return np.stack(draws)
+
+
+def decision_doubt(model: Any, table: Any, costs: Any, *, n: int = 200, seed: int = 0) -> DecisionDoubt:
+    """How probably each row's action is truly the best one, and what it is expected to lose if it is not.
+
+    >>> import bayeswise as bw
+    >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
+    >>> costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}
+    >>> few, many = (bw.fit(rows * k, target="play") for k in (1, 100))
+    >>> [bool(decision_doubt(m, rows[:1], costs).confidence[0] > 0.99) for m in (few, many)]
+    [False, True]
+    """
+    return doubt_of(posterior_draws(model, table, n=n, seed=seed), costs, states=model.classes, rows=table)
+
+
+class _Drawn:
+    """One draw of every parameter, ready to score batches."""
+
+    def __init__(self, model: NaiveBayesModel, generator: np.random.Generator) -> None:
+        self.model = model
+        self.log_prior = _drawn_prior(model, generator)
+        self.parts: list[tuple[Any, Any]] = [(scores, _drawn(scores, generator)) for scores in model.scores]
+
+    def log_joint(self, batch: Batch) -> FloatArray:
+        total = np.tile(self.log_prior, (batch.n_rows, 1))  # (n_rows, n_states)
+        for scores, drawn in self.parts:
+            if drawn is None:
+                scores.add_to(total, batch)
+            elif isinstance(scores, CategoryScores):
+                _add_categories(total, scores, drawn, batch)
+            else:
+                _add_numbers(total, scores, drawn, batch)
+        return total
+
+
+def _drawn(scores: Any, generator: np.random.Generator) -> Any:
+    if isinstance(scores, CategoryScores):
+        return [_drawn_levels(table, generator) for table in scores.tables]
+    return _drawn_normals(scores, generator) if isinstance(scores, NormalScores) else None
+
+
+def _drawn_prior(model: NaiveBayesModel, generator: np.random.Generator) -> FloatArray:
+    if model.settings.class_prior is not None:
+        return model.log_prior
+    return _log_dirichlet(model.class_weight + model.settings.prior_smoothing, generator)
+
+
+def _log_dirichlet(weight: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """Shares along the last axis; a weight of 0 has the share 0, and weights that are all 0 share evenly."""
+    drawn = generator.standard_gamma(np.maximum(weight, 0.0))
+    total = drawn.sum(axis=-1, keepdims=True)
+    even = np.full(weight.shape, 1.0 / weight.shape[-1])
+    return log(np.where(total > 0, drawn / np.where(total > 0, total, 1.0), even))
+
+
+def _drawn_levels(table: Any, generator: np.random.Generator) -> FloatArray:
+    """(n_cells, n_states)"""
+    weight = table.count + table.imagined.by_cell(table.count.shape[1])  # (n_states, n_cells)
+    return _log_dirichlet(weight, generator).T
+
+
+def _drawn_normals(scores: NormalScores, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    weight = scores.statistic.weight.to_floats()  # (n_states, n_columns)
+    mean, stddev = scores.parameters.mean, scores.parameters.stddev
+    open_ = (weight > 1.0) & (stddev > 0.0)
+    freedom = np.where(open_, weight - 1.0, 1.0)
+    spread = np.where(open_, stddev * np.sqrt(weight / generator.chisquare(freedom)), stddev)
+    at = mean + np.where(open_, spread / np.sqrt(np.maximum(weight, 1.0)), 0.0) * generator.standard_normal(mean.shape)
+    return at, spread
+
+
+def _add_categories(total: FloatArray, scores: CategoryScores, drawn: list[FloatArray], batch: Batch) -> None:
+    for table, log_cells, position in zip(scores.tables, drawn, scores.positions.tolist(), strict=True):
+        codes = batch.codes[:, position]
+        unseen = codes == UNSEEN
+        if unseen.any():
+            total[unseen] += table.log_unseen()
+        cells = np.where(codes == MISSING, table.n_levels if table.column.missing == "level" else -1, codes)
+        present = cells >= 0
+        total[present] += log_cells[cells[present]]
+
+
+def _add_numbers(
+    total: FloatArray, scores: NormalScores, drawn: tuple[FloatArray, FloatArray], batch: Batch
+) -> None:
+    mean, stddev = drawn
+    for c, position in enumerate(scores.positions.tolist()):
+        if not scores.varies[c]:
+            continue
+        x = batch.values[:, position]
+        z = (x[:, None] - mean[:, c]) / stddev[:, c]
+        total += np.where(np.isnan(x)[:, None], 0.0, -0.5 * z * z - np.log(stddev[:, c]))
