@@ -41,6 +41,7 @@ _HOMES = {
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",
+    "DescriptionLengthTree": "bayeswise.estimators.description_length_tree",
     "average": "bayeswise.models.averaging",
     "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",
     "ConceptClassifier": "bayeswise.estimators.concept",

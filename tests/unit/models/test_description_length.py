@@ -1,0 +1,144 @@
+"""Description length: NML against enumeration, cuts, codes, choices and pruned trees."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bayeswise as bw
+from bayeswise.estimators.description_length_tree import DescriptionLengthTree
+from bayeswise.models.averaged_naive_bayes import averaged
+from bayeswise.models.description_length import cut_points, description_length, log_regret, nml_bits, select
+
+GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (5, 2), (4, 3), (6, 3), (5, 4), (3, 5), (7, 1)])
+def test_the_regret_equals_the_sum_over_all_sequences(n: int, k: int) -> None:
+    total = 0.0
+    for sequence in product(range(k), repeat=n):
+        counts = np.bincount(sequence, minlength=k)
+        total += math.prod((c / n) ** c for c in counts.tolist() if c)
+    assert math.exp(log_regret(n, k)) == pytest.approx(total, rel=1e-12)
+
+
+def test_nml_lengths_are_those_of_a_code() -> None:
+    n, k = 6, 3
+    kraft = sum(2.0 ** -sum(nml_bits(np.bincount(s, minlength=k))) for s in product(range(k), repeat=n))
+    assert kraft == pytest.approx(1.0, rel=1e-12)
+
+
+def test_the_regret_of_many_rows_grows_by_half_a_log_for_each_parameter() -> None:
+    grown = log_regret(1_000_000, 5) - log_regret(10_000, 5)
+    assert grown == pytest.approx(0.5 * 4 * math.log(100.0), abs=0.03)
+
+
+def test_a_class_boundary_is_cut_and_noise_is_not() -> None:
+    generator = np.random.default_rng(0)
+    x = np.concatenate([generator.uniform(0, 1, 100), generator.uniform(2, 3, 100), generator.uniform(4, 5, 100)])
+    cuts = cut_points(x, np.repeat([0, 1, 0], 100))
+    assert len(cuts) == 2 and 1 < cuts[0] < 2 and 3 < cuts[1] < 4
+    assert len(cut_points(generator.normal(size=300), generator.integers(0, 2, 300))) == 0
+    assert len(cut_points(np.full(5, 2.0), np.array([0, 1, 0, 1, 0]))) == 0
+    assert len(cut_points(np.array([]), np.array([], dtype=np.int32))) == 0
+
+
+def test_iris_is_cut_where_the_flowers_differ() -> None:
+    X, y = load_iris(return_X_y=True)
+    cuts = cut_points(X[:, 2], y)
+    assert cuts[0] == pytest.approx(2.45)
+    assert cuts[1] == pytest.approx(4.75)
+
+
+def test_bits_of_the_evidence_code_are_minus_log2_of_the_evidence() -> None:
+    model = bw.fit(GOLF, target="play")
+    length = description_length(model)
+    assert [part.name for part in length.parts] == ["play", "outlook", "temperature", "humidity", "wind"]
+    assert length.bits == pytest.approx(sum(part.bits for part in length.parts))
+    assert length.parts[0].bits == pytest.approx(math.log2(15 * math.comb(14, 5)), rel=1e-12)
+
+
+def test_the_shortest_description_is_the_most_probable_structure() -> None:
+    columns = ["outlook", "temperature", "humidity", "wind"]
+    plain = bw.fit(GOLF, target="play")
+    structures = {str(k): averaged(plain, {c: float(k >> j & 1) for j, c in enumerate(columns)}) for k in range(16)}
+    found = select(structures)
+    weights = bw.average(structures).weights
+    assert found.best == max(weights, key=lambda name: weights[name])
+    assert found.model is structures[found.best]
+
+
+def test_all_three_codes_rank_a_real_column_above_noise() -> None:
+    generator = np.random.default_rng(2)
+    y = generator.integers(0, 2, 400)
+    rows = [{"a": f"v{v ^ (generator.random() < 0.2)}", "b": f"v{generator.integers(2)}", "y": f"c{v}"} for v in y]
+    model = bw.fit(rows, target="y")
+    for code in ("evidence", "two-part", "nml"):
+        bits = {part.name: part.bits for part in description_length(model, code).parts}
+        assert bits["a"] < 0.8 * 400 < 0.95 * 400 < bits["b"]
+
+
+def test_codes_that_do_not_exist_are_refused_with_one_that_does() -> None:
+    rows = [{"x": float(k), "y": "ab"[k % 2]} for k in range(10)]
+    model = bw.fit(rows, target="y", kinds={"x": "number"})
+    assert description_length(model, "two-part").bits > 0
+    with pytest.raises(bw.UsageError, match="no nml code"):
+        description_length(model, "nml")
+    with pytest.raises(bw.UsageError, match="average over structures"):
+        description_length(averaged(model), "two-part")
+    with pytest.raises(bw.UsageError, match="needs a table"):
+        select({"a": lambda table: model})
+
+
+@parametrize_with_checks([DescriptionLengthTree(), DescriptionLengthTree(code="nml")])
+def test_scikit_learn_finds_nothing_to_complain_about(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_a_tree_of_noise_is_pruned_to_its_root_unless_noise_is_a_list_of_exceptions() -> None:
+    generator = np.random.default_rng(1)
+    X, y = generator.normal(size=(300, 5)), generator.integers(0, 2, 300)
+    assert DescriptionLengthTree(code="nml").fit(X, y).n_leaves_ == 1
+    full = DecisionTreeClassifier(random_state=0).fit(X, y).get_n_leaves()
+    assert 1 < DescriptionLengthTree().fit(X, y).n_leaves_ < full
+
+
+def test_the_pruned_tree_has_the_fewest_bits_of_all_prunings() -> None:
+    generator = np.random.default_rng(7)
+    X = generator.integers(0, 4, size=(30, 2)).astype(float)
+    y = ((X[:, 0] > 1) ^ (generator.random(30) < 0.15)).astype(int)
+    model = DescriptionLengthTree(max_depth=3).fit(X, y)
+    tree = model.tree_.tree_
+    counts = np.rint(tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None])
+    thresholds = [len(np.unique(column)) - 1 for column in X.T]
+
+    def all_costs(node: int) -> list[float]:
+        wrong = counts[node].sum() - counts[node].max()
+        as_leaf = 1 + 1 + wrong * (math.log2(30) + 1)
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left < 0:
+            return [as_leaf]
+        split = 1 + 1 + math.log2(thresholds[tree.feature[node]])
+        return [as_leaf, *(split + a + b for a in all_costs(left) for b in all_costs(right))]
+
+    assert model.bits_ == pytest.approx(min(all_costs(0)), rel=1e-12)
+
+
+def test_pruning_by_bits_keeps_the_accuracy_of_the_full_tree_with_a_fraction_of_its_leaves() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    pruned, full = DescriptionLengthTree().fit(X, y), DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert pruned.n_leaves_ < 0.5 * full.get_n_leaves()
+    ours, theirs = (
+        cross_val_score(model, X, y, cv=5).mean()
+        for model in (DescriptionLengthTree(), DecisionTreeClassifier(random_state=0))
+    )
+    assert ours > theirs - 0.02
