@@ -223,6 +223,15 @@ def test_a_test_that_is_too_dear_is_not_made(bayeswise: Command, golf_model: Pat
     assert found["tests"][0]["value"] <= found["perfect_information"] + 1e-9
 
 
+def test_a_model_of_whole_rows_has_no_single_tests(bayeswise: Command, tmp_path: Path, play: Path) -> None:
+    generator = np.random.default_rng(0)
+    y = np.array(["no", "yes"])[generator.integers(0, 2, 40)]
+    bw.GaussianBayes().fit(generator.normal(size=(40, 2)), y).model_.save(tmp_path / "gauss.bayeswise")
+    answer = bayeswise("next-test", tmp_path / "gauss.bayeswise", "--costs", play)
+    assert answer.code == 4
+    assert "no naive Bayes model" in answer.err
+
+
 def test_number_columns_have_a_value_too(bayeswise: Command, credit: Path) -> None:
     answer = bayeswise("next-test", credit, "--row", "amount=5000", "--costs", TOML, "--json")
     found = {test["column"]: test for test in json.loads(answer.out)["tests"]}

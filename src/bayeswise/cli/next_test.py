@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli import columns, costs_option
+from bayeswise.foundation.errors import FitError
 
 if TYPE_CHECKING:
     from bayeswise.decisions.information import NextTest
@@ -46,6 +47,10 @@ def run(
     from bayeswise.posteriors.prior_shift import shifted
 
     fitted = load(model)
+    if not hasattr(fitted, "alternatives"):
+        raise FitError(
+            f"{model} is no naive Bayes model, so that nothing is known of a single column", fix="fit one to the same rows"
+        )
     decision = costs_option.read_decision(costs, fitted)
     one = typed_row(fitted, row or [], null)
     account = fitted.explain(one.batch)
