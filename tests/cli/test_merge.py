@@ -78,3 +78,13 @@ def test_a_file_that_is_no_model_is_not_replaced(bayeswise: Command, golf_model:
     notes = write("notes", "notes.txt")
     assert bayeswise("merge", golf_model, golf_model, "-o", notes).code == 2
     assert notes.read_text() == "notes"
+
+
+def test_models_of_different_kinds_cannot_be_merged(bayeswise: Command, golf_model: Path, write: Write) -> None:
+    from bayeswise.models import gaussian_bayes
+
+    other = golf_model.with_name("gaussian")
+    gaussian_bayes.fit(str(write("x,y\n1,a\n2,a\n4,b\n7,b\n")), target="y").save(other)
+    answer = bayeswise("merge", golf_model, other, "-o", golf_model.with_name("out"))
+    assert answer.code == 4
+    assert "merge models of the same kind" in answer.err

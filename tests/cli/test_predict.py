@@ -106,6 +106,24 @@ def test_classes_that_are_numbers_come_back_as_numbers(bayeswise: Command, write
     assert [json.loads(line)["y"] for line in lines] == [0, 1]
 
 
+def test_other_classifiers_answer_too(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+    from bayeswise.models import gaussian_bayes
+
+    rows = write("x,z,y\n" + "".join(f"{k % 7 + 2 * (k % 2)}.5,{k % 5},{'ab'[k % 2]}\n" for k in range(60)))
+    model = gaussian_bayes.fit(str(rows), target="y")
+    model.save(tmp_path / "m")
+    _, answered = table(bayeswise("predict", tmp_path / "m", rows, "--proba", "--evidence").out)
+    assert [row[3] for row in answered] == model.predict(str(rows))
+    assert np.array_equal([[float(p) for p in row[4:6]] for row in answered], model.predict_proba(str(rows)))
+    assert np.array_equal([float(row[6]) for row in answered], model.log_evidence(str(rows)))
+    facts = json.loads(bayeswise("inspect", tmp_path / "m", "--json").out)
+    assert facts["columns"][0]["learned"]["mean"]["b"] == pytest.approx(model.means[1, 0])
+    assert bayeswise("inspect", tmp_path / "m").code == 0
+    refused = bayeswise("explain", tmp_path / "m", rows)
+    assert refused.code == 4
+    assert "holds a gaussian-bayes model" in refused.err
+
+
 def test_columns_can_be_chosen(bayeswise: Command, golf_model: Path, golf: Path) -> None:
     assert table(bayeswise("predict", golf_model, golf, "--columns", "none").out)[0] == ["play"]
     chosen = table(bayeswise("predict", golf_model, golf, "--columns", "wind,outlook").out)

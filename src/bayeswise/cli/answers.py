@@ -11,7 +11,6 @@ import numpy as np
 from bayeswise.cli.reading import Watched
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError
-from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label
@@ -112,13 +111,13 @@ class Tally:
 class Answers:
     """The rows of a table with a model's answers, as columns, chunk by chunk."""
 
-    def __init__(self, model: NaiveBayesModel, source: Watched, layout: Layout) -> None:
+    def __init__(self, model: Any, source: Watched, layout: Layout) -> None:
         self.model = model
         self.source = source
         self.layout = layout
         self.tally = Tally()
         self._encoder = Encoder(
-            model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None
+            model.schema, learning=False, vocabularies=getattr(model, "vocabularies", {}), batch_rows=None
         )
         self._stray_counts: dict[str, int] = {}
 
@@ -136,16 +135,14 @@ class Answers:
         self._finish()
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
-        log_joint = self.model.log_joint(batch)  # (n_rows, n_states)
-        best = np.argmax(log_joint, axis=1)
-        self._refuse_impossible(log_joint[np.arange(batch.n_rows), best], chunk)
+        log_relative = getattr(self.model, "log_relative", self.model.log_joint)(batch)  # (n_rows, n_states)
+        best = np.argmax(log_relative, axis=1)
+        self._refuse_impossible(log_relative[np.arange(batch.n_rows), best], chunk)
         yield list(map(self.model.classes.__getitem__, best.tolist()))
-        if self.layout.probabilities or self.layout.evidence is not None:
-            posterior = self.model.posterior(batch)
-            if self.layout.probabilities:
-                yield from posterior.probability.T.tolist()
-            if self.layout.evidence is not None:
-                yield posterior.log_evidence.tolist()
+        if self.layout.probabilities:
+            yield from self.model.predict_proba(batch).T.tolist()
+        if self.layout.evidence is not None:
+            yield self.model.log_evidence(batch).tolist()
 
     def _refuse_impossible(self, log_best: FloatArray, chunk: Chunk) -> None:
         impossible = np.isneginf(log_best)

@@ -51,12 +51,12 @@ def run(
     The bars are log-odds: to the right they speak for the answer, to the left for its rival. With --against,
     --flip looks for the least change that makes that class win.
     """
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.one_row import row_of_table, typed_row
     from bayeswise.cli.reasons import change_text, change_to, draw, facts_of, rival_in, show
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.models.files import load
 
-    fitted = load(model)
+    fitted = load_for("explain", model, "explain", "alternatives")
     for out in (html, png):
         if out is not None:
             check_output(out, [model, *(files or ())])

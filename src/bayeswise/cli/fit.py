@@ -103,9 +103,9 @@ def run(
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
     new one is whole.
     """
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.cli.wanted import Wanted, beliefs, facts_of
-    from bayeswise.models.files import load
     from bayeswise.models.naive_bayes.learning import learned_like
 
     typed = beliefs(
@@ -133,8 +133,9 @@ def run(
         beliefs=typed,
         prior=prior,
     )
-    model_like = None if like is None else wanted.nothing_beside(load(like), target)
-    if model_like is not None and model_like.schema.target is not None:
+    model_like = None if like is None else load_for("fit --like", like, "factors")
+    if model_like is not None:
+        wanted.nothing_beside(model_like, target)
         target = model_like.schema.target.name
     if target is None:
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")

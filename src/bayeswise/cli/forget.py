@@ -36,10 +36,10 @@ def run(
     Rows that were not learned are refused, as far as the counts can tell, and nothing is written.
     """
     from bayeswise.cli.learned import class_weights, count_of
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.models.files import load
 
-    fitted = load(model)
+    fitted = load_for("forget", model, "forget", "class_weight")
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
         opened = reading.open_table(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from bayeswise.models.naive_bayes import NaiveBayesModel
 
 
 def run(
@@ -41,22 +38,23 @@ def about_file(path: str) -> dict[str, Any]:
     return {name: described[name] for name in ("kind", "format", "checksum", "size")}
 
 
-def about_model(model: NaiveBayesModel) -> dict[str, Any]:
+def about_model(model: Any) -> dict[str, Any]:
     """What the model knows; of one without rows only what it looks at."""
     from bayeswise.cli.learned import class_prior, class_weights, columns_of, parameters_of, settings_of
 
     schema = model.schema
-    empty = not model.classes
-    learned = {} if empty else parameters_of(model)
+    classes = class_weights(model)
+    learned = parameters_of(model) if classes else {}
     policies = {column.name: {"missing": column.missing, "unseen": column.unseen} for column in schema}
+    counted = classes and hasattr(model, "n_free_parameters")
     return {
         "target": None if schema.target is None else schema.target.name,
         "weight": schema.weight,
-        "classes": class_weights(model),
-        "prior": {} if empty else class_prior(model),
-        "convention": model.settings.convention,
+        "classes": classes,
+        "prior": class_prior(model) if classes else {},
+        "convention": getattr(model.settings, "convention", str(model.settings)),
         "settings": settings_of(model.settings),
-        "n_free_parameters": 0 if empty else model.n_free_parameters(),
+        "n_free_parameters": model.n_free_parameters() if counted else 0,
         "columns": [
             {**column, **policies[column["name"]], "learned": learned.get(column["name"])}
             for column in columns_of(model)

@@ -47,7 +47,7 @@ def about(facts: Mapping[str, Any]) -> Table:
     lines.add_row("file", f"format {facts['format']}, {size_text(facts['size'])}")
     lines.add_row("checksum", facts["checksum"])
     lines.add_row("convention", Text(facts["convention"]))
-    given = facts["settings"]["class_prior"]
+    given = facts["settings"].get("class_prior")
     if given is not None:
         lines.add_row(
             "prior", Text(", ".join(f"{shown(label)} {share:.4g}" for label, share in given.items()))
@@ -78,7 +78,7 @@ def column_table(facts: Mapping[str, Any], n_classes: int) -> Table:
         table.add_column(Text(shown(label, 16)), justify="right", no_wrap=True)
     for column in used(facts)[:_MOST_COLUMNS]:
         for k, (name, values) in enumerate(lines_of(column, classes)):
-            kind, family = (column["kind"], column["family"]) if k == 0 else ("", "")
+            kind, family = (column["kind"], column["family"] or "") if k == 0 else ("", "")
             table.add_row(name, Text(kind, "cyan"), Text(family, "cyan"), *values)
     return table
 

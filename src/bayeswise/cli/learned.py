@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.cli.look import keyed
 from bayeswise.explanations.plain import json_number, json_value
-from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel, NaiveBayesSettings
+from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.models.naive_bayes.words import WordScores
+from bayeswise.posteriors.normalise import normalise
 
 
 def count_of(weight: float) -> int | float | str:
@@ -26,22 +29,26 @@ def count_of(weight: float) -> int | float | str:
     return int(weight) if float(weight).is_integer() else json_number(float(weight))
 
 
-def class_weights(model: NaiveBayesModel) -> dict[str, Any]:
-    """The weight of the rows of each class."""
+def class_weights(model: Any) -> dict[str, Any]:
+    """The weight of the rows of each class; nothing for a model that keeps none."""
+    if not hasattr(model, "class_weight"):
+        return {}
     weights = [count_of(weight) for weight in model.class_weight.tolist()]
     return keyed(zip(model.classes, weights, strict=True))
 
 
-def class_prior(model: NaiveBayesModel) -> dict[str, Any]:
-    """The prior in force."""
-    prior = np.exp(model.log_prior).tolist()
+def class_prior(model: Any) -> dict[str, Any]:
+    """The prior in force; nothing for a model that has none."""
+    if not hasattr(model, "log_prior"):
+        return {}
+    prior = normalise(model.log_prior[None]).probability[0].tolist()
     return keyed(zip(model.classes, prior, strict=True))
 
 
-def families_of(model: NaiveBayesModel) -> dict[str, str]:
+def families_of(model: Any) -> dict[str, str]:
     """The name of the family of each column that is used."""
     found: dict[str, str] = {}
-    for factor in model.factors:
+    for factor in getattr(model, "factors", ()):
         family = getattr(factor, "family", None)
         text_model = getattr(factor, "model", None)
         name = (
@@ -53,20 +60,21 @@ def families_of(model: NaiveBayesModel) -> dict[str, str]:
     return found
 
 
-def settings_of(settings: NaiveBayesSettings) -> dict[str, Any]:
+def settings_of(settings: Any) -> dict[str, Any]:
     """The beliefs, by name."""
-    found = {each.name: getattr(settings, each.name) for each in fields(settings)}
-    if isinstance(settings.smoothing, MEstimate):
-        found["smoothing"] = {
-            "m": settings.smoothing.m,
-            "p": {c: dict(p) for c, p in settings.smoothing.p.items()},
-        }
-    if settings.class_prior is not None:
-        found["class_prior"] = keyed(settings.class_prior.items())
-    return found
+    return {each.name: _plain(getattr(settings, each.name)) for each in fields(settings)}
 
 
-def columns_of(model: NaiveBayesModel) -> list[dict[str, Any]]:
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, Mapping):
+        return keyed((label, _plain(share)) for label, share in value.items())
+    if isinstance(value, MEstimate):
+        return {"m": value.m, "p": _plain(value.p)}
+    return json_value(value)
+
+
+def columns_of(model: Any) -> list[dict[str, Any]]:
     """Every column with its kind, its family or the reason why it is ignored."""
     families = families_of(model)
     return [
@@ -80,8 +88,22 @@ def columns_of(model: NaiveBayesModel) -> list[dict[str, Any]]:
     ]
 
 
-def parameters_of(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
+def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
     """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
+    if isinstance(model, NaiveBayesModel):
+        return _of_factors(model)
+    return _of_gaussians(model) if hasattr(type(model), "covariances") else {}
+
+
+def _of_gaussians(model: Any) -> dict[str, dict[str, Any]]:
+    """Mean and stddev of each column; how columns go together does not fit into a line."""
+    spread = SimpleNamespace(
+        mean=model.means, stddev=np.sqrt(np.diagonal(model.covariances, axis1=1, axis2=2))
+    )
+    return _parameters(model, model.columns, spread, ("mean", "stddev"))
+
+
+def _of_factors(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for scores in model.scores:
         if isinstance(scores, CategoryScores):
@@ -102,7 +124,7 @@ def parameters_of(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _counts(model: NaiveBayesModel, counts: Any, what: str) -> dict[str, Any]:
+def _counts(model: Any, counts: Any, what: str) -> dict[str, Any]:
     by_class = [[count_of(weight) for weight in row] for row in counts.weight.to_floats().tolist()]
     missing = [count_of(weight) for weight in counts.missing.to_floats().tolist()]
     return {
@@ -113,7 +135,7 @@ def _counts(model: NaiveBayesModel, counts: Any, what: str) -> dict[str, Any]:
 
 
 def _parameters(
-    model: NaiveBayesModel, columns: tuple[str, ...], parameters: Any, names: tuple[str, ...]
+    model: Any, columns: tuple[str, ...], parameters: Any, names: tuple[str, ...]
 ) -> dict[str, dict[str, Any]]:
     """Arrays (n_states, n_columns) by column, parameter and class."""
     shape = (len(model.classes), len(columns))
@@ -127,5 +149,5 @@ def _parameters(
     }
 
 
-def _by_class(model: NaiveBayesModel, values: list[Any]) -> dict[str, Any]:
+def _by_class(model: Any, values: list[Any]) -> dict[str, Any]:
     return keyed(zip(model.classes, values, strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.writing import check_model_output, saved, say
-from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.errors import KindError, UsageError
 
 if TYPE_CHECKING:
     from bayeswise.models.naive_bayes import NaiveBayesModel
@@ -31,13 +31,14 @@ def run(
     The models must have the same columns and settings; `fit --like` sees to that.
     """
     from bayeswise.cli.learned import class_weights
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.models.files import load
 
     if len(models) < 2:
         raise UsageError("merge takes two models or more", fix="name another one")
     replaced = check_model_output(out, [], force=force, updated=models)
-    loaded = [load(path) for path in models]
+    loaded = [load_for("merge", path, "merge", "class_weight") for path in models]
+    refuse_other_kinds(models, loaded)
     merged = reduce(lambda one, other: one.merge(other), loaded)
     merged.save(out)
     facts: dict[str, Any] = {
@@ -52,6 +53,16 @@ def run(
         return
     show(facts, loaded)
     say(saved(out, replaced))
+
+
+def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
+    """Models of one kind only can be added up."""
+    for path, model in zip(paths, loaded, strict=True):
+        if type(model) is not type(loaded[0]):
+            kinds = [type(each).__name__ for each in (loaded[0], model)]
+            raise KindError(
+                f"{paths[0]} is a {kinds[0]} and {path} a {kinds[1]}", fix="merge models of the same kind"
+            )
 
 
 def show(facts: dict[str, Any], loaded: list[NaiveBayesModel]) -> None:

@@ -59,10 +59,10 @@ def run(
     Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
     """
     from bayeswise.cli.answers import Answers, Layout, kept_columns
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
-    from bayeswise.models.files import load
 
-    fitted = load(model)
+    fitted = load_for("predict", model, "predict_proba", "log_joint", "log_evidence")
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
     source = reading.open_table(

@@ -65,8 +65,8 @@ class Wanted:
         """The model with the prior that was typed, if there was one."""
         return model.changed(class_prior=prior_of(self.prior, model.classes)) if self.prior else model
 
-    def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> NaiveBayesModel:
-        """The model whose columns and settings are to be taken; it leaves nothing else to ask for."""
+    def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> None:
+        """Refuse what was typed beside a model whose columns and settings are to be taken."""
         apart = {name: value for name, value in vars(self).items() if name not in ("kinds", "beliefs")}
         typed = [name for name, value in {**self.kinds, **apart, **self.beliefs}.items() if value is not None]
         if typed:
@@ -77,7 +77,6 @@ class Wanted:
             )
         if target is not None and like.schema.target is not None:
             find_name(target, [like.schema.target.name], where="the model of --like", role="target")
-        return like
 
 
 def beliefs(

@@ -20,6 +20,7 @@ from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.posteriors.states import find_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import Schema
@@ -130,9 +131,8 @@ class Classifier:
         for what in ("schema", "settings"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
-                raise KindError(
-                    f"the models have different {what}: {mine} against {theirs}", fix="fit both with the same ones"
-                )
+                why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
+                raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
         return replace(self, statistics=self.statistics.merge(other.statistics))
 
     def changed(self, **settings: Any) -> Self:

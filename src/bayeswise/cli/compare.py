@@ -1,0 +1,87 @@
+"""bayeswise compare FILE -t TARGET: which model describes a table in the fewest bits, and foretells it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli import columns, reading
+
+if TYPE_CHECKING:
+    from bayeswise.foundation.arrays import FloatArray
+
+
+def run(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")],
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV with action,STATE,... columns.")
+    ] = None,
+    category: columns.Categories = None,
+    number: columns.Numbers = None,
+    count: columns.Counts = None,
+    binary: columns.Flags = None,
+    ignore: columns.Ignored = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare models of a table: bits, and log-loss, errors and cost of rows left out.
+
+    \b
+    bayeswise compare golf.csv -t play
+    bayeswise compare golf.csv -t play --costs decision.toml --json
+
+    Bits are what model and rows take together: the fewest, the best. No rows are held out: each is left out in turn.
+    """
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.models.description_length.comparing import candidates, compare
+
+    source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
+    wishes = columns.asked_for(
+        [column.name for column in source.columns],
+        category=category,
+        number=number,
+        count=count,
+        binary=binary,
+        ignore=ignore,
+    )
+    models = candidates(source, target, **wishes)
+    lines = compare(models, source, _costs_of(costs))
+    if as_json:
+        facts = {"target": target, "models": [_facts(line) for line in lines]}
+        print(json_text(facts, indent=2))
+    else:
+        print("\n".join(_page(lines)))
+
+
+def _costs_of(path: str | None) -> Callable[[tuple[Any, ...]], FloatArray] | None:
+    if path is None:
+        return None
+    from bayeswise.cli.costs_option import read_decision
+
+    decision = read_decision(path)
+    return lambda classes: decision.costs.aligned(classes).table
+
+
+def _facts(line: Any) -> dict[str, Any]:
+    return {
+        "model": line.name,
+        "bits": line.bits,
+        "log_loss": line.log_loss if line.log_loss < float("inf") else None,
+        "error": line.error,
+        "cost": line.cost,
+    }
+
+
+def _page(lines: Sequence[Any]) -> Iterator[str]:
+    with_cost = lines[0].cost is not None
+    width = max(len(line.name) for line in lines)
+    yield f"{'model':<{width}}  {'bits':>12}  {'log-loss':>9}  {'errors':>7}" + (f"  {'cost':>10}" if with_cost else "")
+    for line in lines:
+        cost = f"  {line.cost:>10.4g}" if with_cost else ""
+        yield f"{line.name:<{width}}  {line.bits:>12,.1f}  {line.log_loss:>9.4f}  {line.error:>7.1%}{cost}"

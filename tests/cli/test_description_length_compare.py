@@ -1,0 +1,50 @@
+"""`bayeswise compare`: bits and rows left out, model by model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+
+GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+
+
+def test_golf_is_described_best_by_the_average(bayeswise: Callable[..., Any]) -> None:
+    answer = bayeswise("compare", GOLF, "-t", "play", "--json")
+    assert answer.code == 0
+    models = {line["model"]: line for line in json.loads(answer.out)["models"]}
+    assert set(models) == {"no column", "naive Bayes", "averaged"}
+    assert min(models, key=lambda name: models[name]["bits"]) in ("averaged", "no column")
+    assert models["no column"]["bits"] > 0
+
+
+def test_the_log_loss_is_that_of_leaving_each_row_out(bayeswise: Callable[..., Any]) -> None:
+    found = json.loads(bayeswise("compare", GOLF, "-t", "play", "--json").out)["models"]
+    model = bw.fit(GOLF, target="play")
+    lines = GOLF.read_text().split()[1:]
+    own = [model.classes.index(line.rsplit(",", 1)[1]) for line in lines]
+    left_out = model.leave_one_out(GOLF)
+    expected = -np.log(left_out[np.arange(14), own]).mean()
+    assert next(m["log_loss"] for m in found if m["model"] == "naive Bayes") == pytest.approx(expected, rel=1e-12)
+
+
+def test_costs_decide_what_rows_left_out_cost(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    costs = tmp_path / "costs.csv"
+    costs.write_text("action,no,yes\nstay,0,1\ngo,5,0\n")
+    page = bayeswise("compare", GOLF, "-t", "play", "--costs", costs)
+    assert page.code == 0 and "cost" in page.out.splitlines()[0]
+
+
+def test_number_columns_bring_a_choice_of_families(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    generator = np.random.default_rng(0)
+    path = tmp_path / "waits.csv"
+    rows = [f"{generator.exponential(1 + 3 * (k % 2)):.4f},{'ab'[k % 2]}" for k in range(200)]
+    path.write_text("wait,y\n" + "\n".join(rows) + "\n")
+    models = json.loads(bayeswise("compare", path, "-t", "y", "--json").out)["models"]
+    assert models[0]["model"] == "averaged, families by evidence"
