@@ -49,7 +49,7 @@ def run(
     fitted = load(model)
     if not hasattr(fitted, "alternatives"):
         raise FitError(
-            f"{model} is no naive Bayes model, so that nothing is known of a single column", fix="fit one to the same rows"
+            f"{model} is no naive Bayes model, and knows nothing of a single column", fix="fit one to the same rows"
         )
     decision = costs_option.read_decision(costs, fitted)
     one = typed_row(fitted, row or [], null)
