@@ -1,8 +1,7 @@
 // One sweep of a block of rows for regression: scores, losses, gradients, and products of columns weighted by row.
 //
-// Rows are centred, scaled and laid out in tiles of 64, once row by row and once turned; a last column of ones is the
-// intercept. Scores multiply the turned tile, so that a register holds eight rows; sums over rows multiply the other
-// one, so that it holds eight columns. Both keep eight sums in registers.
+// Rows are centred, scaled and laid out in tiles of 32, padded to whole registers of eight columns; a last column of
+// ones is the intercept. Eight sums at a time stay in registers: of eight rows for scores, of eight weights for sums.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -23,14 +22,16 @@ namespace nb = nanobind;
 namespace {
 
 constexpr int64_t kLane = 8;
-constexpr int64_t kTileRows = 64;
+constexpr int64_t kTileRows = 32;  // a tile of a hundred columns fits the first cache
 
 #if defined(__GNUC__)
 typedef double Lane __attribute__((vector_size(64), aligned(8), may_alias));
+typedef int64_t Order __attribute__((vector_size(64)));
 #else
 struct Lane {
     double v[kLane];
     friend Lane operator+(Lane a, const Lane& b) { for (int k = 0; k < kLane; ++k) a.v[k] += b.v[k]; return a; }
+    friend Lane operator*(Lane a, const Lane& b) { for (int k = 0; k < kLane; ++k) a.v[k] *= b.v[k]; return a; }
     friend Lane operator*(double b, Lane a) { for (int k = 0; k < kLane; ++k) a.v[k] *= b; return a; }
 };
 #endif
@@ -52,51 +53,77 @@ int64_t padded(int64_t n) { return (n + kLane - 1) / kLane * kLane; }
 inline Lane load(const double* from) { return *reinterpret_cast<const Lane*>(from); }
 inline void store(double* to, const Lane& lane) { *reinterpret_cast<Lane*>(to) = lane; }
 
-// scores[k][r] = sum over j of weights[k][j] turned[j][r], for one k and all rows of a tile.
-BAYESWISE_CLONES
-void score_tile(double* __restrict scores, const double* __restrict weights, const double* __restrict turned,
-                int64_t n_columns) {
-    Lane a = {}, b = {}, c = {}, d = {}, e = {}, f = {}, g = {}, h = {};
-    for (int64_t j = 0; j < n_columns; ++j) {
-        const double w = weights[j];
-        const double* x = turned + j * kTileRows;
-        a = a + w * load(x);
-        b = b + w * load(x + 8);
-        c = c + w * load(x + 16);
-        d = d + w * load(x + 24);
-        e = e + w * load(x + 32);
-        f = f + w * load(x + 40);
-        g = g + w * load(x + 48);
-        h = h + w * load(x + 56);
+// {sum of a, sum of b, ..., sum of h}.
+#if defined(__GNUC__) && !defined(__clang__)
+#define SUM_PAIRS(x, y, first, second) (__builtin_shuffle(x, y, first) + __builtin_shuffle(x, y, second))
+__attribute__((always_inline)) inline Lane sums_of(Lane a, Lane b, Lane c, Lane d, Lane e, Lane f, Lane g, Lane h) {
+    const Order one = {0, 8, 2, 10, 4, 12, 6, 14}, two = {1, 9, 3, 11, 5, 13, 7, 15};
+    const Order three = {0, 1, 8, 9, 4, 5, 12, 13}, four = {2, 3, 10, 11, 6, 7, 14, 15};
+    const Order five = {0, 1, 2, 3, 8, 9, 10, 11}, six = {4, 5, 6, 7, 12, 13, 14, 15};
+    const Lane ab = SUM_PAIRS(a, b, one, two), cd = SUM_PAIRS(c, d, one, two);
+    const Lane ef = SUM_PAIRS(e, f, one, two), gh = SUM_PAIRS(g, h, one, two);
+    const Lane left = SUM_PAIRS(ab, cd, three, four), right = SUM_PAIRS(ef, gh, three, four);
+    return SUM_PAIRS(left, right, five, six);
+}
+#else
+inline Lane sums_of(Lane a, Lane b, Lane c, Lane d, Lane e, Lane f, Lane g, Lane h) {
+    const Lane all[kLane] = {a, b, c, d, e, f, g, h};
+    double sums[kLane];
+    for (int64_t k = 0; k < kLane; ++k) {
+        double part[kLane];
+        store(part, all[k]);
+        sums[k] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
     }
-    store(scores, a);
-    store(scores + 8, b);
-    store(scores + 16, c);
-    store(scores + 24, d);
-    store(scores + 32, e);
-    store(scores + 40, f);
-    store(scores + 48, g);
-    store(scores + 56, h);
+    return load(sums);
+}
+#endif
+
+// scores[r][k] = sum over j of weights[k][j] rows[r][j], for all rows of a tile.
+BAYESWISE_CLONES
+void score_tile(double* __restrict scores, const double* __restrict weights, const double* __restrict rows,
+                int64_t n_vectors, int64_t n_padded) {
+    for (int64_t first = 0; first < kTileRows; first += kLane) {
+        const double* x = rows + first * n_padded;
+        for (int64_t k = 0; k < n_vectors; ++k) {
+            const double* w = weights + k * n_padded;
+            Lane a = {}, b = {}, c = {}, d = {}, e = {}, f = {}, g = {}, h = {};
+            for (int64_t j = 0; j < n_padded; j += kLane) {
+                const Lane v = load(w + j);
+                const double* z = x + j;
+                a = a + v * load(z);
+                b = b + v * load(z + n_padded);
+                c = c + v * load(z + 2 * n_padded);
+                d = d + v * load(z + 3 * n_padded);
+                e = e + v * load(z + 4 * n_padded);
+                f = f + v * load(z + 5 * n_padded);
+                g = g + v * load(z + 6 * n_padded);
+                h = h + v * load(z + 7 * n_padded);
+            }
+            double found[kLane];
+            store(found, sums_of(a, b, c, d, e, f, g, h));
+            for (int64_t r = 0; r < kLane; ++r) scores[(first + r) * n_vectors + k] = found[r];
+        }
+    }
 }
 
-// sums[i][j] += sum over rows of left[i][r] rows[r][j], for eight i; columns before `from` are left out.
+// sums[i][j] += sum over rows of left[r][i] rows[r][j], for eight i; columns before `from` are left out.
 BAYESWISE_CLONES
-void add_products(double* __restrict sums, const double* __restrict left, const double* __restrict rows,
-                  int64_t n_padded, int64_t from) {
+void add_products(double* __restrict sums, const double* __restrict left, int64_t left_step,
+                  const double* __restrict rows, int64_t n_padded, int64_t from) {
     for (int64_t j = from; j < n_padded; j += kLane) {
         Lane a = {}, b = {}, c = {}, d = {}, e = {}, f = {}, g = {}, h = {};
         const double* l = left;
         const double* x = rows + j;
-        for (int64_t r = 0; r < kTileRows; ++r, x += n_padded, ++l) {
+        for (int64_t r = 0; r < kTileRows; ++r, x += n_padded, l += left_step) {
             const Lane z = load(x);
             a = a + l[0] * z;
-            b = b + l[kTileRows] * z;
-            c = c + l[2 * kTileRows] * z;
-            d = d + l[3 * kTileRows] * z;
-            e = e + l[4 * kTileRows] * z;
-            f = f + l[5 * kTileRows] * z;
-            g = g + l[6 * kTileRows] * z;
-            h = h + l[7 * kTileRows] * z;
+            b = b + l[1] * z;
+            c = c + l[2] * z;
+            d = d + l[3] * z;
+            e = e + l[4] * z;
+            f = f + l[5] * z;
+            g = g + l[6] * z;
+            h = h + l[7] * z;
         }
         double* to = sums + j;
         store(to, load(to) + a);
@@ -110,12 +137,45 @@ void add_products(double* __restrict sums, const double* __restrict left, const 
     }
 }
 
-// scaled[j][r] = by[r] turned[j][r].
+// sums[j] += sum over rows of left[r] rows[r][j].
 BAYESWISE_CLONES
-void scale_rows(double* __restrict scaled, const double* __restrict turned, const double* __restrict by,
-                int64_t n_columns) {
-    for (int64_t j = 0; j < n_columns; ++j)
-        for (int64_t r = 0; r < kTileRows; ++r) scaled[j * kTileRows + r] = by[r] * turned[j * kTileRows + r];
+void add_weighted(double* __restrict sums, const double* __restrict left, const double* __restrict rows,
+                  int64_t n_padded) {
+    for (int64_t j = 0; j < n_padded; j += kLane) {
+        Lane even = {}, odd = {};
+        const double* x = rows + j;
+        for (int64_t r = 0; r < kTileRows; r += 2, x += 2 * n_padded) {
+            even = even + left[r] * load(x);
+            odd = odd + left[r + 1] * load(x + n_padded);
+        }
+        store(sums + j, load(sums + j) + (even + odd));
+    }
+}
+
+// scaled[r][j] = by[r] rows[r][j].
+BAYESWISE_CLONES
+void scale_rows(double* __restrict scaled, const double* __restrict rows, const double* __restrict by,
+                int64_t n_padded) {
+    for (int64_t r = 0; r < kTileRows; ++r)
+        for (int64_t j = 0; j < n_padded; ++j) scaled[r * n_padded + j] = by[r] * rows[r * n_padded + j];
+}
+
+BAYESWISE_CLONES
+void standardise(double* __restrict to, const double* __restrict row, const double* __restrict centre,
+                 const double* __restrict inverse, int64_t n) {
+    for (int64_t c = 0; c < n; ++c) to[c] = (row[c] - centre[c]) * inverse[c];
+}
+
+void standardise(double* to, const float* row, const double* centre, const double* inverse, int64_t n) {
+    for (int64_t c = 0; c < n; ++c) to[c] = (static_cast<double>(row[c]) - centre[c]) * inverse[c];
+}
+
+// Weights with the zeros that the columns have.
+std::vector<double> padded_weights(const double* weights, int64_t n_vectors, int64_t n_columns, int64_t n_padded) {
+    std::vector<double> wide(n_vectors * n_padded);
+    for (int64_t k = 0; k < n_vectors; ++k)
+        std::copy(weights + k * n_columns, weights + (k + 1) * n_columns, wide.begin() + k * n_padded);
+    return wide;
 }
 
 // The rows of a block as tiles: z = (x - centre) inverse_scale, then a one; rows beyond the last are zero.
@@ -123,9 +183,8 @@ template <typename T>
 class Tiles {
   public:
     Tiles(const Cells<T>& values, const Vector& centre, const Vector& inverse)
-        : values_(values), centre_(centre.data()), inverse_(inverse.data()),
-          n_rows(values.shape(0)), n_columns(values.shape(1) + 1), n_padded(padded(n_columns)),
-          rows(kTileRows * n_padded), turned(kTileRows * n_padded) {
+        : values_(values), centre_(centre.data()), inverse_(inverse.data()), n_rows(values.shape(0)),
+          n_columns(values.shape(1) + 1), n_padded(padded(n_columns)), rows(kTileRows * n_padded) {
         require(centre.shape(0) == values.shape(1) && inverse.shape(0) == values.shape(1),
                 "centre, scale and values differ in columns");
     }
@@ -133,19 +192,18 @@ class Tiles {
     int64_t fill(int64_t first) {
         const int64_t here = std::min(kTileRows, n_rows - first);
         const int64_t row_step = values_.stride(0), column_step = values_.stride(1);
-        if (here < kTileRows) {
-            std::fill(rows.begin(), rows.end(), 0.0);
-            std::fill(turned.begin(), turned.end(), 0.0);
-        }
+        if (here < kTileRows) std::fill(rows.begin(), rows.end(), 0.0);
         for (int64_t r = 0; r < here; ++r) {
             const T* row = values_.data() + (first + r) * row_step;
             double* to = rows.data() + r * n_padded;
-            for (int64_t c = 0; c + 1 < n_columns; ++c)
-                to[c] = (static_cast<double>(row[c * column_step]) - centre_[c]) * inverse_[c];
+            if (column_step == 1) {
+                standardise(to, row, centre_, inverse_, n_columns - 1);
+            } else {
+                for (int64_t c = 0; c + 1 < n_columns; ++c)
+                    to[c] = (static_cast<double>(row[c * column_step]) - centre_[c]) * inverse_[c];
+            }
             to[n_columns - 1] = 1.0;
         }
-        for (int64_t r = 0; r < here; ++r)
-            for (int64_t c = 0; c < n_columns; ++c) turned[c * kTileRows + r] = rows[r * n_padded + c];
         return here;
     }
 
@@ -156,8 +214,7 @@ class Tiles {
 
   public:
     const int64_t n_rows, n_columns, n_padded;
-    std::vector<double> rows;    // (kTileRows, n_padded)
-    std::vector<double> turned;  // (n_padded, kTileRows)
+    std::vector<double> rows;  // (kTileRows, n_padded)
 };
 
 // Sums of products with the tiles, (n_left, n_columns), padded inside.
@@ -165,10 +222,13 @@ class Sums {
   public:
     Sums(int64_t n_left, int64_t n_padded) : n_padded_(n_padded), sums_(padded(n_left) * n_padded) {}
 
-    void add(const double* left, int64_t n_left, const double* rows, bool triangle) {
+    // `left` is (kTileRows, left_step), with room for whole registers.
+    void add(const double* left, int64_t n_left, int64_t left_step, const double* rows, bool triangle) {
         for (int64_t i = 0; i < n_left; i += kLane)
-            add_products(sums_.data() + i * n_padded_, left + i * kTileRows, rows, n_padded_, triangle ? i : 0);
+            add_products(sums_.data() + i * n_padded_, left + i, left_step, rows, n_padded_, triangle ? i : 0);
     }
+
+    double* data() { return sums_.data(); }
 
     double operator()(int64_t i, int64_t j) const { return sums_[i * n_padded_ + j]; }
 
@@ -210,13 +270,14 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
     require(!weighted || static_cast<int64_t>(row_weights.shape(0)) == tiles.n_rows, "row weights differ in rows");
     nb::gil_scoped_release release;
     Sums slopes(1, tiles.n_padded), curves(n, tiles.n_padded);
-    std::vector<double> scores(kTileRows), first(kLane * kTileRows), second(kTileRows);
+    const std::vector<double> wide = padded_weights(weights.data(), 1, n, tiles.n_padded);
+    std::vector<double> scores(kTileRows), first(kTileRows), second(kTileRows);
     std::vector<double> scaled(tiles.n_padded * kTileRows);
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
-        score_tile(scores.data(), weights.data(), tiles.turned.data(), n);
-        std::fill(first.begin(), first.begin() + kTileRows, 0.0);
+        score_tile(scores.data(), wide.data(), tiles.rows.data(), 1, tiles.n_padded);
+        std::fill(first.begin(), first.end(), 0.0);
         std::fill(second.begin(), second.end(), 0.0);
         double tile_loss = 0.0;
         for (int64_t r = 0; r < here; ++r) {
@@ -227,43 +288,36 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
             second[r] *= by;
         }
         loss += tile_loss;
-        slopes.add(first.data(), 1, tiles.rows.data(), false);
-        scale_rows(scaled.data(), tiles.turned.data(), second.data(), n);
-        curves.add(scaled.data(), n, tiles.rows.data(), true);
+        add_weighted(slopes.data(), first.data(), tiles.rows.data(), tiles.n_padded);
+        scale_rows(scaled.data(), tiles.rows.data(), second.data(), tiles.n_padded);
+        curves.add(scaled.data(), n, tiles.n_padded, tiles.rows.data(), true);
     }
     copy_out(slopes, gradient.data(), 1, n);
     copy_symmetric(curves, hessian.data(), n);
     return loss;
 }
 
-// One tile of softmax: the scores become probabilities less one at the true class, times the weight of the row.
-double softmax_tile(std::vector<double>& scores, int64_t n_classes, int64_t here, const int32_t* targets,
-                    const double* row_weights, double* probabilities) {
+// One tile of softmax: the scores (kTileRows, n_classes) become probabilities less one at the true class, times the
+// weight of the row, in `slopes` (kTileRows, step); rows beyond the last become zero.
+double softmax_tile(const double* scores, double* slopes, int64_t n_classes, int64_t step, int64_t here,
+                    const int32_t* targets, const double* row_weights, double* probabilities) {
     double loss = 0.0;
-    for (int64_t r = 0; r < kTileRows; ++r) {
-        double* s = scores.data() + r;
-        const double by = r >= here ? 0.0 : (row_weights ? row_weights[r] : 1.0);
-        if (r >= here) {
-            for (int64_t k = 0; k < n_classes; ++k) s[k * kTileRows] = 0.0;
-            continue;
-        }
-        double top = s[0];
-        for (int64_t k = 1; k < n_classes; ++k) top = std::max(top, s[k * kTileRows]);
-        const double at_target = s[targets[r] * kTileRows] - top;
-        double total = 0.0, others = 0.0;
-        for (int64_t k = 0; k < n_classes; ++k) {
-            double& entry = s[k * kTileRows];
-            entry = std::exp(entry - top);
-            total += entry;
-            if (k != targets[r]) others += entry;
-        }
-        if (by != 0.0) loss += by * (std::log(total) - at_target);
-        for (int64_t k = 0; k < n_classes; ++k) {
-            double& entry = s[k * kTileRows];
-            if (probabilities) probabilities[r * n_classes + k] = entry / total;
-            // 1 - p of the true class from the others, so that no digits are lost near 1.
-            entry = by * (k == targets[r] ? -others : entry) / total;
-        }
+    std::fill(slopes + here * step, slopes + kTileRows * step, 0.0);
+    for (int64_t r = 0; r < here; ++r) {
+        const double* s = scores + r * n_classes;
+        double* to = slopes + r * step;
+        double* p = probabilities + r * n_classes;
+        const double by = row_weights ? row_weights[r] : 1.0;
+        const double top = *std::max_element(s, s + n_classes);
+        double total = 0.0;
+        for (int64_t k = 0; k < n_classes; ++k) total += p[k] = std::exp(s[k] - top);
+        if (by != 0.0) loss += by * (std::log(total) - (s[targets[r]] - top));
+        double others = 0.0;
+        for (int64_t k = 0; k < n_classes; ++k) others += k == targets[r] ? 0.0 : p[k];
+        const double inverse = 1.0 / total;
+        for (int64_t k = 0; k < n_classes; ++k) to[k] = by * (p[k] *= inverse);
+        // 1 - p of the true class from the others, so that no digits are lost near 1.
+        to[targets[r]] = -by * others * inverse;
     }
     return loss;
 }
@@ -284,16 +338,17 @@ double softmax_pass(Cells<T> values, Vector centre, Vector inverse, Matrix weigh
         require(targets.data()[r] >= 0 && targets.data()[r] < n_classes, "a target is no class");
     nb::gil_scoped_release release;
     Sums slopes(n_classes, tiles.n_padded);
-    std::vector<double> scores(padded(n_classes) * kTileRows);
+    const std::vector<double> wide = padded_weights(weights.data(), n_classes, n, tiles.n_padded);
+    const int64_t step = padded(n_classes);
+    std::vector<double> scores(n_classes * kTileRows), left(step * kTileRows);
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
-        for (int64_t k = 0; k < n_classes; ++k)
-            score_tile(scores.data() + k * kTileRows, weights.data() + k * n, tiles.turned.data(), n);
-        loss += softmax_tile(scores, n_classes, here, targets.data() + begin,
+        score_tile(scores.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
+        loss += softmax_tile(scores.data(), left.data(), n_classes, step, here, targets.data() + begin,
                              weighted ? row_weights.data() + begin : nullptr,
                              probabilities.data() + begin * n_classes);
-        slopes.add(scores.data(), n_classes, tiles.rows.data(), false);
+        slopes.add(left.data(), n_classes, step, tiles.rows.data(), false);
     }
     copy_out(slopes, gradient.data(), n_classes, n);
     return loss;
@@ -313,22 +368,22 @@ void softmax_along(Cells<T> values, Vector centre, Vector inverse, Matrix direct
     require(!weighted || static_cast<int64_t>(row_weights.shape(0)) == tiles.n_rows, "row weights differ in rows");
     nb::gil_scoped_release release;
     Sums sums(n_classes, tiles.n_padded);
-    std::vector<double> scores(padded(n_classes) * kTileRows);
+    const std::vector<double> wide = padded_weights(direction.data(), n_classes, n, tiles.n_padded);
+    const int64_t step = padded(n_classes);
+    std::vector<double> scores(n_classes * kTileRows), left(step * kTileRows);
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
-        for (int64_t k = 0; k < n_classes; ++k)
-            score_tile(scores.data() + k * kTileRows, direction.data() + k * n, tiles.turned.data(), n);
+        score_tile(scores.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
+        std::fill(left.begin() + here * step, left.end(), 0.0);
         for (int64_t r = 0; r < here; ++r) {
             const double* p = probabilities.data() + (begin + r) * n_classes;
+            const double* u = scores.data() + r * n_classes;
             const double by = weighted ? row_weights.data()[begin + r] : 1.0;
             double mean = 0.0;
-            for (int64_t k = 0; k < n_classes; ++k) mean += p[k] * scores[k * kTileRows + r];
-            for (int64_t k = 0; k < n_classes; ++k) {
-                double& entry = scores[k * kTileRows + r];
-                entry = by * p[k] * (entry - mean);
-            }
+            for (int64_t k = 0; k < n_classes; ++k) mean += p[k] * u[k];
+            for (int64_t k = 0; k < n_classes; ++k) left[r * step + k] = by * p[k] * (u[k] - mean);
         }
-        sums.add(scores.data(), n_classes, tiles.rows.data(), false);
+        sums.add(left.data(), n_classes, step, tiles.rows.data(), false);
     }
     copy_out(sums, product.data(), n_classes, n);
 }
@@ -347,8 +402,8 @@ void weighted_products(Cells<T> values, Vector centre, Vector inverse, Vector ro
         const int64_t here = tiles.fill(begin);
         std::fill(by.begin(), by.end(), 0.0);
         std::copy(row_weights.data() + begin, row_weights.data() + begin + here, by.begin());
-        scale_rows(scaled.data(), tiles.turned.data(), by.data(), n);
-        sums.add(scaled.data(), n, tiles.rows.data(), true);
+        scale_rows(scaled.data(), tiles.rows.data(), by.data(), tiles.n_padded);
+        sums.add(scaled.data(), n, tiles.n_padded, tiles.rows.data(), true);
     }
     copy_symmetric(sums, products.data(), n);
 }

@@ -38,6 +38,7 @@ _ERRORS = "bayeswise.foundation.errors"
 _HOMES = {
     "LinearRegression": "bayeswise.estimators.linear_regression",
     "LogisticRegression": "bayeswise.estimators.logistic_regression",
+    "compare_twins": "bayeswise.models.regression.twins",
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",

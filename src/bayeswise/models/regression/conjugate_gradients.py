@@ -1,12 +1,14 @@
 """Newton's method for many classes and columns, where the Hessian is applied but never written down.
 
-Each step is found by conjugate gradients, preconditioned by what the Hessian would be if every row had the same
-probabilities: one block for each class, mean of p (1 - p) times X'X, plus the prior.
+Each step is found by conjugate gradients. They are preconditioned by the Hessian of rows that all have the same
+probabilities, S x X'X with S = mean of diag(p) - p p', whose inverse is two rotations; where that is too far from the
+truth, by the Hessian of a few rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -16,90 +18,121 @@ from bayeswise.models.regression.newton import EPSILON, Certificate
 from bayeswise.models.regression.penalties import Penalty
 from bayeswise.models.regression.softmax import SoftmaxLoss
 
-FEW_ROWS = 16_000
+Operator = Callable[[FloatArray], FloatArray]
+PATIENCE = 10  # products with the Hessian in one step, before a better preconditioner is made
+MOST_DENSE = 4_000  # weights
+MANY_ROWS, FEW_ROWS = 40_000, 10_000
+
+
+@dataclass(frozen=True)
+class _State:
+    weights: FloatArray  # (m,)
+    loss: float
+    slopes: FloatArray  # (n_classes, n)
+    probabilities: FloatArray  # (n_rows, n_classes)
 
 
 def minimise_softmax(
     loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, *, tolerance: float, most_iterations: int
 ) -> tuple[FloatArray, Certificate]:
     """The flattened weights of least loss + penalty; begun on a part of the rows where there are many."""
-    step = loss.rows.n_rows // FEW_ROWS
-    if step >= 2:
-        few = loss.every(step)
-        # The prior weighs as much against few rows as it does against all, so that both have nearly one minimum.
-        lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
-        start, _ = minimise_softmax(few, lighter, start, tolerance=1e-3, most_iterations=most_iterations)
-    return _newton(loss, penalty, start, tolerance, most_iterations)
-
-
-def _newton(
-    loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, tolerance: float, most_iterations: int
-) -> tuple[FloatArray, Certificate]:
-    total = loss.rows.total_weight
     by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
-    products = loss.rows.products(by)
-    weights = start
-    value, slopes, probabilities = loss.slopes(weights.reshape(loss.shape))
-    iterations = 0
-    while True:
-        gradient = slopes.ravel() + penalty.gradient(weights)
-        norm = float(np.abs(gradient).max()) / total
-        if norm <= tolerance or iterations >= most_iterations:
-            break
-        iterations += 1
-        bent = penalty.curvature(weights)
-        precondition = _preconditioner(loss, products, by, probabilities, bent)
+    values, vectors = np.linalg.eigh(loss.rows.products(by)[:-1, :-1])
+    if loss.rows.n_rows >= MANY_ROWS:
+        step = loss.rows.n_rows // FEW_ROWS
+        lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
+        start, _ = _Search(loss.every(step), lighter, values / step, vectors).run(start, 3e-3, most_iterations)
+    return _Search(loss, penalty, values, vectors).run(start, tolerance, most_iterations)
+
+
+class _Search:
+    def __init__(self, loss: SoftmaxLoss, penalty: Penalty, values: FloatArray, vectors: FloatArray) -> None:
+        self.loss, self.penalty = loss, penalty
+        self.total = loss.rows.total_weight
+        self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
+        self.values, self.vectors = values, vectors  # of X'X
+        self.dense: Operator | None = None
+
+    def run(self, start: FloatArray, tolerance: float, most_iterations: int) -> tuple[FloatArray, Certificate]:
+        state, iterations = self._at(start), 0
+        while True:
+            gradient = state.slopes.ravel() + self.penalty.gradient(state.weights)
+            norm = float(np.abs(gradient).max()) / self.total
+            if norm <= tolerance or iterations >= most_iterations:
+                break
+            iterations += 1
+            found = self._descended(state, gradient, self._step(state, gradient, norm, tolerance))
+            if found is None:
+                break
+            state = found
+        return state.weights, Certificate(norm, iterations, norm <= tolerance, tolerance)
+
+    def _at(self, weights: FloatArray) -> _State:
+        return _State(weights, *self.loss.slopes(weights.reshape(self.loss.shape)))
+
+    def _step(self, state: _State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
+        bent = self.penalty.curvature(state.weights)
         forcing = max(min(0.1, np.sqrt(norm)), 0.3 * tolerance / norm)
 
-        def curved(v: FloatArray, p: FloatArray = probabilities, bent: FloatArray = bent) -> FloatArray:
-            return loss.along(v.reshape(loss.shape), p).ravel() + bent * v
+        def curved(v: FloatArray) -> FloatArray:
+            return self.loss.along(v.reshape(self.loss.shape), state.probabilities).ravel() + bent * v
 
-        step = _conjugate_gradients(curved, precondition, -gradient, forcing)
-        here, slope, length = value + penalty.value(weights), float(gradient @ step), 1.0
+        if self.dense is not None:
+            return conjugate_gradients(curved, self.dense, -gradient, forcing, 250)[0]
+        step, reached = conjugate_gradients(curved, self._alike(state, bent), -gradient, forcing, PATIENCE)
+        if not reached and len(bent) <= MOST_DENSE:
+            self.dense = self._of_few(state, bent)
+        return step
+
+    def _descended(self, state: _State, gradient: FloatArray, step: FloatArray) -> _State | None:
+        here = state.loss + self.penalty.value(state.weights)
+        slope, length = float(gradient @ step), 1.0
         for _ in range(40):
-            ahead = weights + length * step
-            found = loss.slopes(ahead.reshape(loss.shape))
-            change = found[0] + penalty.value(ahead) - here
-            if change <= 1e-4 * length * slope or abs(change) <= 16 * EPSILON * max(abs(here), 1.0):
-                break
+            ahead = self._at(state.weights + length * step)
+            change = ahead.loss + self.penalty.value(ahead.weights) - here
+            if change <= 1e-4 * length * slope or abs(change) <= 16.0 * EPSILON * max(abs(here), 1.0):
+                return ahead
             length *= 0.5
-        else:
-            break
-        weights, (value, slopes, probabilities) = ahead, found
-    return weights, Certificate(norm, iterations, norm <= tolerance, tolerance)
+        return None
+
+    # -- preconditioners ----------------------------------------------------------------------------------------
+    def _alike(self, state: _State, bent: FloatArray) -> Operator:
+        """As if every row had the mean of diag(p) - p p'."""
+        p = state.probabilities
+        shares = self.by @ p / self.total
+        spread, classes = np.linalg.eigh(np.diag(shares) - (self.by[:, None] * p).T @ p / self.total)
+        spread = np.maximum(spread, 0.0)
+        prior = float(bent[~self.penalty.free].mean())
+        below = spread[:, None] * self.values + prior + 1e-12 * self.total
+        moves = spread > 1e-10 * spread.max()  # a shift of all intercepts changes nothing
+        intercepts = np.where(moves, 1.0 / np.where(moves, spread * self.total, 1.0), 0.0)
+
+        def precondition(v: FloatArray) -> FloatArray:
+            turned = classes.T @ v.reshape(self.loss.shape)
+            inside = (turned[:, :-1] @ self.vectors) / below @ self.vectors.T
+            return np.asarray((classes @ np.column_stack([inside, turned[:, -1] * intercepts])).ravel())
+
+        return precondition
+
+    def _of_few(self, state: _State, bent: FloatArray) -> Operator:
+        """The Hessian of every so manieth row, four times as many as weights."""
+        step = max(1, self.loss.rows.n_rows // (4 * len(bent)))
+        few = self.loss.every(step)
+        hessian = few.hessian_at(state.probabilities[::step], self.by[::step]) * step
+        factor = cho_factor(hessian + np.diag(bent + 1e-9 * np.diag(hessian)), lower=True)
+        return lambda v: np.asarray(cho_solve(factor, v))
 
 
-def _preconditioner(
-    loss: SoftmaxLoss, products: FloatArray, by: FloatArray, probabilities: FloatArray, bent: FloatArray
-) -> Callable[[FloatArray], FloatArray]:
-    shares = by @ (probabilities * (1.0 - probabilities)) / loss.rows.total_weight
-    blocks = bent.reshape(loss.shape)
-    floor = 1e-10 * np.diag(products).max()
-    factors = [
-        cho_factor(max(share, 1e-12) * products + np.diag(blocks[k] + floor), lower=True)
-        for k, share in enumerate(shares)
-    ]
-
-    def precondition(v: FloatArray) -> FloatArray:
-        each = v.reshape(loss.shape)
-        return np.concatenate([cho_solve(factor, part) for factor, part in zip(factors, each, strict=True)])
-
-    return precondition
-
-
-def _conjugate_gradients(
-    curved: Callable[[FloatArray], FloatArray],
-    precondition: Callable[[FloatArray], FloatArray],
-    right: FloatArray,
-    forcing: float,
-) -> FloatArray:
-    """x with |A x - right| <= forcing |right|."""
+def conjugate_gradients(
+    curved: Operator, precondition: Operator, right: FloatArray, forcing: float, patience: int
+) -> tuple[FloatArray, bool]:
+    """x with |A x - right| <= forcing |right|, and whether it was reached in so many products."""
     x = np.zeros_like(right)
     left = right.copy()
     turned = precondition(left)
     direction, power = turned.copy(), float(left @ turned)
     goal = forcing * float(np.abs(right).max())
-    for _ in range(250):
+    for _ in range(patience):
         product = curved(direction)
         bend = float(direction @ product)
         if bend <= 0.0:
@@ -107,9 +140,9 @@ def _conjugate_gradients(
         x += (power / bend) * direction
         left -= (power / bend) * product
         if float(np.abs(left).max()) <= goal:
-            break
+            return x, True
         turned = precondition(left)
         fresh = float(left @ turned)
         direction = turned + (fresh / power) * direction
         power = fresh
-    return x if x.any() else precondition(right)
+    return (x if x.any() else turned), False

@@ -80,9 +80,10 @@ def _downdated(
     unit, n_rows = equations.unit, equations.n_rows
     away = (model.matrix(batch) - equations.mean[:-1]) / unit  # (n, p)
     left = np.maximum(n_rows - weights, 1e-300)
-    shift = weights * n_rows / left if about_mean else weights
+    farther_weight = weights * n_rows / left
+    shift = farther_weight if about_mean else weights
     # In units of the old standard deviations: the squared ones of the columns that are numbers, without the row.
-    variance = (1.0 - shift[:, None] * away**2 / n_rows) * (n_rows / left)[:, None]
+    variance = (1.0 - farther_weight[:, None] * away**2 / n_rows) * (n_rows / left)[:, None]
     own = np.where(equations.measured, variance, 1.0)
     z = away if about_mean else away + equations.mean[:-1] / unit
     y = target - equations.mean[-1] if about_mean else target

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from bayeswise.models.regression.features import Features
 from bayeswise.statistics.moments import Moments
 
 T = TypeVar("T")
-CELLS_OF_A_BLOCK = 1 << 18
+CELLS_OF_A_BLOCK = 1 << 22
 NO_WEIGHTS: FloatArray = np.empty(0)
 
 
@@ -117,5 +117,20 @@ def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
 def _mapped(work: Callable[[slice], T], blocks: list[slice]) -> list[T]:
     if len(blocks) == 1:
         return [work(blocks[0])]
-    with ThreadPoolExecutor(min(len(blocks), os.cpu_count() or 1)) as pool:
-        return list(pool.map(work, blocks))
+    answers: list[Any] = [None] * len(blocks)
+    left = iter(range(len(blocks)))
+
+    def labour() -> None:
+        for k in left:  # shared: each thread takes the next block
+            answers[k] = work(blocks[k])
+
+    helpers = min(len(blocks), os.cpu_count() or 1) - 1
+    if helpers == 0:
+        labour()
+        return answers
+    with ThreadPoolExecutor(helpers) as pool:
+        jobs = [pool.submit(labour) for _ in range(helpers)]
+        labour()
+        for job in jobs:
+            job.result()
+    return answers

@@ -91,9 +91,9 @@ class SoftmaxLoss:
     def _multinomial(self, weights: FloatArray) -> Point:
         loss, gradient, probabilities = self.slopes(weights.reshape(self.shape))
         by = self.rows.weights if len(self.rows.weights) else np.ones(self.rows.n_rows)
-        return Point(weights, loss, gradient.ravel(), self._hessian(probabilities, by))
+        return Point(weights, loss, gradient.ravel(), self.hessian_at(probabilities, by))
 
-    def _hessian(self, probabilities: FloatArray, by: FloatArray) -> FloatArray:
+    def hessian_at(self, probabilities: FloatArray, by: FloatArray) -> FloatArray:
         """(m, m) blocks sum w (p_k [k = l] - p_k p_l) z z'; a shift of all intercepts changes nothing and is held."""
         n_classes, n = self.shape
         hessian = np.empty((n_classes, n, n_classes, n))

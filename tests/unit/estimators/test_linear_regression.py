@@ -1,0 +1,145 @@
+"""Linear regression as an estimator, and on awkward rows."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+import bayeswise as bw
+from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, ParameterError
+
+
+@pytest.mark.parametrize(
+    "beliefs",
+    [
+        {},
+        {"prior": None},
+        {"scale": "evidence"},
+        {"prior": "laplace"},
+        {"likelihood": "student-t"},
+        {"likelihood": "laplace"},
+        {"likelihood": "poisson"},
+        {"likelihood": "exponential"},
+        {"missing": "mean"},
+    ],
+    ids=str,
+)
+def test_scikit_learn_accepts_it_without_expected_failures(beliefs: dict) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes = check_estimator(bw.LinearRegression(**beliefs), on_fail=None, on_skip=None)
+    assert [each["check_name"] for each in outcomes if each["status"] == "failed"] == []
+    assert [each for each in outcomes if each["status"] == "xfail"] == []
+
+
+def mixed(n: int = 80) -> tuple[pd.DataFrame, pd.Series]:
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": generator.normal(40, 10, n), "size": np.tile(["S", "M", "L", "M"], n // 4)})
+    return frame, 0.1 * frame["age"] + frame["size"].map({"S": 0.0, "M": 1.0, "L": 3.0}) + 5.0
+
+
+def test_weights_of_a_mixed_table_are_in_original_units_and_from_the_reference_level() -> None:
+    frame, y = mixed()
+    model = bw.LinearRegression(prior=None).fit(frame, y)
+    found = {name: round(weight, 9) for name, weight in model.feature_weights_.items()}
+    assert found == {("age", None): 0.1, ("size", "M"): -2.0, ("size", "S"): -3.0}  # L is first in canonical order
+    declared = bw.LinearRegression(prior=None, levels={"size": ["S", "M", "L"]}).fit(frame, y)
+    assert declared.model_.features.references == {"size": "S"}
+    assert np.allclose(declared.coef_, [0.1, 1.0, 3.0])
+    assert np.isclose(declared.intercept_, 5.0)
+
+
+def test_levels_that_come_later_are_learned_and_forgotten() -> None:
+    frame, y = mixed()
+    few = frame["size"] != "S"
+    model = bw.LinearRegression(scale=5.0).fit(frame[few], y[few])
+    alone = model.model_.statistics
+    model.partial_fit(frame[~few], y[~few])
+    assert np.allclose(model.coef_, bw.LinearRegression(scale=5.0).fit(frame, y).coef_, rtol=1e-12)
+    assert model.forget(frame[~few], y[~few]).model_.statistics == alone
+
+
+def test_a_missing_cell_is_an_error_or_stands_at_the_mean() -> None:
+    X, y = np.array([[1.0], [2.0], [np.nan], [3.0]]), np.array([1.0, 2.0, 9.0, 3.0])
+    with pytest.raises(MissingCellError, match=r"'x0' is missing \(NaN\) in row 3"):
+        bw.LinearRegression().fit(X, y)
+    model = bw.LinearRegression(prior=None, missing="mean").fit(X, y)
+    assert model.coef_.tolist() == [1.0]
+    assert model.predict([[np.nan]]).tolist() == [2.0]
+
+
+def test_infinite_cells_and_targets_are_errors() -> None:
+    for missing in ("error", "mean"):
+        with pytest.raises(NonFiniteError, match="'x0' has an infinite value in row 2"):
+            bw.LinearRegression(missing=missing).fit([[1.0], [np.inf]], [1.0, 2.0])
+    with pytest.raises(DataError, match="row 1"):
+        bw.LinearRegression().fit([[1.0], [2.0]], [np.nan, 2.0])
+
+
+def test_duplicated_and_constant_columns_are_named_and_get_no_weight() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal(50)
+    X = np.column_stack([x, x, np.full(50, 7.0), generator.standard_normal(50)])
+    with pytest.warns(UserWarning, match="x1, x2"):
+        model = bw.LinearRegression(prior=None).fit(X, 2.0 * x)
+    assert model.coef_[1:3].tolist() == [0.0, 0.0]
+    assert np.allclose(model.coef_[[0, 3]], [2.0, 0.0], atol=1e-15)
+    shared = bw.LinearRegression(scale=100.0).fit(X, 2.0 * x)
+    assert np.allclose(shared.coef_[:2], [1.0, 1.0], rtol=1e-4)
+
+
+def test_fewer_rows_than_columns_are_no_trouble_under_a_prior() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((5, 60)), generator.standard_normal(5)
+    for beliefs in ({}, {"prior": "laplace"}, {"scale": "evidence"}, {"likelihood": "student-t"}):
+        model = bw.LinearRegression(**beliefs).fit(X, y)
+        assert np.isfinite(model.coef_).all()
+    assert np.isfinite(bw.LinearRegression().fit(X, y).predict_distribution(X).stddev).all()
+
+
+def test_an_offset_of_a_billion_costs_no_digits() -> None:
+    generator = np.random.default_rng(0)
+    small = generator.standard_normal((100, 2)).round(3)
+    y = small @ [1.0, -2.0]
+    X = np.column_stack([small[:, 0] + 2.0**30, small[:, 1] * 1e6])
+    model = bw.LinearRegression(prior=None).fit(X, y)
+    assert np.allclose(model.coef_, [1.0, -2e-6], rtol=1e-6)
+    assert np.allclose(model.predict(X), y, atol=1e-6)
+
+
+def test_targets_outside_the_likelihood_and_odd_settings_are_refused() -> None:
+    for likelihood, y in (("poisson", [-1.0, 2.0]), ("exponential", [0.0, 2.0])):
+        with pytest.raises(DataError, match="row 1"):
+            bw.LinearRegression(likelihood).fit([[1.0], [2.0]], y)
+    for wrong in ({"scale": 0}, {"scale": "cv"}, {"prior": "flat"}, {"likelihood": "cauchy"}, {"missing": "zero"}):
+        with pytest.raises(ParameterError):
+            bw.LinearRegression(**wrong).fit([[1.0], [2.0]], [1.0, 2.0])
+    with pytest.raises(ParameterError, match="evidence"):
+        bw.LinearRegression("poisson", scale="evidence").fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_a_single_row_has_a_prediction_but_no_predictive_distribution() -> None:
+    model = bw.LinearRegression().fit([[1.0]], [3.0])
+    assert model.predict([[5.0]]).tolist() == [3.0]
+    with pytest.raises(FitError, match="degree of freedom"):
+        model.predict_distribution([[5.0]])
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "student-t", "poisson"])
+def test_a_saved_model_answers_the_same(likelihood: str, tmp_path: Path) -> None:
+    frame, y = mixed()
+    model = bw.LinearRegression(likelihood).fit(frame, y)
+    model.save(tmp_path / "m.bayes")
+    again = bw.load(tmp_path / "m.bayes")
+    assert np.array_equal(again.weights, model.coef_)
+    assert again.intercept == model.intercept_
+
+
+def test_only_a_gaussian_likelihood_streams() -> None:
+    assert hasattr(bw.LinearRegression(), "partial_fit")
+    assert not hasattr(bw.LinearRegression("poisson"), "partial_fit")

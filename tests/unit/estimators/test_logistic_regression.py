@@ -1,0 +1,135 @@
+"""Logistic regression as an estimator, and on awkward rows."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+import bayeswise as bw
+from bayeswise.foundation.errors import MissingCellError, NonFiniteError, ParameterError
+
+
+@pytest.mark.parametrize(
+    "beliefs",
+    [
+        {},
+        {"prior": "laplace"},
+        {"prior": "student-t"},
+        {"scale": "evidence"},
+        {"scale": "cv"},
+        {"moderated": True},
+        {"missing": "mean"},
+    ],
+    ids=str,
+)
+def test_scikit_learn_accepts_it_without_expected_failures(beliefs: dict) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes = check_estimator(bw.LogisticRegression(**beliefs), on_fail=None, on_skip=None)
+    assert [each["check_name"] for each in outcomes if each["status"] == "failed"] == []
+    assert [each for each in outcomes if each["status"] == "xfail"] == []
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace", "student-t"])
+@pytest.mark.parametrize("classes", [["a", "b"], ["a", "b", "c"]])
+def test_separable_rows_are_flagged_and_finite_under_the_prior(prior: str, classes: list[str]) -> None:
+    X = np.repeat(np.arange(len(classes)), 10)[:, None] + np.tile(np.linspace(0, 0.3, 10), len(classes))[:, None]
+    y = np.repeat(classes, 10)
+    model = bw.LogisticRegression(prior, scale=30.0).fit(X, y)
+    assert model.separable_
+    assert np.isfinite(model.coef_).all()
+    assert model.certificate_.converged
+    y[0], y[-1] = y[-1], y[0]
+    assert not bw.LogisticRegression(prior, scale=30.0).fit(X, y).separable_
+
+
+def test_one_class_is_certain() -> None:
+    model = bw.LogisticRegression().fit([[1.0], [2.0]], ["only", "only"])
+    assert model.predict([[9.0]]).tolist() == ["only"]
+    assert model.predict_proba([[9.0]]).tolist() == [[1.0]]
+
+
+def test_constant_and_duplicated_columns_share_or_have_no_weight() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal(100)
+    y = x + generator.logistic(size=100) > 0
+    model = bw.LogisticRegression().fit(np.column_stack([x, x, np.full(100, 5.0)]), y)
+    assert np.isclose(model.coef_[0, 0], model.coef_[0, 1], rtol=1e-8)
+    assert model.coef_[0, 2] == 0.0
+
+
+def test_fewer_rows_than_columns_converge() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((8, 50)), np.arange(8) % 3
+    model = bw.LogisticRegression().fit(X, y)
+    assert model.certificate_.gradient_norm <= 1e-8
+
+
+def test_large_scales_and_offsets_change_no_answer() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((200, 2))
+    y = X[:, 0] + generator.logistic(size=200) > 0
+    plain = bw.LogisticRegression().fit(X, y).predict_proba(X)
+    moved = np.column_stack([X[:, 0] * 1e6, X[:, 1] + 1e9])
+    assert np.allclose(bw.LogisticRegression().fit(moved, y).predict_proba(moved), plain, atol=1e-6)
+
+
+def test_log_probabilities_keep_their_digits_far_out() -> None:
+    model = bw.LogisticRegression(scale=10.0).fit([[-1.0], [-0.5], [0.5], [1.0]], [0, 0, 1, 1])
+    log_p = model.predict_log_proba([[-1e4]])[0]
+    assert log_p[0] == 0.0 or -1e-300 < log_p[0] < 0.0
+    assert np.isfinite(log_p[1])
+    assert log_p[1] < -1e4
+
+
+def test_holes_are_errors_or_stand_at_the_mean() -> None:
+    X, y = np.array([[1.0], [2.0], [np.nan], [3.0]]), [0, 0, 1, 1]
+    with pytest.raises(MissingCellError, match=r"\(NaN\) in row 3"):
+        bw.LogisticRegression().fit(X, y)
+    with pytest.raises(NonFiniteError):
+        bw.LogisticRegression(missing="mean").fit([[1.0], [np.inf]], [0, 1])
+    model = bw.LogisticRegression(missing="mean").fit(X, y)
+    assert np.allclose(model.predict_proba([[np.nan]]), model.predict_proba([[2.0]]))
+
+
+def test_an_unseen_level_stands_at_the_mean_of_its_indicators() -> None:
+    frame = pd.DataFrame({"size": ["S", "M", "L", "M"] * 10})
+    model = bw.LogisticRegression().fit(frame, ["a", "a", "b", "b"] * 10)
+    score = model.decision_function(pd.DataFrame({"size": ["XL"]}))[0]
+    shares = [0.5, 0.25]  # of M and S; L is the reference
+    assert np.isclose(score, model.intercept_[0] + model.coef_[0] @ shares)
+
+
+def test_zero_weights_leave_out_rows_levels_and_classes() -> None:
+    frame = pd.DataFrame({"size": ["S", "M", "S", "XL"], "age": [1.0, 2.0, 3.0, 4.0]})
+    model = bw.LogisticRegression().fit(frame, ["a", "b", "b", "c"], [1, 1, 1, 0])
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.model_.features.names == (("age", None), ("size", "S"))
+
+
+def test_odd_settings_are_refused() -> None:
+    for wrong in (
+        {"prior": None},
+        {"scale": -1},
+        {"scale": "best"},
+        {"tol": 0},
+        {"prior": "laplace", "moderated": True},
+    ):
+        with pytest.raises(ParameterError):
+            bw.LogisticRegression(**wrong).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_a_saved_model_answers_the_same(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((60, 3)), np.arange(60) % 3
+    model = bw.LogisticRegression(moderated=True).fit(X, y)
+    model.save(tmp_path / "m.bayes")
+    again = bw.load(tmp_path / "m.bayes")
+    [batch] = [batch for _, batch in model._batches(X)]
+    assert np.array_equal(again.probability(batch), model.predict_proba(X))
+    assert again.certificate == model.certificate_
