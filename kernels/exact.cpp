@@ -4,7 +4,6 @@
 #include <nanobind/stl/optional.h>
 
 #include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -74,20 +73,18 @@ auto without_gil(const AnyMatrix& array, const char* wanted, Work work) {
     return work(view<T>(array));
 }
 
+using Shape = std::vector<std::size_t>;
+
 template <class T>
-nb::object to_numpy(std::vector<T>&& data, std::initializer_list<std::size_t> shape) {
+nb::object to_numpy(std::vector<T>&& data, const Shape& shape) {
     auto* owned = new std::vector<T>(std::move(data));
     const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.begin(), owner));
+    return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
 }
 
-nb::tuple to_numpy(Digits&& exact, std::initializer_list<std::size_t> shape) {
-    std::vector<std::size_t> full(shape);
-    full.push_back(static_cast<std::size_t>(exact.limbs));
-    auto* owned = new std::vector<std::int64_t>(std::move(exact.digits));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-    return nb::make_tuple(nb::ndarray<nb::numpy, std::int64_t>(owned->data(), full.size(), full.data(), owner),
-                          exact.low);
+nb::tuple to_numpy(Digits&& exact, Shape shape) {
+    shape.push_back(static_cast<std::size_t>(exact.limbs));
+    return nb::make_tuple(to_numpy(std::move(exact.digits), shape), exact.low);
 }
 
 constexpr const char* wants_floats = "values must be float64 or float32";
@@ -124,7 +121,7 @@ nb::object counts_of(const AnyMatrix& codes, const Sizes& sizes, const Groups& g
     const std::size_t k = static_cast<std::size_t>(n_groups), slots = static_cast<std::size_t>(layout.slots);
     if (weights)
         return to_numpy(with_codes(codes, [&](const auto& m) { return weighted_counts(m, layout, rows); }), {k, slots});
-    return to_numpy(with_codes(codes, [&](const auto& m) { return counts(m, layout, rows); }), {k, slots});
+    return to_numpy(with_codes(codes, [&](const auto& m) { return counts(m, layout, rows); }), Shape{k, slots});
 }
 
 nb::tuple joint_counts_of(const AnyMatrix& codes, const Sizes& sizes, const Weights& weights) {
@@ -133,7 +130,7 @@ nb::tuple joint_counts_of(const AnyMatrix& codes, const Sizes& sizes, const Weig
     if (weights) {
         auto sums = with_codes(codes, [&](const auto& m) { return weighted_joint_counts(m, shape, rows); });
         const std::size_t cells = sums.table.digits.size() / static_cast<std::size_t>(sums.table.limbs);
-        return nb::make_tuple(to_numpy(std::move(sums.table), {cells}), to_numpy(std::move(sums.incomplete), {}));
+        return nb::make_tuple(to_numpy(std::move(sums.table), {cells}), to_numpy(std::move(sums.incomplete), Shape{}));
     }
     auto sums = with_codes(codes, [&](const auto& m) { return joint_counts(m, shape, rows); });
     const std::size_t cells = sums.table.size();
@@ -149,7 +146,7 @@ nb::tuple accumulate_of(const AnyMatrix& values) {
 nb::object elementwise(const AnyArray& values, double (*function)(double)) {
     if (!holds(values, nb::dtype<double>())) throw nb::type_error("values must be float64");
     const std::size_t n_axes = values.ndim();
-    std::vector<std::size_t> shape(n_axes), index(n_axes);
+    Shape shape(n_axes), index(n_axes);
     for (std::size_t axis = 0; axis < n_axes; ++axis) shape[axis] = values.shape(axis);
     std::vector<double> result(values.size());
     {
@@ -166,9 +163,7 @@ nb::object elementwise(const AnyArray& values, double (*function)(double)) {
             }
         }
     }
-    auto* owned = new std::vector<double>(std::move(result));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, double>(owned->data(), n_axes, shape.data(), owner));
+    return to_numpy(std::move(result), shape);
 }
 
 }  // namespace

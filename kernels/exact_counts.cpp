@@ -1,7 +1,7 @@
 #include "exact_counts.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -32,8 +32,8 @@ void move_missing_last(std::vector<T>& table, const CountLayout& layout, int wid
         }
 }
 
-// Calls count(slot, row of the tile) for the cells of a tile, along the axis on which codes lie side by side; the answer
-// says whether all codes were in range. Slots have missing first; a row that is left out has the offset -1.
+// Calls count(slot, row of the tile) for the cells of a tile, along the axis on which codes lie side by side; the
+// answer says whether all codes were in range. Slots have missing first; a row that is left out has the offset -1.
 template <class Code, class Count>
 bool count_tile(const Matrix<Code>& codes, std::int64_t first_row, int n_rows, const CountLayout& layout,
                 const std::int64_t* offset_of_row, Count count) {
@@ -61,7 +61,7 @@ bool count_tile(const Matrix<Code>& codes, std::int64_t first_row, int n_rows, c
     return true;
 }
 
-// Counts all tiles; prepare(rows, offsets) may change what a tile's rows are before they are counted.
+// Counts all tiles; prepare(rows of the tile, their number) is called before a tile is counted.
 template <class Code, class Prepare, class Count>
 void count_rows(const Matrix<Code>& codes, const CountLayout& layout, const Rows& rows, Prepare prepare, Count count) {
     TileRows tile(rows);
@@ -75,8 +75,8 @@ void count_rows(const Matrix<Code>& codes, const CountLayout& layout, const Rows
     });
 }
 
-// Sums of weights by slot, as two integers each: w = n_0 unit + n_1 unit 2^-43, |n| <= 2^42, if w is neither odd nor much
-// smaller than the others. 2^20 rows stay within 2^62.
+// Sums of weights by slot, as two integers each: w = n_0 unit + n_1 unit 2^-43 with |n| <= 2^42, unless w is odd or
+// much smaller than the others; then what is left over goes to the exact table. 2^20 rows stay within 2^62.
 class WeightSums {
 public:
     explicit WeightSums(std::size_t slots) : sums_(2 * slots), table_(slots) {}
@@ -86,7 +86,7 @@ public:
         double largest = 0;
         for (int r = 0; r < n_rows; ++r)
             if (rows.groups[r] >= 0 && !is_odd_weight(rows.weights[r])) largest = std::max(largest, rows.weights[r]);
-        if (!grid_.serves(largest) || rows_ + n_rows > 1 << 20) flush();
+        if (!grid_.serves(largest) || rows_ + n_rows > rows_before_flush) flush();
         if (!grid_.serves(largest)) grid_.choose(largest);
         rows_ += n_rows;
         for (int r = 0; r < n_rows; ++r)
@@ -100,14 +100,13 @@ public:
         if (parts.rest != 0) table_.add(slot, parts.rest);
     }
 
-    // The sums, and none left.
-    ExactTable& take() {
+    Digits take() {
         flush();
-        return table_;
+        return table_.take();
     }
 
 private:
-    static constexpr int first_bits = 42, second_bits = 43;
+    static constexpr int first_bits = 42, second_bits = 43, rows_before_flush = 1 << 20;
 
     struct Parts {
         std::int64_t first, second;
@@ -197,7 +196,7 @@ Digits weighted_counts(const Matrix<Code>& codes, const CountLayout& layout, con
     count_rows(
         codes, layout, rows, [&](const TileRows& tile, int n_rows) { sums.prepare(tile, n_rows); },
         [&](std::size_t slot, int row) { sums.add(slot, row); });
-    Digits table = sums.take().take();
+    Digits table = sums.take();
     move_missing_last(table.digits, layout, table.limbs);
     return table;
 }

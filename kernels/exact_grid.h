@@ -15,8 +15,8 @@ inline bool is_odd(double x) { return !(std::abs(x) < largest_value); }
 
 inline bool is_odd_weight(double w) { return !(w >= smallest_weight && w < largest_weight); }
 
-// The grid for magnitudes below 2^exponent. It has a bit to spare when it is chosen, and serves until that is used up or
-// the magnitudes have become much smaller.
+// The grid for magnitudes below 2^exponent. It has a bit to spare when it is chosen, and serves until that is used up
+// or the magnitudes have become much smaller.
 class Grid {
 public:
     bool serves(double largest) const {

@@ -99,6 +99,9 @@ SWEEP_INLINE bool any_nonzero(Integer magnitudes) {
     return _mm512_test_epi64_mask((__m512i)magnitudes, _mm512_set1_epi64(INT64_MAX)) != 0;
 }
 
+// One bit for each lane in which a and b are not equal numbers.
+SWEEP_INLINE unsigned lanes_that_differ(Real a, Real b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ); }
+
 #elif LANES == 4
 
 SWEEP_INLINE Real fill(double value) { return (Real)_mm256_set1_pd(value); }
@@ -114,6 +117,10 @@ SWEEP_INLINE Real error_of_product(Real a, Real b, Real product) { return (Real)
 
 SWEEP_INLINE bool any_nonzero(Integer magnitudes) {
     return !_mm256_testz_si256((__m256i)magnitudes, _mm256_set1_epi64x(INT64_MAX));
+}
+
+SWEEP_INLINE unsigned lanes_that_differ(Real a, Real b) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)));
 }
 
 #else
@@ -147,7 +154,24 @@ SWEEP_INLINE bool any_nonzero(Integer magnitudes) {
     return (all & INT64_MAX) != 0;
 }
 
+SWEEP_INLINE unsigned lanes_that_differ(Real a, Real b) {
+    double x[lanes], y[lanes];
+    store(x, a), store(y, b);
+    unsigned different = 0;
+    for (int k = 0; k < lanes; ++k) different |= static_cast<unsigned>(x[k] != y[k]) << k;
+    return different;
+}
+
 #endif
+
+// The number of the lowest bit that is set.
+SWEEP_INLINE int first_lane(unsigned set) {
+#if LANES == 1
+    return static_cast<int>(set) - 1;
+#else
+    return __builtin_ctz(set);
+#endif
+}
 
 }  // namespace
 }  // namespace LANES_NAME

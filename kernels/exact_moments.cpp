@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "exact_arithmetic.h"
@@ -97,74 +97,36 @@ template <class T>
 class BlockSweep {
 public:
     BlockSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables, std::int64_t first_column, int columns)
-        : matrix_(matrix), all_rows_(rows), tables_(tables), first_column_(first_column), columns_(columns),
-          rows_(rows), values_(matrix, first_column, columns), sums_(tables, first_column, columns, rows.n_groups),
-          largest_(static_cast<std::size_t>(padded(columns))),
-          flagged_(new Flagged[static_cast<std::size_t>(tile_rows) * columns]) {}
+        : matrix_(matrix), all_rows_(rows), tables_(tables), first_column_(first_column),
+          reader_(matrix, rows, first_column, columns), sums_(tables, first_column, columns, rows.n_groups) {}
 
     void add(std::int64_t first_row, int n_rows) {
-        rows_.read(first_row, n_rows);
-        values_.read(first_row, n_rows);
-        rows_.sort_by_group();
-        if (first_column_ == 0) add_weight();
-        if (tables_.weighted) fit_weights();
-        fit_columns();
-        for (int r = 0; r < rows_.n_runs; ++r) sums_.expect(rows_.runs[r]);
+        reader_.read(first_row, n_rows);
+        if (tables_.weighted) sums_.fit_weights(reader_.largest_weight([&](int row) { set_row_aside(row); }));
+        reader_.look([&](const OddValue& odd) { add_cell(odd.row, odd.column, odd.value); });
+        sums_.fit_columns(reader_.largest.data());
+        reader_.rows.sort_by_group();
+        for (int r = 0; r < reader_.rows.n_runs; ++r) expect(reader_.rows.runs[r]);
         sweep();
     }
 
     void finish() { sums_.flush(); }
 
 private:
-    void add_weight() {
-        for (int r = 0; r < rows_.n_runs; ++r) {
-            const Run& run = rows_.runs[r];
-            if (!tables_.weighted) tables_.weight.add_integer(run.group, run.size(), 0);
-            for (int k = run.begin; tables_.weighted && k < run.end; ++k)
-                tables_.weight.add(run.group, rows_.weights[rows_.order[k]]);
-        }
+    void expect(const Run& run) {
+        sums_.expect(run);
+        if (first_column_ == 0) reader_.add_weight(run, tables_.weight);
     }
 
-    // Rows of odd weight are added cell by cell and leave the sweep.
-    void fit_weights() {
-        double largest = 0;
-        bool any_odd = false;
-        for (int row = 0; row < values_.rows; ++row) {
-            if (rows_.groups[row] >= 0 && is_odd_weight(rows_.weights[row])) {
-                for (int c = 0; c < columns_; ++c) add_cell(row, c, values_.row(row)[c]);
-                rows_.groups[row] = -1;
-                any_odd = true;
-            }
-            if (rows_.groups[row] >= 0) largest = std::max(largest, rows_.weights[row]);
-        }
-        if (any_odd) rows_.sort_by_group();
-        sums_.fit_weights(largest);
-    }
-
-    void fit_columns() {
-        Look found = {largest_.data(), false};
-        sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
-        if (found.not_finite || std::any_of(largest_.begin(), largest_.begin() + columns_, is_odd)) {
-            set_odd_values_aside();
-            sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
-        }
-        sums_.fit_columns(largest_.data());
-    }
-
-    // Odd values are added cell by cell; a zero in their place adds nothing.
-    void set_odd_values_aside() {
-        double* values = values_.own();
-        for (int row = 0; row < values_.rows; ++row)
-            for (int c = 0; c < columns_; ++c) {
-                double& x = values[row * values_.stride + c];
-                if (!is_odd(x)) continue;
-                if (rows_.groups[row] >= 0) add_cell(row, c, x);
-                x = 0;
-            }
+    void set_row_aside(int row) {
+        for (int c = 0; c < reader_.values.columns; ++c) add_cell(row, c, reader_.values.row(row)[c]);
+        const std::int32_t group = std::exchange(reader_.rows.groups[row], -1);
+        if (first_column_ == 0) tables_.weight.add(group, reader_.rows.weight(row));
     }
 
     void add_cell(int row, int column, double x) {
-        add_cell(tables_.entry(rows_.groups[row], first_column_ + column), rows_.weight(row), x);
+        const std::int32_t group = reader_.rows.groups[row];
+        if (group >= 0) add_cell(tables_.entry(group, first_column_ + column), reader_.rows.weight(row), x);
     }
 
     void add_cell(std::size_t entry, double w, double x) {
@@ -178,18 +140,16 @@ private:
     }
 
     void sweep() {
-        const Tile tile = {values_.data, values_.stride, values_.rows, columns_, values_.next, sums_.grids.unit.data(),
-                           tables_.weighted ? rows_.weights : nullptr, sums_.grids.weight_unit,
-                           rows_.order, rows_.runs, rows_.n_runs, depth_.slices()};
-        const int n_flagged = sweeps().moments(tile, sums_.sums(), flagged_.get());
-        for (int f = 0; f < n_flagged; ++f) add_remainder(tile, flagged_[f]);
-        depth_.learn(n_flagged, values_.rows * columns_);
+        const Tile tile = reader_.tile(sums_.grids);
+        const int n_flagged = sweeps().moments(tile, sums_.sums(), reader_.flagged.get());
+        for (int f = 0; f < n_flagged; ++f) add_remainder(tile, reader_.flagged[f]);
+        reader_.depth.learn(n_flagged, tile.rows * tile.columns);
     }
 
     // The sweep has added s^2 for x = s + r; r x + s r is what it still owes.
     void add_remainder(const Tile& tile, const Flagged& cell) {
         const std::size_t entry = tables_.entry(cell.group, first_column_ + cell.column);
-        const double x = values_.row(cell.row)[cell.column];
+        const double x = reader_.values.row(cell.row)[cell.column];
         const double r = remainder_of(x, tile.unit[cell.column], 0, tile.slices);
         if (tile.weights) return add_weighted_remainder(tile, cell, entry, x, r);
         tables_.total.add(entry, r);
@@ -203,26 +163,21 @@ private:
         if (std::abs(x) < smallest_value) return add_cell(entry, w, x);
         const TwoTerms u = two_product(w, x);
         const int slices = tile.slices + more_weighted_slices;
-        const double left = remainder_of(u.high, unit, 0, slices), left_of_error = remainder_of(u.low, unit, 2, slices);
-        tables_.total.add(entry, left);
-        tables_.total.add(entry, left_of_error);
-        tables_.squares.add_product(entry, left, x);
-        tables_.squares.add_product(entry, left_of_error, x);
-        tables_.squares.add_product(entry, u.high - left, r);
-        tables_.squares.add_product(entry, u.low - left_of_error, r);
+        const TwoTerms left = {remainder_of(u.high, unit, 0, slices), remainder_of(u.low, unit, 2, slices)};
+        tables_.total.add(entry, left.high);
+        tables_.total.add(entry, left.low);
+        tables_.squares.add_product(entry, left.high, x);
+        tables_.squares.add_product(entry, left.low, x);
+        tables_.squares.add_product(entry, u.high - left.high, r);
+        tables_.squares.add_product(entry, u.low - left.low, r);
     }
 
     const Matrix<T>& matrix_;
     const Rows& all_rows_;
     Tables& tables_;
     std::int64_t first_column_;
-    int columns_;
-    TileRows rows_;
-    TileValues<T> values_;
+    TileReader<T> reader_;
     BlockSums sums_;
-    std::vector<double> largest_;
-    std::unique_ptr<Flagged[]> flagged_;
-    Depth depth_;
 };
 
 // Running sums take about 100 bytes for each group and column of a block: with many groups the blocks are narrow.
@@ -243,28 +198,20 @@ Digits weight_of_cells(const Digits& groups, const Digits& missing, std::int64_t
 
 template <class T>
 Moments moments(const Matrix<T>& values, const Rows& rows) {
-    Tables tables(rows.n_groups, values.columns, static_cast<bool>(rows.weights));
+    Tables tables(rows.n_groups, values.columns, rows.weighted());
     const int width = block_width(rows.n_groups);
     for (std::int64_t first = 0; first < values.columns; first += width) {
         const int columns = static_cast<int>(std::min<std::int64_t>(width, values.columns - first));
         BlockSweep<T> block(values, rows, tables, first, columns);
-        for_each_tile(values.rows, tile_rows, [&](std::int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
+        for_each_tile(values.rows, tile_rows,
+                      [&](std::int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
         block.finish();
     }
-    return {weight_of_cells(tables.weight.take(), tables.missing.take(), rows.n_groups, values.columns), tables.total.take(),
-            tables.squares.take()};
+    return {weight_of_cells(tables.weight.take(), tables.missing.take(), rows.n_groups, values.columns),
+            tables.total.take(), tables.squares.take()};
 }
 
-Digits accumulate(const Matrix<double>& values) {
-    ExactTable total(static_cast<std::size_t>(values.columns));
-    for (std::int64_t row = 0; row < values.rows; ++row)
-        for (std::int64_t column = 0; column < values.columns; ++column) {
-            const double x = values.row(row)[column];
-            if (std::isinf(x)) throw InfiniteValue(row, column);
-            if (!std::isnan(x)) total.add(static_cast<std::size_t>(column), x);
-        }
-    return total.take();
-}
+Digits accumulate(const Matrix<double>& values) { return moments(values, Rows{}).total; }
 
 template Moments moments(const Matrix<float>&, const Rows&);
 template Moments moments(const Matrix<double>&, const Rows&);

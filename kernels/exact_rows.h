@@ -40,6 +40,8 @@ struct Rows {
     Vector<double> weights;
     std::int64_t n_groups = 1;
 
+    bool weighted() const { return static_cast<bool>(weights); }
+
     // -1 for a row that is left out: its group is negative or it weighs nothing.
     std::int32_t group(std::int64_t row) const {
         if (weights && weights[row] == 0) return -1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "exact_arithmetic.h"
@@ -125,74 +126,56 @@ class ScatterSweep {
 public:
     ScatterSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables)
         : matrix_(matrix), all_rows_(rows), tables_(tables), columns_(static_cast<int>(matrix.columns)),
-          weighted_(rows.weights), rows_(rows), values_(matrix, 0, columns_),
-          sums_(tables, columns_, rows.n_groups, weighted_), largest_(static_cast<std::size_t>(padded(columns_))),
+          reader_(matrix, rows, 0, columns_), sums_(tables, columns_, rows.n_groups, rows.weighted()),
           right_(new double[packed_size(max_slices)]),
-          left_(weighted_ ? new double[packed_size(max_weighted_slices)] : nullptr),
-          flagged_(new Flagged[static_cast<std::size_t>(tile_rows) * columns_]) {}
+          left_(rows.weighted() ? new double[packed_size(max_weighted_slices)] : nullptr) {}
 
     void add(std::int64_t first_row, int n_rows) {
-        rows_.read(first_row, n_rows);
-        values_.read(first_row, n_rows);
-        if (weighted_) fit_weights();
-        fit_columns();
-        rows_.sort_by_group();
-        for (int r = 0; r < rows_.n_runs; ++r) expect(rows_.runs[r]);
+        reader_.read(first_row, n_rows);
+        if (all_rows_.weighted())
+            sums_.fit_weights(reader_.largest_weight([&](int row) { set_aside(row, reader_.values.row(row)); }));
+        set_odd_rows_aside();
+        sums_.fit_columns(reader_.largest.data());
+        reader_.rows.sort_by_group();
+        for (int r = 0; r < reader_.rows.n_runs; ++r) expect(reader_.rows.runs[r]);
         sweep();
     }
 
     void finish() { sums_.flush(); }
 
 private:
-    std::size_t packed_size(int slices) const { return static_cast<std::size_t>(tile_rows) * padded(columns_) * slices; }
+    std::size_t packed_size(int slices) const {
+        return static_cast<std::size_t>(tile_rows) * padded(columns_) * slices;
+    }
 
     void expect(const Run& run) {
         sums_.expect(run);
-        if (!weighted_) tables_.weight.add_integer(run.group, run.size(), 0);
-        for (int k = run.begin; weighted_ && k < run.end; ++k)
-            tables_.weight.add(run.group, rows_.weights[rows_.order[k]]);
-    }
-
-    // Rows of odd weight are added one by one and leave the sweep.
-    void fit_weights() {
-        double largest = 0;
-        for (int row = 0; row < values_.rows; ++row) {
-            if (rows_.groups[row] < 0) continue;
-            if (is_odd_weight(rows_.weights[row]))
-                set_aside(row, values_.row(row));
-            else
-                largest = std::max(largest, rows_.weights[row]);
-        }
-        sums_.fit_weights(largest);
-    }
-
-    void fit_columns() {
-        Look found = {largest_.data(), false};
-        sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
-        if (found.not_finite || std::any_of(largest_.begin(), largest_.begin() + columns_, is_odd)) {
-            set_odd_rows_aside();
-            sweeps().look(values_.data, values_.stride, values_.rows, columns_, found);
-        }
-        sums_.fit_columns(largest_.data());
+        reader_.add_weight(run, tables_.weight);
     }
 
     void set_odd_rows_aside() {
-        double* values = values_.own();
-        for (int row = 0; row < values_.rows; ++row) {
-            double* x = values + row * values_.stride;
-            if (std::none_of(x, x + columns_, is_odd)) continue;
-            if (rows_.groups[row] >= 0) set_aside(row, x);
-            std::fill_n(x, columns_, 0.0);
-        }
+        std::vector<double>& x = odd_row_;
+        int row = -1;
+        const auto finish_row = [&] {
+            if (row >= 0 && reader_.rows.groups[row] >= 0) set_aside(row, x.data());
+        };
+        reader_.look([&](const OddValue& odd) {
+            if (odd.row != row) {
+                finish_row();
+                row = odd.row;
+                x.assign(reader_.values.row(row), reader_.values.row(row) + columns_);
+            }
+            x[odd.column] = odd.value;
+        });
+        finish_row();
     }
 
     // Adds a row to the exact tables instead of the sweep.
     void set_aside(int row, const double* x) {
-        const std::int32_t group = rows_.groups[row];
-        rows_.groups[row] = -1;
+        const std::int32_t group = std::exchange(reader_.rows.groups[row], -1);
         if (std::any_of(x, x + columns_, [](double value) { return std::isinf(value); }))
             throw first_infinite(matrix_, all_rows_);
-        const double w = rows_.weight(row);
+        const double w = reader_.rows.weight(row);
         const bool complete = std::none_of(x, x + columns_, [](double value) { return std::isnan(value); });
         (complete ? tables_.weight : tables_.incomplete).add(group, w);
         for (int i = 0; complete && i < columns_; ++i) {
@@ -202,14 +185,12 @@ private:
     }
 
     void sweep() {
-        const Tile tile = {values_.data, values_.stride, values_.rows, columns_, 0, sums_.grids.unit.data(),
-                           weighted_ ? rows_.weights : nullptr, sums_.grids.weight_unit,
-                           rows_.order, rows_.runs, rows_.n_runs, depth_.slices()};
-        const Packed packed = {weighted_ ? left_.get() : right_.get(), right_.get()};
-        const int n_flagged = sweeps().pack(tile, packed, sums_.totals(), flagged_.get());
+        const Tile tile = reader_.tile(sums_.grids);
+        const Packed packed = {left_ ? left_.get() : right_.get(), right_.get()};
+        const int n_flagged = sweeps().pack(tile, packed, sums_.totals(), reader_.flagged.get());
         sweeps().multiply(tile, packed, sums_.cross());
-        for (int f = 0; f < n_flagged; ++f) add_remainder(tile, flagged_[f]);
-        depth_.learn(n_flagged, values_.rows * columns_);
+        for (int f = 0; f < n_flagged; ++f) add_remainder(tile, reader_.flagged[f]);
+        reader_.depth.learn(n_flagged, tile.rows * tile.columns);
     }
 
     // u = w x as the sum of two terms, and what the sweep has taken of them.
@@ -218,7 +199,7 @@ private:
     };
 
     Weighted weighted(const Tile& tile, int row, int column) const {
-        const double x = values_.row(row)[column], unit = tile.unit[column] * tile.weight_unit;
+        const double x = reader_.values.row(row)[column], unit = tile.unit[column] * tile.weight_unit;
         if (tile.weights && std::abs(x) < smallest_value) return {{0, 0}, {0, 0}};
         const TwoTerms u = tile.weights ? two_product(tile.weights[row], x) : TwoTerms{x, 0};
         const int slices = tile.slices + (tile.weights ? more_weighted_slices : 0);
@@ -230,7 +211,7 @@ private:
     // (rest of u_i) x_j + s_i (rest of x_j). The pairs of a flagged column c are (c, j <= c) and (i >= c, c).
     void add_remainder(const Tile& tile, const Flagged& cell) {
         const int c = cell.column;
-        const double* x = values_.row(cell.row);
+        const double* x = reader_.values.row(cell.row);
         const double rest = remainder_of(x[c], tile.unit[c], 0, tile.slices);
         const Weighted u = weighted(tile, cell.row, c);
         const std::size_t entry = tables_.entry(cell.group, c);
@@ -259,14 +240,10 @@ private:
     const Rows& all_rows_;
     Tables& tables_;
     int columns_;
-    bool weighted_;
-    TileRows rows_;
-    TileValues<T> values_;
+    TileReader<T> reader_;
     PairSums sums_;
-    std::vector<double> largest_;
-    std::unique_ptr<double[]> right_, left_;
-    std::unique_ptr<Flagged[]> flagged_;
-    Depth depth_;
+    std::unique_ptr<double[]> right_, left_;  // as in Packed
+    std::vector<double> odd_row_;
 };
 
 // As many rows as make about a megabyte of slices: long runs of rows of one group, near the processor.

@@ -28,8 +28,8 @@ constexpr int weighted_chain_rows = 16;
 // A row adds at most 2^47 units: the integer sums of 2^15 rows stay within 2^62.
 constexpr int rows_before_flush = 1 << 15;
 
-// Every value that reaches a sweep is below 2^300 in magnitude and no grid is finer than that of 2^-249, every weight lies
-// in [2^-96, 2^96): no unit of any level leaves the range of a double.
+// Every value that reaches a sweep is below 2^300 in magnitude and no grid is finer than that of 2^-249, every weight
+// lies in [2^-96, 2^96): no unit of any level leaves the range of a double.
 constexpr double largest_value = 0x1p300;
 constexpr int smallest_exponent = -250;
 constexpr double smallest_weight = 0x1p-96;
@@ -47,7 +47,9 @@ constexpr int padded(int columns) { return (columns + most_lanes - 1) / most_lan
 constexpr double grid_centre = 6755399441055744.0;  // 1.5 * 2^52 units
 
 // 2^(-23 level), the unit of a level over the unit of the first.
-constexpr double level_unit[] = {1, 0x1p-23, 0x1p-46, 0x1p-69, 0x1p-92, 0x1p-115, 0x1p-138, 0x1p-161, 0x1p-184, 0x1p-207};
+constexpr double level_unit[] = {1,        0x1p-23,  0x1p-46,  0x1p-69,  0x1p-92,
+                                 0x1p-115, 0x1p-138, 0x1p-161, 0x1p-184, 0x1p-207};
+static_assert(sizeof(level_unit) / sizeof(double) >= max_weighted_slices + max_slices - 1);
 
 // What the sweep leaves over of a value that is cut into slices first .. last - 1.
 inline double remainder_of(double value, double unit, int first, int last) {
@@ -112,16 +114,19 @@ struct Packed {
     double* right;  // of x
 };
 
-// What is found in a tile: the largest magnitude of each column, NaN aside, and whether there is a NaN or infinity.
-struct Look {
-    double* largest;  // (columns,), padded
-    bool not_finite;
+// A value that must not reach a sweep: NaN, infinite or too large.
+struct OddValue {
+    std::int32_t row, column;
+    double value;
 };
 
 struct Sweeps {
     int lanes;
-    void (*look)(const double* values, std::int64_t stride, int rows, int columns, Look& found);
-    // Each answers with the number of values that were flagged.
+    // Finds the largest magnitude of each column, NaN aside; the answer says whether there is a NaN or infinity.
+    bool (*look)(const double* values, std::int64_t stride, int rows, int columns, double* largest);
+    // Lists odd values row by row and puts zeros in their place, then does as look; the answer is their number.
+    int (*clean)(double* values, std::int64_t stride, int rows, int columns, double* largest, OddValue* odd);
+    // These answer with the number of values that were flagged.
     int (*moments)(const Tile& tile, const ColumnSums& sums, Flagged* flagged);
     int (*pack)(const Tile& tile, const Packed& packed, const ColumnSums& totals, Flagged* flagged);
     void (*multiply)(const Tile& tile, const Packed& packed, const CrossSums& sums);

@@ -188,7 +188,8 @@ SWEEP_INLINE void store(double* place, const Levels<N>& slice) {
 
 // Cuts a chain of rows in one vector of columns and adds up their totals; the answer says whether there are remainders.
 template <int N, bool Weighted>
-SWEEP_INLINE bool pack_chain(const Tile& tile, const Run& rows, int column, const Packed& packed, std::int64_t* totals) {
+SWEEP_INLINE bool pack_chain(const Tile& tile, const Run& rows, int column, const Packed& packed,
+                             std::int64_t* totals) {
     constexpr int L = Weighted ? N + more_weighted_slices : N;
     const int n = std::max(0, std::min(lanes, tile.columns - column));
     const Real unit = load(tile.unit + column);
@@ -313,20 +314,37 @@ SWEEP_INLINE bool look_at(const double* values, std::int64_t stride, int rows, i
     return any_nonzero(any);
 }
 
-SWEEP void look(const double* values, std::int64_t stride, int rows, int columns, Look& found) {
-    found.not_finite = false;
-    for (int first = 0; first < columns; first += 4 * lanes) {
-        const int n = std::min(columns - first, 4 * lanes);
-        double* largest = found.largest + first;
-        bool not_finite;
-        switch ((n + lanes - 1) / lanes) {
-            case 1: not_finite = look_at<1>(values + first, stride, rows, n, largest); break;
-            case 2: not_finite = look_at<2>(values + first, stride, rows, n, largest); break;
-            case 3: not_finite = look_at<3>(values + first, stride, rows, n, largest); break;
-            default: not_finite = look_at<4>(values + first, stride, rows, n, largest);
+SWEEP bool look(const double* values, std::int64_t stride, int rows, int columns, double* largest) {
+    bool not_finite = false;
+    for (; columns > 0; values += 4 * lanes, largest += 4 * lanes, columns -= 4 * lanes) {
+        switch ((columns + lanes - 1) / lanes) {
+            case 1: not_finite |= look_at<1>(values, stride, rows, columns, largest); break;
+            case 2: not_finite |= look_at<2>(values, stride, rows, columns, largest); break;
+            case 3: not_finite |= look_at<3>(values, stride, rows, columns, largest); break;
+            default: not_finite |= look_at<4>(values, stride, rows, std::min(columns, 4 * lanes), largest);
         }
-        found.not_finite = found.not_finite || not_finite;
     }
+    return not_finite;
+}
+
+SWEEP int clean(double* values, std::int64_t stride, int rows, int columns, double* largest, OddValue* odd) {
+    const Real zero = {}, high = fill(largest_value);
+    int n_odd = 0;
+    std::fill_n(largest, padded(columns), 0.0);
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; column += lanes) {
+            double* place = values + row * stride + column;
+            const int n = std::min(lanes, columns - column);
+            const Real size = magnitude(load_first(place, n)), kept = size < high ? size : zero;
+            for (unsigned odd_lanes = lanes_that_differ(size, kept); odd_lanes != 0; odd_lanes &= odd_lanes - 1) {
+                const int j = first_lane(odd_lanes);
+                odd[n_odd++] = {row, column + j, place[j]};
+                place[j] = 0;
+            }
+            const Real largest_yet = load(largest + column);
+            store(largest + column, kept > largest_yet ? kept : largest_yet);
+        }
+    return n_odd;
 }
 
 }  // namespace

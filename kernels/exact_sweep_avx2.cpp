@@ -3,6 +3,6 @@
 #include "exact_lanes.h"
 #include "exact_sweep.inl"
 
-const bayeswise::Sweeps bayeswise::avx2_sweeps = {avx2::lanes, avx2::look, avx2::moments, avx2::pack,
-                                                avx2::multiply};
+const bayeswise::Sweeps bayeswise::avx2_sweeps = {avx2::lanes, avx2::look, avx2::clean, avx2::moments,
+                                                  avx2::pack, avx2::multiply};
 #endif

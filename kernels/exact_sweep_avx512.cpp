@@ -3,6 +3,6 @@
 #include "exact_lanes.h"
 #include "exact_sweep.inl"
 
-const bayeswise::Sweeps bayeswise::avx512_sweeps = {avx512::lanes, avx512::look, avx512::moments, avx512::pack,
-                                                avx512::multiply};
+const bayeswise::Sweeps bayeswise::avx512_sweeps = {avx512::lanes, avx512::look, avx512::clean, avx512::moments,
+                                                    avx512::pack, avx512::multiply};
 #endif

@@ -6,5 +6,5 @@
 #include "exact_lanes.h"
 #include "exact_sweep.inl"
 
-const bayeswise::Sweeps bayeswise::plain_sweeps = {plain::lanes, plain::look, plain::moments, plain::pack,
-                                                plain::multiply};
+const bayeswise::Sweeps bayeswise::plain_sweeps = {plain::lanes, plain::look, plain::clean, plain::moments,
+                                                   plain::pack, plain::multiply};

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
+#include "exact_grid.h"
 #include "exact_rows.h"
 #include "exact_sweep.h"
+#include "exact_table.h"
 
 namespace bayeswise {
 
@@ -109,24 +112,107 @@ private:
                reinterpret_cast<std::uintptr_t>(corner) % alignof(double) == 0;
     }
 
-    // A few rows at a time, so that columns that lie side by side are read a cache line at a time.
     void copy(const char* corner) {
-        constexpr int strip = 16;
         scratch_.resize(static_cast<std::size_t>(rows) * columns);
-        for (int first = 0; first < rows; first += strip)
-            for (int column = 0; column < columns; ++column) {
-                const Vector<T> values = {corner + column * matrix_.column_stride, matrix_.row_stride};
-                for (int row = first; row < std::min(first + strip, rows); ++row)
-                    scratch_[static_cast<std::size_t>(row) * columns + column] = values[row];
+        if (matrix_.column_stride == sizeof(T))
+            for (int row = 0; row < rows; ++row) {
+                const Vector<T> values = {corner + row * matrix_.row_stride, sizeof(T)};
+                double* to = scratch_.data() + static_cast<std::size_t>(row) * columns;
+                for (int column = 0; column < columns; ++column) to[column] = values[column];
             }
+        else
+            for (int row = 0; row < rows; row += strip) copy_strip(corner, row, std::min(strip, rows - row));
         data = scratch_.data();
         stride = columns;
         next = 0;
     }
 
+    // A few rows at a time, so that columns that lie side by side are read a cache line at a time.
+    void copy_strip(const char* corner, int first, int n) {
+        for (int column = 0; column < columns; ++column) {
+            const Vector<T> values = {
+                corner + first * matrix_.row_stride + column * matrix_.column_stride, matrix_.row_stride};
+            double* to = scratch_.data() + static_cast<std::size_t>(first) * columns + column;
+            if (n == strip)
+                for (int row = 0; row < strip; ++row, to += columns) *to = values[row];
+            else
+                for (int row = 0; row < n; ++row, to += columns) *to = values[row];
+        }
+    }
+
+    static constexpr int strip = 8;
+
     const Matrix<T>& matrix_;
     const char* corner_;
     std::vector<double> scratch_;
+};
+
+// A tile on its way to a sweep.
+template <class T>
+class TileReader {
+public:
+    TileReader(const Matrix<T>& matrix, const Rows& all_rows, std::int64_t first_column, int columns)
+        : rows(all_rows), values(matrix, first_column, columns), largest(static_cast<std::size_t>(padded(columns))),
+          flagged(new Flagged[static_cast<std::size_t>(tile_rows) * columns]), weighted_(all_rows.weighted()) {}
+
+    void read(std::int64_t first_row, int n_rows) {
+        rows.read(first_row, n_rows);
+        values.read(first_row, n_rows);
+    }
+
+    // Finds the largest magnitude of each column. Odd values do not count: zeros, which add nothing, take their place,
+    // and set_aside(odd value) is called for each.
+    template <class SetAside>
+    void look(SetAside set_aside) {
+        odd_ = odd_ || looks_odd();
+        if (!odd_) return;
+        odd_values_.resize(static_cast<std::size_t>(tile_rows) * values.columns);
+        double* own = values.own();
+        const int n_odd = sweeps().clean(own, values.stride, values.rows, values.columns, largest.data(),
+                                          odd_values_.data());
+        std::for_each_n(odd_values_.begin(), n_odd, set_aside);
+        odd_ = n_odd > 0;
+    }
+
+    // The largest weight of rows that are not left out; calls set_aside(row) for those of odd weight before.
+    template <class SetAside>
+    double largest_weight(SetAside set_aside) {
+        double largest = 0;
+        for (int row = 0; row < values.rows; ++row) {
+            if (rows.groups[row] >= 0 && is_odd_weight(rows.weights[row])) set_aside(row);
+            if (rows.groups[row] >= 0) largest = std::max(largest, rows.weights[row]);
+        }
+        return largest;
+    }
+
+    // Adds the weight of a run to its group.
+    void add_weight(const Run& run, ExactTable& weight) const {
+        if (!weighted_) weight.add_integer(static_cast<std::size_t>(run.group), run.size(), 0);
+        for (int k = run.begin; weighted_ && k < run.end; ++k)
+            weight.add(static_cast<std::size_t>(run.group), rows.weights[rows.order[k]]);
+    }
+
+    Tile tile(const Grids& grids) const {
+        return {values.data, values.stride, values.rows, values.columns, values.next, grids.unit.data(),
+                weighted_ ? rows.weights : nullptr, grids.weight_unit, rows.order, rows.runs, rows.n_runs,
+                depth.slices()};
+    }
+
+    TileRows rows;
+    TileValues<T> values;
+    std::vector<double> largest;  // by column
+    std::unique_ptr<Flagged[]> flagged;
+    Depth depth;
+
+private:
+    bool looks_odd() {
+        const bool not_finite = sweeps().look(values.data, values.stride, values.rows, values.columns, largest.data());
+        return not_finite || std::any_of(largest.begin(), largest.begin() + values.columns, is_odd);
+    }
+
+    bool weighted_;
+    std::vector<OddValue> odd_values_;
+    bool odd_ = false;  // whether the last tile had odd values: then the next one is cleaned without a look
 };
 
 // Calls work(first row, rows) for each tile of n_rows rows.

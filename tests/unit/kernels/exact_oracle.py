@@ -29,17 +29,26 @@ weights_of_rows = st.one_of(
 )
 
 
-def to_fractions(pair: ExactPair) -> np.ndarray:
-    """The value of each entry; checks that the digits are carried."""
+LOWEST_LIMB = -110  # below the square of the least double times the least weight
+
+
+def to_integers(pair: ExactPair) -> np.ndarray:
+    """Each entry in units of 2^(32 LOWEST_LIMB); checks that the digits are carried."""
     digits, low = pair
     assert digits.dtype == np.int64
     assert digits.shape[-1] >= 1
     assert ((digits[..., :-1] >= 0) & (digits[..., :-1] < 2**32)).all()
     assert ((digits[..., -1] >= -(2**31)) & (digits[..., -1] < 2**31)).all()
-    values = np.empty(digits.shape[:-1], dtype=object)
-    for index in np.ndindex(*digits.shape[:-1]):
-        integer = sum(int(digit) << (32 * k) for k, digit in enumerate(digits[index]))
-        values[index] = integer * Fraction(2) ** (32 * low)
+    places = np.array([1 << (32 * (low - LOWEST_LIMB + k)) for k in range(digits.shape[-1])], dtype=object)
+    return (digits.astype(object) * places).sum(axis=-1)
+
+
+def to_fractions(pair: ExactPair) -> np.ndarray:
+    """The value of each entry."""
+    integers = np.asarray(to_integers(pair), dtype=object)
+    values = zeros(*integers.shape)
+    for index in np.ndindex(*integers.shape):
+        values[index] = Fraction(integers[index], 1 << (-32 * LOWEST_LIMB))
     return values
 
 

@@ -1,0 +1,1 @@
+"""Kernels on their own, without the engine around them."""
