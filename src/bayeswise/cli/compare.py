@@ -17,7 +17,7 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")],
     costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV with action,STATE,... columns.")
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
     ] = None,
     category: columns.Categories = None,
     number: columns.Numbers = None,

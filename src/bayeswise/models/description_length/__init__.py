@@ -1,6 +1,7 @@
 """Description length: how many bits a model and the rows under it take, and what follows for choosing.
 
 lengths.py      bits of models part by part, and the model of fewest bits
+comparing.py    several models of one table, by bits and by rows left out
 multinomial.py  normalised maximum likelihood of counts      discretising.py   cuts of a number column that pay
 """
 
