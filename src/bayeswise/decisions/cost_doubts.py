@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bayeswise.decisions.costs import Costs
 
 _MOST_CELLS = 2_500  # beyond it, only pairs of actions are compared
+_MOST_PAIRED = 100_000  # beyond it, nothing is
 _TOLERANCE = 1e-12  # of the linear program, relative to the largest cost
 
 
@@ -28,14 +29,14 @@ def doubts(costs: Costs) -> Iterator[str]:
 
 def _never_best(costs: Costs) -> Iterator[str]:
     table = costs.table
-    if len(table) < 2:
+    if len(table) < 2 or table.size > _MOST_PAIRED:
         return
     for a, action in enumerate(costs.actions):
         rival = _dominating(table, a)
         if rival is not None:
             same = bool((table[rival] == table[a]).all())
             how = "costs the same as" if same else "never costs less than"
-            yield f"the action {action!r} is never best: it {how} {costs.actions[rival]!r} in every state"
+            yield f"the action {action!r} is never best: it {how} {costs.actions[rival]!r}, whatever the state"
         elif table.size <= _MOST_CELLS and not wins_somewhere(table, a):
             yield _hopeless(costs, a)
 

@@ -339,8 +339,9 @@ def _cells(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Cell
         cell = _cell(action, None, entries)
         return (cell,) * len(states)
     by_key = {label_key(_label(state, "state")): value for state, value in entries.items()}
+    known = {label_key(state) for state in states}
     for state in entries:
-        if label_key(label_of(state)) not in {label_key(known) for known in states}:
+        if label_key(label_of(state)) not in known:
             raise CostError(f"the action {action!r} names the unknown state {state!r}", fix=guess(state, states))
     for state in states:
         if label_key(state) not in by_key:

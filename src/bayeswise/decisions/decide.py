@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise.decisions.cost_tables import numbers_of
 from bayeswise.decisions.costs import Costs
-from bayeswise.decisions.posterior_tables import posterior_of
+from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.tables.labels import Label
@@ -103,11 +103,11 @@ class Decisions:
         return f"Decisions({len(self):,} rows; {shares}{mean})"
 
 
-def decide(posterior: Any, costs: Any, *, states: Sequence[Any] | None = None, rows: Any = None) -> Decisions:
+def decide(posterior: Any, costs: Any = None, *, states: Sequence[Any] | None = None, rows: Any = None) -> Decisions:
     """a* = argmin_a sum_s p(s | row) cost[a][s]; of equal actions the first one in the order of the costs.
 
     The posterior is {state: numbers}, a frame, or an array with `states`; `rows` is the table whose columns the
-    formulas of the costs name.
+    formulas of the costs name. Without costs every mistake costs 1.
 
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
     >>> answer = decide({"spam": [0.99, 0.7, 0.2], "ham": [0.01, 0.3, 0.8]}, mail)
@@ -116,7 +116,8 @@ def decide(posterior: Any, costs: Any, *, states: Sequence[Any] | None = None, r
     >>> answer.expected_cost.round(3).tolist()
     [[0.1, 0.99, 0.5], [3.0, 0.7, 0.5], [8.0, 0.2, 0.5]]
     """
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    known = states_of(posterior, states) if costs is None else None
+    table = Costs.zero_one(known) if known else costs if isinstance(costs, Costs) else Costs(costs)
     probability, labels = posterior_of(posterior, states, table.states)
     table = table.aligned(labels)
     return decide_rows(probability, table, columns_for(table, rows, len(probability)))

@@ -34,6 +34,18 @@ def posterior_of(
     return probability, labels
 
 
+def states_of(posterior: Any, states: Sequence[Any] | None) -> list[Any]:
+    """The states that a posterior names itself: its keys, `states`, or the columns p_STATE of a frame."""
+    if isinstance(posterior, Mapping):
+        return list(posterior)
+    if states is not None:
+        return list(states)
+    named = [name.removeprefix("p_") for name in _names(posterior) if name.startswith("p_")]
+    if not named:
+        raise ParameterError("the posterior does not name its states", fix="add states=[...], or give {state: numbers}")
+    return named
+
+
 def _has_columns(table: Any) -> bool:
     return hasattr(table, "columns") or hasattr(table, "__arrow_c_stream__")
 

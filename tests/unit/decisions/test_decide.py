@@ -34,6 +34,16 @@ def test_every_form_of_a_posterior_gives_the_same_actions(posterior: Any, states
     assert bw.decide(posterior, MAIL, states=states).action.tolist() == ["bin", "ask", "keep"]
 
 
+def test_without_costs_every_mistake_costs_one() -> None:
+    expected = ["spam", "spam", "ham"]
+    frame = pd.DataFrame({"id": [1, 2, 3], "p_ham": SHARES[:, 1], "p_spam": SHARES[:, 0]})
+    assert bw.decide({"ham": 1 - SHARES[:, 0], "spam": SPAM}).action.tolist() == expected
+    assert bw.decide(SHARES, states=["spam", "ham"]).action.tolist() == expected
+    assert bw.decide(frame).action.tolist() == expected
+    with pytest.raises(ParameterError, match="does not name its states"):
+        bw.decide(SHARES)
+
+
 def test_runner_up_and_margin_are_kept() -> None:
     answer = bw.decide({"spam": 0.7, "ham": 0.3}, MAIL)
     assert answer.runner_up.tolist() == ["keep"]
