@@ -1,99 +1,108 @@
-"""Saving and loading of fitted models: which types a model file may hold, for each kind of model."""
+"""Saving and loading of fitted models: which types a model file may hold, for each kind of model.
+
+Types are named and imported when a file of their kind is met, so that a model of counts does not wait for regressions.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
-from bayeswise import families, statistics
-from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
-from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
-from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
-from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
-from bayeswise.models.naive_bayes.categories import Categories
-from bayeswise.models.naive_bayes.counted_columns import CountedColumns
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.naive_bayes.numbers import Numbers
-from bayeswise.models.naive_bayes.others import Others
-from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
-from bayeswise.models.naive_bayes.words import Words
-from bayeswise.models.regression.glm import IteratedModel
-from bayeswise.models.regression.linear import LinearModel
-from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.newton import Certificate
-from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value, write_value
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Column, Schema, Target
 
-_KINDS: dict[type, str] = {
-    NaiveBayesModel: "naive-bayes",
-    AveragedNaiveBayesModel: "averaged-naive-bayes",
-    GaussianBayesModel: "gaussian-bayes",
-    LinearModel: "linear-regression",
-    IteratedModel: "iterated-regression",
-    LogisticModel: "logistic-regression",
-}
-
-_TABLES = (Vocabulary, Column, Target, Schema)
-_STATISTICS = tuple(
-    kind for kind in (getattr(statistics, name) for name in statistics.__all__) if isinstance(kind, type)
+_FACTORS = (
+    "models.naive_bayes.settings.MEstimate",
+    "models.naive_bayes.categories.Categories",
+    "models.naive_bayes.numbers.Numbers",
+    "models.naive_bayes.others.Others",
 )
-_FAMILIES = tuple(
-    kind
-    for kind in (getattr(families, name) for name in families.__all__)
-    if isinstance(kind, type) and hasattr(kind, "log_density")
-)
-_TYPES: dict[str, tuple[type, ...]] = {
+# The model of each kind first, then what it may be made of; a name ending in .* means all types of a package.
+_NAMES: dict[str, tuple[str, ...]] = {
     "naive-bayes": (
-        NaiveBayesModel,
-        NaiveBayesSettings,
-        MEstimate,
-        Categories,
-        Numbers,
-        Others,
-        Words,
-        CountedColumns,
-        *_TABLES,
-        *_STATISTICS,
-        *_FAMILIES,
+        "models.naive_bayes.model.NaiveBayesModel",
+        "models.naive_bayes.settings.NaiveBayesSettings",
+        "models.naive_bayes.words.Words",
+        "models.naive_bayes.counted_columns.CountedColumns",
+        *_FACTORS,
+        "statistics.*",
+        "families.*",
     ),
     "averaged-naive-bayes": (
-        AveragedNaiveBayesModel,
-        AveragedSettings,
-        MEstimate,
-        Categories,
-        Numbers,
-        Others,
-        *_TABLES,
-        *_STATISTICS,
-        *_FAMILIES,
+        "models.averaged_naive_bayes.model.AveragedNaiveBayesModel",
+        "models.averaged_naive_bayes.settings.AveragedSettings",
+        *_FACTORS,
+        "statistics.*",
+        "families.*",
     ),
     "gaussian-bayes": (
-        GaussianBayesModel,
-        GaussianBayesSettings,
-        NormalInverseWishart,
-        *_TABLES,
-        *_STATISTICS,
+        "models.gaussian_bayes.model.GaussianBayesModel",
+        "models.gaussian_bayes.settings.GaussianBayesSettings",
+        "families.normal_inverse_wishart.NormalInverseWishart",
+        "statistics.*",
     ),
-    "linear-regression": (LinearModel, LinearSettings, *_TABLES, *_STATISTICS),
-    "iterated-regression": (IteratedModel, LinearSettings, Certificate, *_TABLES),
-    "logistic-regression": (LogisticModel, LogisticSettings, Certificate, *_TABLES),
+    "linear-regression": (
+        "models.regression.linear.LinearModel",
+        "models.regression.settings.LinearSettings",
+        "statistics.*",
+    ),
+    "iterated-regression": (
+        "models.regression.glm.IteratedModel",
+        "models.regression.settings.LinearSettings",
+        "models.regression.newton.Certificate",
+    ),
+    "logistic-regression": (
+        "models.regression.logistic.LogisticModel",
+        "models.regression.settings.LogisticSettings",
+        "models.regression.newton.Certificate",
+    ),
 }
+
+
+class Kinds(Mapping[str, tuple[type, ...]]):
+    """The types of each kind of model, imported on demand."""
+
+    def __getitem__(self, kind: str) -> tuple[type, ...]:
+        named = (each for name in _NAMES[kind] for each in _types(name))
+        return (*named, Vocabulary, Column, Target, Schema)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+def _types(name: str) -> Iterator[type]:
+    home, _, last = f"bayeswise.{name}".rpartition(".")
+    package = import_module(home)
+    members = [getattr(package, each) for each in package.__all__] if last == "*" else [getattr(package, last)]
+    for member in members:
+        # of the families those with a density: priors and parameters are no part of a model
+        if isinstance(member, type) and (home != "bayeswise.families" or hasattr(member, "log_density")):
+            yield member
+
+
+def kind_of(model: Any) -> str:
+    """The kind of file that a model is saved as."""
+    name = f"{type(model).__module__}.{type(model).__qualname__}".removeprefix("bayeswise.")
+    return next(kind for kind, names in _NAMES.items() if names[0] == name)
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write the model file: whole or not at all."""
-    write_value(path, model, _KINDS[type(model)])
+    write_value(path, model, kind_of(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model file; it is data, loading it runs no code."""
-    return read_value(path, _TYPES)[1]
+    return read_value(path, Kinds())[1]
 
 
 def bytes_of(model: Any) -> bytes:
     """The bytes of the model file: equal exactly for equal models."""
-    return model_bytes(pack(model), _KINDS[type(model)])
+    return model_bytes(pack(model), kind_of(model))
