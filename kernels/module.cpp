@@ -11,6 +11,7 @@ void bind_integers(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_factors(nb::module_& m);
+void bind_families(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -22,4 +23,5 @@ NB_MODULE(_kernels, m) {
     bind_gaussian(m);
     bind_regression(m);
     bind_factors(m);
+    bind_families(m);
 }

@@ -328,3 +328,8 @@ class JunctionTree:
     def batch(
         self, codes: npt.NDArray[np.int32], columns: Sequence[int]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+
+def count_family(
+    columns: npt.NDArray[np.uint8], scope: Sequence[int], sizes: Sequence[int], counts: npt.NDArray[np.int64]
+) -> None:
+    """Adds how often each combination occurs; columns is (n_columns, n_rows), the last of the scope changes fastest."""

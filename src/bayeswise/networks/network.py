@@ -214,6 +214,13 @@ class BeliefNetwork:
 
         return estimate(self, node, evidence, soft, n_rows, seed)
 
+    @classmethod
+    def learn(cls, table: Any, **wishes: Any) -> BeliefNetwork:
+        """A network from rows: tables by counting, the graph given (`parents=`) or found by a score (`score=`)."""
+        from bayeswise.networks.learning import learn
+
+        return learn(table, **wishes)
+
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> BeliefNetwork:

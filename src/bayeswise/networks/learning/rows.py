@@ -1,0 +1,92 @@
+"""Any table as codes: one column for each node, its levels in canonical order, -1 where a cell is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray
+from bayeswise.foundation.errors import MissingCellError, SchemaError
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.names import find_name
+from bayeswise.tables.source import open_source
+
+MOST_LEVELS = 255
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Codes of rows; `states[k]` names the codes of column k."""
+
+    names: tuple[str, ...]
+    states: tuple[Vocabulary, ...]
+    codes: CodeArray  # (n_rows, n_columns)
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        ignore: Collection[str] = (),
+        states: Mapping[str, Sequence[Any]] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> CodedRows:
+        """The columns of a table that are not ignored; given states come first, in their order.
+
+        >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
+        [1, -1, 0]
+        """
+        source = open_source(table)
+        known = [column.name for column in source.columns]
+        for name in (*ignore, *(states or {})):
+            find_name(name, known, where=source.description)
+        wanted = known if columns is None else [find_name(n, known, where=source.description) for n in columns]
+        names = tuple(name for name in wanted if name not in ignore)
+        parts: list[list[CodeArray]] = [[] for _ in names]
+        levels: list[Sequence[Any]] = [() for _ in names]
+        for chunk in source.chunks(list(names)):
+            for place, name in enumerate(names):
+                codes, levels[place] = chunk.labels(name)
+                if len(levels[place]) > MOST_LEVELS:
+                    raise SchemaError(
+                        f"column {name!r} has more than {MOST_LEVELS} different values",
+                        fix=f"cut it into a few states first, or ignore it: ignore=[{name!r}]",
+                    )
+                parts[place].append(np.array(codes))
+        given = {name: list((states or {}).get(name, ())) for name in names}
+        vocabularies = tuple(_vocabulary(given[n], seen) for n, seen in zip(names, levels, strict=True))
+        n_rows = sum(map(len, parts[0])) if parts else 0
+        codes = np.empty((n_rows, len(names)), dtype=np.int32)
+        for place, vocabulary in enumerate(vocabularies):
+            positions = np.append(vocabulary.encode(levels[place]), -1)
+            codes[:, place] = positions[np.concatenate(parts[place])] if parts[place] else -1
+        return cls(names, vocabularies, codes)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(vocabulary) for vocabulary in self.states]
+
+    def complete(self) -> CodedRows:
+        """The same rows, none of which may have a hole."""
+        holes = np.argwhere(self.codes < 0)
+        if len(holes):
+            row, column = map(int, holes[0])
+            n_rows = len(np.unique(holes[:, 0]))
+            raise MissingCellError(
+                f"{n_rows} of {len(self.codes)} rows have a missing cell, the first in row {row + 1}, column "
+                f"{self.names[column]!r}; a graph is learned from whole rows",
+                fix="fill the cells, give them a state of their own, or leave these rows out with missing='drop'",
+            )
+        return self
+
+    def without_holes(self) -> CodedRows:
+        """Only the rows that have every cell."""
+        return CodedRows(self.names, self.states, self.codes[(self.codes >= 0).all(axis=1)])
+
+
+def _vocabulary(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
+    first = Vocabulary(given)
+    return Vocabulary([*first, *(label for label in Vocabulary.of(seen) if label not in first)])
