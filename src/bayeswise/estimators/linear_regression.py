@@ -99,7 +99,7 @@ class LinearRegression(RegressorMixin, BaseEstimator):
         schema = schema_for(X, self.missing, self._wishes())
         if settings.likelihood == "gaussian":
             self.model_ = LinearModel(schema, settings, self._moments(schema, X, target, weights))
-            tell_dependent(self.model_.dependent)
+            tell_dependent(self.model_.dependent if len(self.model_.weights) else ())
             return self
         self.model_ = self._iterated(schema, settings, X, target, weights)
         if not self.model_.certificate.converged:

@@ -44,10 +44,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     as they are, scikit-learn's LogisticRegression with C = scale^2 (for l1: C = scale) has the same weights; the
     intercept is free in both (but in its "liblinear"). Two classes have one weight vector, more have one each.
 
-    `certificate_` is the gradient that is left; `separable_` says that the weights separate the classes without error,
-    so that only the prior keeps them finite. A category's reference is its first declared level, or the first in
-    canonical order. A missing cell is an error; with missing="mean" its row teaches nothing, and in a prediction it
-    stands at the mean.
+    `certificate_` is the gradient that is left; `separable_` says that some weights separate the classes without
+    error, so that only the prior keeps them finite (a yes is certain; a strong prior on a large table may hide one).
+    A category's reference is its first declared level, or the first in canonical order. A missing cell is an error;
+    with missing="mean" its row teaches nothing, and in a prediction it stands at the mean.
 
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["low", "low", "high", "high"]
     >>> model = LogisticRegression().fit(X, y)
@@ -161,7 +161,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     @property
     def separable_(self) -> bool:
-        """Whether the weights separate the classes without error."""
+        """Whether some weights separate the classes without error."""
         return self.model_.separates
 
     @property

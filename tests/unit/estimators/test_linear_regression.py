@@ -123,6 +123,21 @@ def test_targets_outside_the_likelihood_and_odd_settings_are_refused() -> None:
         bw.LinearRegression("poisson", scale="evidence").fit([[1.0], [2.0]], [1.0, 2.0])
 
 
+def test_a_column_whose_squares_leave_the_range_of_floats_is_refused_by_name() -> None:
+    X, y = np.array([[1.0, 1.0], [2.0, 5.0], [3.0, 2.0]]), [1.0, 2.0, 2.5]
+    for factor in (1e200, 1e-200):
+        with pytest.raises(DataError, match="'x1' has a standard deviation"):
+            bw.LinearRegression().fit(X * [1.0, factor], y)
+
+
+def test_rows_on_a_plane_end_the_search_for_noise() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    for likelihood in ("student-t", "laplace"):
+        model = bw.LinearRegression(likelihood, prior=None).fit(X, X @ [1.0, 2.0])
+        assert np.allclose(model.coef_, [1.0, 2.0], atol=1e-12)
+        assert model.model_.certificate.converged
+
+
 def test_a_single_row_has_a_prediction_but_no_predictive_distribution() -> None:
     model = bw.LinearRegression().fit([[1.0]], [3.0])
     assert model.predict([[5.0]]).tolist() == [3.0]

@@ -48,6 +48,13 @@ def test_separable_rows_are_flagged_and_finite_under_the_prior(prior: str, class
     assert not bw.LogisticRegression(prior, scale=30.0).fit(X, y).separable_
 
 
+def test_a_strong_prior_does_not_hide_that_rows_are_separable() -> None:
+    X, y = np.column_stack([np.arange(10.0), np.arange(10.0) ** 2]), [0] * 9 + [1]
+    model = bw.LogisticRegression(scale=0.2).fit(X, y)
+    assert model.predict(X).tolist() != y
+    assert model.separable_
+
+
 def test_one_class_is_certain() -> None:
     model = bw.LogisticRegression().fit([[1.0], [2.0]], ["only", "only"])
     assert model.predict([[9.0]]).tolist() == ["only"]

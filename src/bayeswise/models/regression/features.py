@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, MissingCellError, NonFiniteError
+from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.schema import Schema
@@ -134,6 +134,17 @@ class Features:
     def by_name(self, weights: Sequence[float] | FloatArray) -> dict[Feature, float]:
         """Weights with their names."""
         return dict(zip(self.names, np.asarray(weights, dtype=np.float64).tolist(), strict=True))
+
+
+def refuse_extreme(names: Sequence[str], spread: FloatArray, least: float, most: float) -> None:
+    """An error that names a column whose squares, or whose inverse, leave the range of floats."""
+    wrong = (spread > 0) & ((spread < least) | (spread > most))
+    if wrong.any():
+        column = int(np.argmax(wrong))
+        raise DataError(
+            f"column {names[column]!r} has a standard deviation of {spread[column]:.3g}, beyond {least:g} to {most:g}",
+            fix="measure it in another unit",
+        )
 
 
 def _fill(block: FloatArray, codes: CodeArray, positions: IntArray) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
+from bayeswise.engines.ranges import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, TooFewRowsError
 from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Feature, Features
 from bayeswise.models.regression.normal_equations import NormalEquations
 from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.rows import in_blocks
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
@@ -65,7 +67,11 @@ class LinearModel:
             raise NotFittedError("the model has learned no complete row", fix="fit it to rows without missing cells")
         standardised = self.features.is_number.astype(float) * float(self.settings.standardise)
         return NormalEquations.of(
-            self.statistics, self.features.positions, centred=self.settings.intercept, standardised=standardised
+            self.statistics,
+            self.features.positions,
+            [name for name, _ in self.features.names],
+            centred=self.settings.intercept,
+            standardised=standardised,
         )
 
     @cached_property
@@ -199,6 +205,15 @@ def moments_of(
         features.refuse_infinite(batch.values, first_row)
     declared = [schema[name].levels for name in schema.categories]
     codes = batch.codes if schema.categories else None
-    return RegressionMoments.of(
-        batch.values, codes, batch.vocabularies, target=target, weights=batch.weights, declared=declared
-    )
+
+    def of_range(rows: slice) -> RegressionMoments:
+        return RegressionMoments.of(
+            batch.values[rows],
+            None if codes is None else codes[rows],
+            batch.vocabularies,
+            target=target[rows],
+            weights=None if batch.weights is None else batch.weights[rows],
+            declared=declared,
+        )
+
+    return reduce(RegressionMoments.merge, in_blocks(of_range, row_ranges(batch.n_rows, os.cpu_count() or 1)))

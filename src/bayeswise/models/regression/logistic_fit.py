@@ -19,6 +19,7 @@ from bayeswise.posteriors.normalise import log_posterior
 
 MOST_WORK = 4e9  # products for one Hessian
 MANY_ROWS, FEW_ROWS = 100_000, 20_000
+MOST_CELLS_TO_SEPARATE = 200_000
 N_FOLDS = 5
 SCALES = np.geomspace(0.01, 100.0, 9)
 NO_COVARIANCE: FloatArray = np.empty((0, 0))
@@ -58,7 +59,7 @@ def fit_logistic(
     if settings.prior != "laplace" and (loss.n_vectors == 1 or settings.moderated or settings.scale == "evidence"):
         covariance, log_evidence = laplace_approximation(loss, settings, known, found)
     return LogisticFit(
-        found.reshape(loss.shape), loss.rows, known, certificate, loss.separates(found), covariance, log_evidence
+        found.reshape(loss.shape), loss.rows, known, certificate, separable(loss, found), covariance, log_evidence
     )
 
 
@@ -111,6 +112,21 @@ def _by_newton(
         most_iterations=settings.most_iterations,
     )
     return found.point.weights, found.certificate
+
+
+def separable(loss: SoftmaxLoss, weights: FloatArray) -> bool:
+    """Whether some weights separate the classes: these, or those under a prior that hardly holds them back.
+
+    A yes is always true. The second look is taken on small tables that are nearly separated already.
+    """
+    if loss.separates(weights):
+        return True
+    if loss.rows.n_rows * float(np.prod(loss.shape)) > MOST_CELLS_TO_SEPARATE or loss.share_first(weights) < 0.9:
+        return False
+    loose = Penalty("gaussian", 1e4, loss.is_intercept)
+    total = loss.rows.total_weight
+    found = minimise(loss.evaluate, loose, weights, total_weight=total, tolerance=1e-7, most_iterations=30)
+    return loss.separates(found.point.weights)
 
 
 def laplace_approximation(

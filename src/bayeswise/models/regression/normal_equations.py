@@ -7,6 +7,7 @@ prior laplace    ... + |s w|_1 / scale                     p(w | noise^2) ~ exp(
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,8 +23,11 @@ from bayeswise.models.regression.exact_solve import (
     solve_exactly,
     solve_refined,
 )
+from bayeswise.models.regression.features import refuse_extreme
 from bayeswise.models.regression.sparse_weights import sparse_minimum
 from bayeswise.statistics.regression import RegressionMoments
+
+SPREADS = (1e-120, 1e120)  # whose squares, times the number of rows, are floats
 
 
 @dataclass(frozen=True)
@@ -41,15 +45,23 @@ class NormalEquations:
 
     @classmethod
     def of(
-        cls, moments: RegressionMoments, positions: IntArray, *, centred: bool, standardised: FloatArray
+        cls,
+        moments: RegressionMoments,
+        positions: IntArray,
+        names: Sequence[str],
+        *,
+        centred: bool,
+        standardised: FloatArray,
     ) -> NormalEquations:
         """Of the features at these positions; `standardised` is 1 for those to be measured in standard deviations."""
         columns = np.append(positions, moments.scatter.n_columns - 1)
         products = moments.products(columns, centred=centred)
         about_mean = products if centred else moments.products(columns, centred=True)
         weight = Dyadic.of(moments.scatter.weight)[0]
-        inside = Dyadic(np.diagonal(about_mean.integers)[:-1], about_mean.exponent)
-        spread = inside.sqrt_over(weight * weight)
+        squares = Dyadic(np.diagonal(about_mean.integers), about_mean.exponent)
+        spreads = squares.sqrt_over(weight * weight)
+        refuse_extreme([*names, "y"], spreads, *SPREADS)
+        spread = spreads[:-1]
         measured = (standardised > 0) & (spread > 0)
         return cls(
             matrix=products[:-1, :-1],

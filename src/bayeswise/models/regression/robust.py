@@ -40,9 +40,11 @@ def fit_robust(rows: Rows, target: FloatArray, penalty: Penalty, settings: Linea
     residual = target - rows.scores(weights)
     noise = _first_noise(residual, by)
     smallest = noise * 1e-2
-    change = 0.0 if noise == 0 else np.inf
+    # Noise of this size is rounding: the rows lie on a plane, and there is nothing left to find.
+    none = 1e-13 * float(np.abs(target).max(initial=0.0))
+    change = 0.0 if noise <= none else np.inf
     rounds = 0
-    while change > TOLERANCE and rounds < MOST_ROUNDS and noise > 0:
+    while change > TOLERANCE and rounds < MOST_ROUNDS and noise > none:
         rounds += 1
         trust = _trust(residual, noise, settings, smallest)
         held = 1.0 if settings.likelihood == "student-t" else noise
@@ -51,6 +53,7 @@ def fit_robust(rows: Rows, target: FloatArray, penalty: Penalty, settings: Linea
         new = _noise(fresh, by, trust, weights, penalty, settings)
         change = (float(np.abs(fresh - residual).max()) + abs(new - noise)) / max(new, 1e-300)
         residual, noise = fresh, new
+        change = 0.0 if noise <= none else change
         if settings.likelihood == "laplace" and change < 0.01 * smallest / max(noise, 1e-300):
             smallest = max(smallest * 0.3, noise * 1e-12)
             change = max(change, 2.0 * TOLERANCE) if smallest > noise * 1.1e-12 else change

@@ -13,11 +13,12 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.statistics.moments import Moments
 
 T = TypeVar("T")
 CELLS_OF_A_BLOCK = 1 << 22
+SPREADS = (1e-290, 1e305)  # whose inverses are floats
 NO_WEIGHTS: FloatArray = np.empty(0)
 
 
@@ -33,7 +34,7 @@ class Rows:
     @classmethod
     def of(cls, matrix: FloatArray, weights: FloatArray | None, features: Features, *, standardise: bool) -> Rows:
         """Centred at the means, and numbers in units of their standard deviation unless standardise=False."""
-        parts = _mapped(
+        parts = in_blocks(
             lambda rows: Moments.of(matrix[rows], weights=None if weights is None else weights[rows]),
             _blocks(len(matrix), max(matrix.shape[1], 1)),
         )
@@ -41,6 +42,7 @@ class Rows:
         for part in parts[1:]:
             moments = moments.merge(part)
         spread = moments.stddev()[0]
+        refuse_extreme([name for name, _ in features.names], spread, *SPREADS)
         measured = features.is_number & (spread > 0) & standardise
         return cls(
             matrix,
@@ -72,7 +74,7 @@ class Rows:
 
     def over(self, work: Callable[[slice], T], width: int = 1) -> list[T]:
         """The work on every block of rows, in order; `width` is how many numbers a cell takes part in."""
-        return _mapped(work, _blocks(self.n_rows, self.n_columns * width))
+        return in_blocks(work, _blocks(self.n_rows, self.n_columns * width))
 
     # -- sums ---------------------------------------------------------------------------------------------------
     def scores(self, weights: FloatArray) -> FloatArray:
@@ -114,7 +116,8 @@ def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
     return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
 
-def _mapped(work: Callable[[slice], T], blocks: list[slice]) -> list[T]:
+def in_blocks(work: Callable[[slice], T], blocks: list[slice]) -> list[T]:
+    """The work on every block, in order, on as many threads as there are cores."""
     if len(blocks) == 1:
         return [work(blocks[0])]
     answers: list[Any] = [None] * len(blocks)

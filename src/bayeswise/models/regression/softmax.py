@@ -160,11 +160,12 @@ class SoftmaxLoss:
     def separates(self, weights: FloatArray) -> bool:
         """Whether every row has its own class strictly first; a thousand rows are asked before all of them."""
         few = self.every(max(1, self.rows.n_rows // 1_000))
-        return few._all_first(weights) and self._all_first(weights)
+        return few.share_first(weights) == 1.0 and self.share_first(weights) == 1.0
 
-    def _all_first(self, weights: FloatArray) -> bool:
+    def share_first(self, weights: FloatArray) -> float:
+        """The share of rows whose own class has strictly the highest score."""
         scores = self.scores(weights)
         at = np.arange(self.rows.n_rows)
         own = scores[at, self.targets]
         scores[at, self.targets] = -np.inf
-        return bool(np.all(own > scores.max(axis=1)))
+        return float(np.mean(own > scores.max(axis=1)))

@@ -1,0 +1,65 @@
+"""The sweeps of regression against their plain NumPy twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from bayeswise import _kernels
+
+
+@pytest.mark.parametrize("n_rows", [1, 31, 33, 200])
+@pytest.mark.parametrize("n_columns", [1, 7, 8, 20])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_sweep_is_its_formula(n_rows: int, n_columns: int, kind: type, weighted: bool) -> None:
+    generator = np.random.default_rng(n_rows + n_columns)
+    values = generator.standard_normal((n_rows, n_columns)).astype(kind)
+    if n_columns == 7:
+        values = values[:, ::-1]  # columns that do not follow each other
+    centre, inverse = generator.standard_normal(n_columns), generator.random(n_columns) + 0.5
+    z = np.column_stack([(values.astype(np.float64) - centre) * inverse, np.ones(n_rows)])
+    by = generator.integers(0, 3, n_rows).astype(float) if weighted else np.ones(n_rows)
+    given = by if weighted else np.empty(0)
+    n = n_columns + 1
+
+    weights, targets = generator.standard_normal(n), generator.integers(0, 2, n_rows).astype(np.int32)
+    gradient, hessian = np.empty(n), np.empty((n, n))
+    loss = _kernels.logistic_pass(values, centre, inverse, weights, targets, given, gradient, hessian)
+    score = z @ weights
+    p = 1.0 / (1.0 + np.exp(-score))
+    assert np.isclose(loss, by @ (np.logaddexp(0.0, score) - targets * score), rtol=1e-12)
+    assert np.allclose(gradient, (by * (p - targets)) @ z, atol=1e-11)
+    assert np.allclose(hessian, z.T @ (z * (by * p * (1 - p))[:, None]), atol=1e-11)
+
+    for n_classes in (3, 8, 10):
+        vectors = generator.standard_normal((n_classes, n))
+        classes = generator.integers(0, n_classes, n_rows).astype(np.int32)
+        slopes, probabilities = np.empty((n_classes, n)), np.empty((n_rows, n_classes))
+        loss = _kernels.softmax_pass(values, centre, inverse, vectors, classes, given, slopes, probabilities)
+        log_p = log_softmax(z @ vectors.T, axis=1)
+        p = np.exp(log_p)
+        left = by[:, None] * (p - np.eye(n_classes)[classes])
+        assert np.isclose(loss, -by @ log_p[np.arange(n_rows), classes], rtol=1e-12)
+        assert np.allclose(slopes, left.T @ z, atol=1e-11)
+        assert np.allclose(probabilities, p, rtol=1e-12)
+        direction, product = generator.standard_normal((n_classes, n)), np.empty((n_classes, n))
+        _kernels.softmax_along(values, centre, inverse, direction, probabilities, given, product)
+        u = z @ direction.T
+        assert np.allclose(product, (by[:, None] * p * (u - (p * u).sum(axis=1, keepdims=True))).T @ z, atol=1e-10)
+
+    products = np.empty((n, n))
+    _kernels.weighted_products(values, centre, inverse, by, products)
+    assert np.allclose(products, z.T @ (z * by[:, None]), atol=1e-11)
+
+
+def test_arguments_that_do_not_fit_are_refused() -> None:
+    values, one = np.zeros((4, 2)), np.ones(2)
+    with pytest.raises(ValueError, match="rows"):
+        _kernels.weighted_products(values, one, one, np.ones(3), np.empty((3, 3)))
+    with pytest.raises(ValueError, match="no class"):
+        targets = np.array([0, 1, 2, 3], dtype=np.int32)
+        _kernels.softmax_pass(
+            values, one, one, np.zeros((3, 3)), targets, np.empty(0), np.empty((3, 3)), np.empty((4, 3))
+        )
