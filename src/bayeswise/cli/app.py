@@ -28,13 +28,14 @@ VERBS: dict[str, str] = {
     "forget": "Take rows out of a model, as if it had never seen them.",
     "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
     "concept": "Show which combinations of levels make up a class.",
+    "network": "Ask, show, convert or learn a belief network.",
     "compare": "Compare models of a table by their bits and by rows left out.",
 }
 
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
     "bayes": ManyValues,
-    **dict.fromkeys(("fit", "explain", "decide", "thresholds", "next-test"), ManyPairs),
+    **dict.fromkeys(("fit", "explain", "decide", "thresholds", "next-test", "network"), ManyPairs),
 }
 
 

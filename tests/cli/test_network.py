@@ -1,0 +1,77 @@
+"""`bayeswise network`: questions, files and learning from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from network_cases import asia
+
+from bayeswise.networks import BeliefNetwork
+
+Command = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    asia().write(tmp_path / "asia.bif")
+    return tmp_path / "asia.bif"
+
+
+def test_a_query_prints_the_posterior_of_each_node(bayeswise: Command, file: Path) -> None:
+    answer = bayeswise("network", "query", file, "cancer", "bronchitis", "--given", "visit=yes", "dyspnoea=yes")
+    assert answer.code == 0
+    words = answer.out.split()
+    assert words[0::5] == ["cancer", "bronchitis"]
+    assert [round(float(words[k]), 4) for k in (2, 4, 7, 9)] == [0.0995, 0.9005, 0.8114, 0.1886]
+
+
+def test_a_query_without_nodes_is_about_all_of_them_and_speaks_json(bayeswise: Command, file: Path) -> None:
+    answer = json.loads(bayeswise("network", "query", file, "--given", "visit=yes", "dyspnoea=yes", "--json").out)
+    assert round(answer["posterior"]["tuberculosis"]["yes"], 4) == 0.0878
+    assert len(answer["posterior"]) == 8
+    assert answer["log_evidence"] == pytest.approx(asia().log_evidence({"visit": "yes", "dyspnoea": "yes"}))
+
+
+def test_joint_best_and_soft_questions(bayeswise: Command, file: Path) -> None:
+    joint = json.loads(bayeswise("network", "query", file, "cancer", "smoking", "--joint", "--json").out)
+    assert joint["posterior"]["cancer x smoking"]["yes, yes"] == pytest.approx(0.05)
+    best = json.loads(bayeswise("network", "query", file, "--best", "--given", "smoking=no", "--json").out)
+    assert best["states"]["cancer"] == "no"
+    soft = bayeswise("network", "query", file, "smoking", "--soft", "smoking:yes=3", "smoking:no=1", "--json")
+    assert json.loads(soft.out)["posterior"]["smoking"]["yes"] == pytest.approx(0.75)
+
+
+def test_mistakes_are_told_with_their_exit_code(bayeswise: Command, file: Path) -> None:
+    assert bayeswise("network", "query", file, "cancr").code == 2
+    answer = bayeswise("network", "query", file, "cancer", "--given", "tuberculosis=yes", "either=no")
+    assert answer.code == 4
+    assert "tuberculosis = yes and either = no have probability 0 together" in answer.err
+    assert bayeswise("network", "show", file.with_name("none.bif")).code == 3
+    assert bayeswise("network", "query", file, "--soft", "smoking=1").code == 2
+    assert bayeswise("network", "convert", file).code == 2
+
+
+def test_show_and_convert(bayeswise: Command, file: Path) -> None:
+    assert "either | tuberculosis, cancer: yes, no" in bayeswise("network", "show", file).out
+    assert json.loads(bayeswise("network", "show", file, "--json").out)["parameters"] == 18
+    assert '"visit" -> "tuberculosis";' in bayeswise("network", "show", file, "--dot").out
+    other = file.with_suffix(".net")
+    assert bayeswise("network", "convert", file, other).code == 0
+    assert BeliefNetwork.read(other) == asia()
+
+
+def test_learn_writes_a_network_and_prints_its_edges(bayeswise: Command, tmp_path: Path) -> None:
+    rows = asia().sample(2_000, seed=1)
+    table = tmp_path / "rows.csv"
+    names = list(rows)
+    lines = [",".join(names), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    table.write_text("\n".join(lines), encoding="utf-8")
+    answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", "--max-parents", "2")
+    assert answer.code == 0
+    learned = BeliefNetwork.read(tmp_path / "out.bif")
+    assert {f"{parent} -> {child}" for parent, child in learned.edges} == set(answer.out.splitlines())
+    assert bayeswise("network", "learn", table).code == 2
