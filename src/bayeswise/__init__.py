@@ -14,6 +14,7 @@ The way of the data is the order of the folders, and each imports only those abo
     models/        frozen values made of schema, statistics and settings
     networks/      belief networks: exact and sampled answers, learning, files
     decisions/     costs by name, and the action of least expected cost
+    acquisition/   which row to label next
     evaluation/    what decisions cost, and how good posteriors are
     estimators/    the scikit-learn faces of models
     cli/           one file per verb
@@ -42,6 +43,7 @@ _HOMES = {
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",
+    "ActiveLearner": "bayeswise.acquisition",
     "DescriptionLengthTree": "bayeswise.estimators.description_length_tree",
     "average": "bayeswise.models.averaging",
     "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",
