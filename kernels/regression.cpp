@@ -106,35 +106,45 @@ void score_tile(double* __restrict scores, const double* __restrict weights, con
     }
 }
 
-// sums[i][j] += sum over rows of left[r][i] rows[r][j], for eight i; columns before `from` are left out.
-BAYESWISE_CLONES
-void add_products(double* __restrict sums, const double* __restrict left, int64_t left_step,
-                  const double* __restrict rows, int64_t n_padded, int64_t from) {
+// sums[i][j] += sum over rows of left[r][i] rows[r][j], for W values of i.
+#if defined(__GNUC__)
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define ALWAYS_INLINE inline
+#endif
+template <int W>
+ALWAYS_INLINE void add_some(double* __restrict sums, const double* __restrict left, int64_t left_step,
+                            const double* __restrict rows, int64_t n_padded, int64_t from) {
     for (int64_t j = from; j < n_padded; j += kLane) {
-        Lane a = {}, b = {}, c = {}, d = {}, e = {}, f = {}, g = {}, h = {};
+        Lane total[W] = {};
         const double* l = left;
         const double* x = rows + j;
         for (int64_t r = 0; r < kTileRows; ++r, x += n_padded, l += left_step) {
             const Lane z = load(x);
-            a = a + l[0] * z;
-            b = b + l[1] * z;
-            c = c + l[2] * z;
-            d = d + l[3] * z;
-            e = e + l[4] * z;
-            f = f + l[5] * z;
-            g = g + l[6] * z;
-            h = h + l[7] * z;
+            for (int i = 0; i < W; ++i) total[i] = total[i] + l[i] * z;
         }
-        double* to = sums + j;
-        store(to, load(to) + a);
-        store(to + n_padded, load(to + n_padded) + b);
-        store(to + 2 * n_padded, load(to + 2 * n_padded) + c);
-        store(to + 3 * n_padded, load(to + 3 * n_padded) + d);
-        store(to + 4 * n_padded, load(to + 4 * n_padded) + e);
-        store(to + 5 * n_padded, load(to + 5 * n_padded) + f);
-        store(to + 6 * n_padded, load(to + 6 * n_padded) + g);
-        store(to + 7 * n_padded, load(to + 7 * n_padded) + h);
+        for (int i = 0; i < W; ++i) store(sums + i * n_padded + j, load(sums + i * n_padded + j) + total[i]);
     }
+}
+
+// The same for any number of i, eight at a time and then what is left; of a triangle, registers that lie wholly below
+// the diagonal are left out.
+BAYESWISE_CLONES
+void add_products(double* __restrict sums, const double* __restrict left, int64_t n_left, int64_t left_step,
+                  const double* __restrict rows, int64_t n_padded, bool triangle) {
+    int64_t i = 0;
+    for (; i + 8 <= n_left; i += 8)
+        add_some<8>(sums + i * n_padded, left + i, left_step, rows, n_padded, triangle ? i : 0);
+    const int64_t from = triangle ? i : 0;
+    if (n_left - i >= 4) {
+        add_some<4>(sums + i * n_padded, left + i, left_step, rows, n_padded, from);
+        i += 4;
+    }
+    if (n_left - i >= 2) {
+        add_some<2>(sums + i * n_padded, left + i, left_step, rows, n_padded, from);
+        i += 2;
+    }
+    if (n_left > i) add_some<1>(sums + i * n_padded, left + i, left_step, rows, n_padded, from);
 }
 
 // sums[j] += sum over rows of left[r] rows[r][j].
@@ -222,10 +232,9 @@ class Sums {
   public:
     Sums(int64_t n_left, int64_t n_padded) : n_padded_(n_padded), sums_(padded(n_left) * n_padded) {}
 
-    // `left` is (kTileRows, left_step), with room for whole registers.
+    // `left` is (kTileRows, left_step).
     void add(const double* left, int64_t n_left, int64_t left_step, const double* rows, bool triangle) {
-        for (int64_t i = 0; i < n_left; i += kLane)
-            add_products(sums_.data() + i * n_padded_, left + i, left_step, rows, n_padded_, triangle ? i : 0);
+        add_products(sums_.data(), left, n_left, left_step, rows, n_padded_, triangle);
     }
 
     double* data() { return sums_.data(); }
