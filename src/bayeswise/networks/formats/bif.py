@@ -206,7 +206,7 @@ def _configuration(tokens: Tokens, parents: list[str], states: list[dict[str, in
         tokens.fail(f"{len(words)} states for {len(parents)} parents: {', '.join(parents)}", back=1)
     place = 0
     for word, parent, codes in zip(words, parents, states, strict=True):
-        code = codes.get(unquoted(word))
+        code = codes.get(word) if word[0] != '"' else codes.get(unquoted(word))
         if code is None:
             tokens.fail(f"{parent!r} has no state {unquoted(word)!r}", back=1)
         place = place * len(codes) + code
