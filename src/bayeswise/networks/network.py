@@ -165,9 +165,25 @@ class BeliefNetwork:
         return Engine(self)
 
     def query(
-        self, nodes: str | Iterable[str], evidence: Evidence | None = None, *, soft: Soft | None = None
+        self,
+        nodes: str | Iterable[str],
+        evidence: Evidence | None = None,
+        *,
+        soft: Soft | None = None,
+        distributions: Soft | None = None,
     ) -> Distribution:
-        """P(nodes | evidence), joint if there are several; soft evidence is {node: {state: likelihood}}."""
+        """P(nodes | evidence), joint if there are several; soft evidence is {node: {state: likelihood}}.
+
+        `distributions` {node: {state: p}} are beliefs that shall hold afterwards, by Jeffrey's rule.
+        """
+        if distributions:
+            from bayeswise.networks.jeffrey import likelihoods_for
+
+            if set(distributions) & {*(soft or {}), *(evidence or {})}:
+                raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
+            if soft:
+                raise ParameterError("soft evidence and distributions exclude each other", fix="give one of them")
+            soft = likelihoods_for(self, distributions, evidence)
         return self.engine.query(nodes, evidence, soft)
 
     def marginals(self, evidence: Evidence | None = None, *, soft: Soft | None = None) -> dict[str, Distribution]:

@@ -1,0 +1,31 @@
+"""Evidence that is a distribution: Jeffrey's rule for one node, fitting for several."""
+
+from __future__ import annotations
+
+import pytest
+from network_cases import YES_NO, asia
+
+from bayeswise.foundation.errors import ImpossibleEvidenceError, PriorError
+from bayeswise.networks import BeliefNetwork, Node
+
+
+def test_one_distribution_is_a_mean_over_its_states() -> None:
+    network, wanted = asia(), {"yes": 0.7, "no": 0.3}
+    answer = network.query("smoking", {"visit": "yes"}, distributions={"dyspnoea": wanted})
+    parts = [network.query("smoking", {"visit": "yes", "dyspnoea": state})["yes"] for state in YES_NO]
+    assert answer["yes"] == pytest.approx(0.7 * parts[0] + 0.3 * parts[1], abs=1e-12)
+
+
+def test_several_distributions_hold_at_once() -> None:
+    network = asia()
+    wanted = {"smoking": {"yes": 0.8, "no": 0.2}, "bronchitis": {"yes": 0.35, "no": 0.65}}
+    for name, distribution in wanted.items():
+        assert network.query(name, distributions=wanted)["yes"] == pytest.approx(distribution["yes"], abs=1e-11)
+
+
+def test_the_impossible_and_the_improper_are_refused() -> None:
+    sure = BeliefNetwork([Node("a", YES_NO, [0.0, 1.0])])
+    with pytest.raises(ImpossibleEvidenceError, match=r"a = yes is wanted with probability 0\.5"):
+        sure.query("a", distributions={"a": {"yes": 0.5, "no": 0.5}})
+    with pytest.raises(PriorError):
+        asia().query("cancer", distributions={"smoking": {"yes": 0.5, "no": 0.6}})
