@@ -118,7 +118,7 @@ class ActiveLearner:
         if self.random_share and self._generator.random() < self.random_share:
             strategy = "random"
         rows, scores = self._scored(strategy, open_rows, posterior)
-        order = np.argsort(-scores, kind="stable")[:n]
+        order = np.array([np.argmax(scores)]) if n == 1 else np.argsort(-scores, kind="stable")[:n]
         return [self._query(int(rows[k]), float(scores[k]), posterior, strategy) for k in order.tolist()]
 
     def _scored(self, strategy: str, rows: IntArray, posterior: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -77,6 +78,10 @@ def run(
     shared_variance: Annotated[
         bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
     ] = False,
+    kind: Annotated[
+        Literal["naive-bayes", "averaged"],
+        typer.Option("--model", help="One naive Bayes, or the average over all subsets of relevant columns."),
+    ] = "naive-bayes",
     like: Annotated[
         str | None,
         typer.Option(
@@ -150,7 +155,12 @@ def run(
             model, report = wanted.learned(source, target, threads)
         else:
             model, report = learned_like(model_like, source, threads=threads)
+            model = replace(model_like, statistics=model.statistics)
     model = wanted.with_prior(model)
+    if kind == "averaged" and model_like is None:
+        from bayeswise.models.averaged_naive_bayes import averaged
+
+        model = averaged(model)
     facts = facts_of(
         model, report, source.description, path, replaced
     )  # finds all that is wrong before it is saved

@@ -1,0 +1,41 @@
+"""`bayeswise fit --model averaged`: the average over structures, saved, merged and asked like any model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bayeswise as bw
+
+GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+
+
+def test_an_average_is_fitted_saved_and_asked(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    path = tmp_path / "play.bayeswise"
+    assert bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", "averaged").code == 0
+    assert round(bw.load(path).relevance["outlook"], 3) == 0.675
+    day = b"outlook,temperature,humidity,wind\nsunny,cool,high,strong\n"
+    answer = bayeswise("predict", path, "-", "--proba", stdin=day)
+    assert answer.code == 0 and "0.6102" in answer.out
+    assert bayeswise("inspect", path).code == 0
+
+
+def test_halves_of_a_table_merge_into_the_average_of_the_whole(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    lines = GOLF.read_text().splitlines()
+    halves = [tmp_path / f"{k}.csv" for k in range(2)]
+    for k, half in enumerate(halves):
+        half.write_text("\n".join([lines[0], *lines[1:][k::2]]) + "\n")
+    whole, first, second, both = (tmp_path / f"{name}.bayeswise" for name in ("whole", "first", "second", "both"))
+    bayeswise("fit", GOLF, "-t", "play", "-o", whole, "--model", "averaged")
+    bayeswise("fit", halves[0], "-t", "play", "-o", first, "--like", whole)
+    bayeswise("fit", halves[1], "-t", "play", "-o", second, "--like", whole)
+    merged = bayeswise("merge", first, second, "-o", both)
+    assert merged.code == 0, merged.err
+    assert both.read_bytes() == whole.read_bytes()
+
+
+def test_the_facts_of_an_average_are_json(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    answer = bayeswise("fit", GOLF, "-t", "play", "-o", tmp_path / "m", "--model", "averaged", "--json")
+    assert answer.code == 0 and json.loads(answer.out)
