@@ -226,7 +226,7 @@ def add_word_counts(
     groups: npt.NDArray[np.int32] | None,
 ) -> bool: ...
 
-# -- regression.cpp: sums over a block of rows z = (x - centre) inverse_scale, followed by a one for the intercept ------
+# -- regression.cpp: sums over a block of rows z = (x - centre) inverse_scale, followed by a one for the intercept
 
 RowWeights: TypeAlias = npt.NDArray[np.float64]
 """One for each row; empty where every row counts once."""
