@@ -11,13 +11,14 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr int32_t kUnseen = -2;
+constexpr int kUnseen = -2;
 
 template <typename T>
 using Cells = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <typename T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Codes = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename Code>
+using Codes = nb::ndarray<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(what);
@@ -79,18 +80,19 @@ void mark_integers(Cells<T> values, Vector<const int64_t> lowest, Vector<const i
     });
 }
 
-template <typename T>
-void recode_integers(Codes codes, Cells<T> values, Vector<const int64_t> lowest, Vector<const int64_t> sizes,
+// Codes of one byte where they fit: a quarter of the memory to write, and to read again.
+template <typename T, typename Code>
+void recode_integers(Codes<Code> codes, Cells<T> values, Vector<const int64_t> lowest, Vector<const int64_t> sizes,
                      Vector<const int64_t> starts, Vector<const int32_t> code_of) {
     require(codes.shape(0) == values.shape(0) && codes.shape(1) == values.shape(1), "codes and values differ in shape");
     const Layout layout(lowest, sizes, starts, values.shape(1), code_of.shape(0));
     const int32_t* table = code_of.data();
-    int32_t* out = codes.data();
+    Code* out = codes.data();
     const int64_t n_columns = values.shape(1);
     nb::gil_scoped_release release;
     each_cell<T>(values, [&](int64_t r, int64_t c, int64_t value) {
         const int64_t at = layout.entry(c, value);
-        out[r * n_columns + c] = at >= 0 ? table[at] : kUnseen;
+        out[r * n_columns + c] = static_cast<Code>(at >= 0 ? table[at] : kUnseen);
     });
 }
 
@@ -100,9 +102,11 @@ void bind_type(nb::module_& m) {
           nb::arg("highest").noconvert(), "lowest and highest take in the values of each column");
     m.def("mark_integers", &mark_integers<T>, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("sizes"),
           nb::arg("starts"), nb::arg("seen").noconvert(), "seen[entry] = 1 for every value within its column's extent");
-    m.def("recode_integers", &recode_integers<T>, nb::arg("codes").noconvert(), nb::arg("values").noconvert(),
-          nb::arg("lowest"), nb::arg("sizes"), nb::arg("starts"), nb::arg("code_of"),
-          "codes = code_of[entry], -2 for values outside their column's extent");
+    const char* recode = "codes = code_of[entry], -2 for values outside their column's extent; codes must hold them";
+    m.def("recode_integers", &recode_integers<T, int8_t>, nb::arg("codes").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("lowest"), nb::arg("sizes"), nb::arg("starts"), nb::arg("code_of"), recode);
+    m.def("recode_integers", &recode_integers<T, int32_t>, nb::arg("codes").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("lowest"), nb::arg("sizes"), nb::arg("starts"), nb::arg("code_of"), recode);
 }
 
 }  // namespace

@@ -219,6 +219,8 @@ void bind_likelihood(nb::module_& m) {
     const char* table = "log_joint += sum over columns of the table row of each code";
     m.def("add_table", &add_table<int32_t>, nb::arg("log_joint").noconvert(), nb::arg("codes").noconvert(),
           nb::arg("sizes"), nb::arg("table"), table);
+    m.def("add_table", &add_table<int8_t>, nb::arg("log_joint").noconvert(), nb::arg("codes").noconvert(),
+          nb::arg("sizes"), nb::arg("table"), table);
     const char* sparse = "log_joint += counts @ log_weight for compressed sparse rows";
     m.def("add_sparse", &add_sparse<int32_t>, nb::arg("log_joint").noconvert(), nb::arg("starts").noconvert(),
           nb::arg("words").noconvert(), nb::arg("counts").noconvert(), nb::arg("log_weight"), sparse);

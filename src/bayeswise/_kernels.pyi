@@ -94,7 +94,7 @@ def add_normal(
 ) -> None: ...
 def add_table(
     log_joint: npt.NDArray[np.float64],
-    codes: npt.NDArray[np.int32],
+    codes: npt.NDArray[np.int32] | npt.NDArray[np.int8],
     sizes: npt.NDArray[np.int64],
     table: npt.NDArray[np.float64],
 ) -> None: ...
@@ -290,7 +290,7 @@ def mark_integers(
     seen: npt.NDArray[np.uint8],
 ) -> None: ...
 def recode_integers(
-    codes: npt.NDArray[np.int32],
+    codes: npt.NDArray[np.int32] | npt.NDArray[np.int8],
     values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
     lowest: npt.NDArray[np.int64],
     sizes: npt.NDArray[np.int64],

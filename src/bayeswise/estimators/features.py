@@ -115,7 +115,7 @@ def _integer_codes(schema: Schema, X: Any, vocabularies: Mapping[str, Vocabulary
     coder = None if levels is None else IntegerCodes.of(levels)
     if levels is None or coder is None:
         return None
-    codes = np.empty(X.shape, dtype=np.int32)
+    codes = np.empty(X.shape, dtype=coder.dtype)
 
     def encode(rows: slice) -> None:
         coder.encode(X[rows], out=codes[rows])

@@ -51,9 +51,14 @@ class IntegerCodes:
     def starts(self) -> IntArray:
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64) if len(self.sizes) else self.sizes
 
-    def encode(self, values: Any, out: CodeArray | None = None) -> CodeArray:
+    @property
+    def dtype(self) -> Any:
+        """The smallest type that holds the codes: one byte where there are few levels."""
+        return np.int8 if self.code_of.max(initial=0) < 128 else np.int32
+
+    def encode(self, values: Any, out: Any = None) -> Any:
         """(n_rows, n_columns) the codes of a matrix of integers."""
-        codes = np.empty(values.shape, dtype=np.int32) if out is None else out
+        codes = np.empty(values.shape, dtype=self.dtype) if out is None else out
         _kernels.recode_integers(codes, kernel_integers(values), self.lowest, self.sizes, self.starts, self.code_of)
         return codes
 
