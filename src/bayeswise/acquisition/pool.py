@@ -64,7 +64,7 @@ class Pool:
         """The model of no rows: every class is as probable as the others."""
         factors = factors_for(self.schema, families)
         statistics = summarise([], self.schema, request_of(factors, self.schema)).statistics
-        model = NaiveBayesModel(self.schema, NaiveBayesSettings(prior_smoothing=1.0), factors, statistics)
+        model = NaiveBayesModel(self.schema, NaiveBayesSettings(prior_smoothing=1.0), statistics, factors)
         found: NaiveBayesModel | AveragedNaiveBayesModel = averaged(model) if average else model
         return found
 

@@ -74,7 +74,7 @@ class AveragedNaiveBayes(NaiveBayes):
         )
 
     def _empty_model(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
-        return AveragedNaiveBayesModel(schema, self._settings(), factors, empty)
+        return AveragedNaiveBayesModel(schema, self._settings(), empty, factors)
 
     def _factors(self, X: Any, schema: Schema, labels: Any, weights: FloatArray | None) -> tuple[Factor, ...]:
         factors = super()._factors(X, schema, labels, weights)

@@ -194,7 +194,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _empty_model(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> NaiveBayesModel:
-        return NaiveBayesModel(schema, self._settings(), factors, empty)
+        return NaiveBayesModel(schema, self._settings(), empty, factors)
 
     def _settings(self) -> NaiveBayesSettings:
         """The convention, and what differs from the defaults on top of it."""

@@ -157,7 +157,7 @@ class Classifier:
         if isinstance(table, Batch):
             return iter([table])
         encoder = Encoder(self.schema, learning=True, check_strays=check)
-        return encoder.batches(open_source(table), targets=_as_targets(targets), weights=weights)
+        return encoder.batches(open_source(table), targets=as_targets(targets), weights=weights)
 
     def groups_of(self, batch: Batch) -> CodeArray:
         """(n_rows,) the class of each row of a batch, by its position; all must be known."""
@@ -180,7 +180,8 @@ class Classifier:
         return summarise(rows, self.schema, self.request(), threads=threads).statistics
 
 
-def _as_targets(targets: Any) -> Any:
+def as_targets(targets: Any) -> Any:
+    """Targets that are not in the table, as a source of one column."""
     if targets is None:
         return None
     values = targets if isinstance(targets, (list, np.ndarray)) else list(targets)

@@ -86,7 +86,7 @@ def averaged(model: NaiveBayesModel, relevance: Any = 0.5) -> AveragedNaiveBayes
     for factor in model.factors:
         refuse_unless_averageable(factor)
     settings = settings_from(model.settings, relevance)
-    return AveragedNaiveBayesModel(model.schema, settings, model.factors, model.statistics)
+    return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors)
 
 
 def fit_averaged(table: Any, target: str, *, relevance: Any = 0.5, **wishes: Any) -> AveragedNaiveBayesModel:

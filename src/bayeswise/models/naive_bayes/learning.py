@@ -118,7 +118,7 @@ def _swept(
         raise SchemaError(
             f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
         )
-    return NaiveBayesModel(schema, settings, factors, found.statistics), encoder.report
+    return NaiveBayesModel(schema, settings, found.statistics, factors), encoder.report
 
 
 def select(table: Any, schema: Schema) -> Selection:

@@ -78,6 +78,9 @@ class NaiveBayesSettings:
         """The name of these settings, or what differs from the nearest one."""
         return _convention_of(self)
 
+    def __str__(self) -> str:
+        return self.convention
+
     def changed(self, **changes: Any) -> NaiveBayesSettings:
         """The same beliefs but for these."""
         known = [each.name for each in fields(self)]
