@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "exact_cache.h"
 #include "exact_grid.h"
 #include "exact_tile.h"
 
@@ -32,30 +33,42 @@ void move_missing_last(std::vector<T>& table, const CountLayout& layout, int wid
         }
 }
 
+constexpr int rows_ahead = 16;
+
+void expect_row(const char* row, std::int64_t size) {
+    for (std::int64_t byte = 0; byte < size; byte += 64) expect(row + byte);
+}
+
 // Calls count(slot, row of the tile) for the cells of a tile, along the axis on which codes lie side by side; the
 // answer says whether all codes were in range. Slots have missing first; a row that is left out has the offset -1.
 template <class Code, class Count>
 bool count_tile(const Matrix<Code>& codes, std::int64_t first_row, int n_rows, const CountLayout& layout,
                 const std::int64_t* offset_of_row, Count count) {
-    const auto cell = [&](std::int64_t code, std::size_t column, int row) {
-        const std::uint64_t slot = static_cast<std::uint64_t>(code) + 1;
-        if (slot > static_cast<std::uint64_t>(layout.sizes[column])) return false;
-        count(offset_of_row[row] + layout.first_slot[column] + static_cast<std::int64_t>(slot), row);
+    const std::int64_t *sizes = layout.sizes.data(), *first_slots = layout.first_slot.data();
+    const std::int64_t n_columns = codes.columns, row_size = n_columns * static_cast<std::int64_t>(sizeof(Code));
+    const auto cell = [&](Code code, std::int64_t column, std::int64_t offset, int row) {
+        const std::uint64_t slot = static_cast<std::uint64_t>(static_cast<std::int64_t>(code)) + 1;
+        if (slot > static_cast<std::uint64_t>(sizes[column])) return false;
+        count(offset + first_slots[column] + static_cast<std::int64_t>(slot), row);
         return true;
     };
     if (codes.column_stride == sizeof(Code)) {
         for (int row = 0; row < n_rows; ++row) {
-            if (offset_of_row[row] < 0) continue;
+            const std::int64_t offset = offset_of_row[row];
             const Vector<Code> code = {codes.data + (first_row + row) * codes.row_stride, sizeof(Code)};
-            for (std::size_t column = 0; column < layout.sizes.size(); ++column)
-                if (!cell(static_cast<std::int64_t>(code[column]), column, row)) return false;
+            const bool more = first_row + row + rows_ahead < codes.rows;
+            if (more) expect_row(code.data + rows_ahead * codes.row_stride, row_size);
+            for (std::int64_t column = 0; offset >= 0 && column < n_columns; ++column)
+                if (!cell(code[column], column, offset, row)) return false;
         }
     } else {
-        for (std::size_t column = 0; column < layout.sizes.size(); ++column) {
+        for (std::int64_t column = 0; column < n_columns; ++column) {
             const Vector<Code> code = {codes.data + first_row * codes.row_stride + column * codes.column_stride,
                                        codes.row_stride};
-            for (int row = 0; row < n_rows; ++row)
-                if (offset_of_row[row] >= 0 && !cell(static_cast<std::int64_t>(code[row]), column, row)) return false;
+            for (int row = 0; row < n_rows; ++row) {
+                const std::int64_t offset = offset_of_row[row];
+                if (offset >= 0 && !cell(code[row], column, offset, row)) return false;
+            }
         }
     }
     return true;
@@ -185,7 +198,8 @@ template <class Code>
 std::vector<std::int64_t> counts(const Matrix<Code>& codes, const CountLayout& layout, const Rows& rows) {
     std::vector<std::int64_t> table(static_cast<std::size_t>(rows.n_groups * layout.slots));
     count_rows(
-        codes, layout, rows, [](const TileRows&, int) {}, [&](std::size_t slot, int) { ++table[slot]; });
+        codes, layout, rows, [](const TileRows&, int) {},
+        [slots = table.data()](std::int64_t slot, int) { ++slots[slot]; });
     move_missing_last(table, layout, 1);
     return table;
 }

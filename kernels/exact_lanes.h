@@ -49,15 +49,6 @@ SWEEP_INLINE Integer load(const std::int64_t* from) {
     return value;
 }
 
-// Asks for a cache line that will be read soon.
-SWEEP_INLINE void expect(const double* place) {
-#if defined(__GNUC__)
-    __builtin_prefetch(place, 0, 2);
-#else
-    (void)place;
-#endif
-}
-
 SWEEP_INLINE void store(double* to, Real value) { std::memcpy(to, &value, sizeof value); }
 
 SWEEP_INLINE void store(std::int64_t* to, Integer value) { std::memcpy(to, &value, sizeof value); }

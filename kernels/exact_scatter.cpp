@@ -80,6 +80,7 @@ private:
             flush_total(group, i);
             for (int j = 0; j <= i; ++j) flush_pair(group, i, j);
         }
+        std::fill_n(cross_.data() + group * cross_size_, cross_size_, 0);  // vectors reach beyond the diagonal
         rows_[group] = 0;
     }
 

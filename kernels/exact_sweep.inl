@@ -1,6 +1,7 @@
 // Included once for each kind of processor, after exact_lanes.h.
 #include <algorithm>
 
+#include "exact_cache.h"
 #include "exact_sweep.h"
 
 namespace bayeswise {
