@@ -15,6 +15,8 @@ All digits but the top one lie in [0, 2**32), the top one in [-2**31, 2**31); no
 """
 
 Values: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+"""Any strides of whole elements, in native byte order, read-only or not; anything else is a TypeError."""
+
 Codes: TypeAlias = (
     npt.NDArray[np.int8]
     | npt.NDArray[np.uint8]
