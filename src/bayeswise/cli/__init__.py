@@ -3,6 +3,7 @@
     app.py      the table of verbs and the one that was asked for, imported alone
     VERB.py     a function `run` whose signature is the command's, told to the reader by its docstring
     *_page.py   what a verb shows in a terminal, from the facts that --json prints
+    network_VERB.py   the verbs of `bayeswise network`, each a function of that name
 
     columns.py reading.py writing.py    options of all verbs; tables that come in, files that go out
     answers.py table_text.py            rows with answers, chunk by chunk; CSV and JSON

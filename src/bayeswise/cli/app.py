@@ -35,8 +35,11 @@ VERBS: dict[str, str] = {
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
     "bayes": ManyValues,
-    **dict.fromkeys(("fit", "explain", "decide", "thresholds", "next-test", "network"), ManyPairs),
+    **dict.fromkeys(("fit", "explain", "decide", "thresholds", "next-test"), ManyPairs),
 }
+
+# The verbs that have verbs of their own: their file says which, by an `application` like this one.
+GROUPS = ("network",)
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -51,6 +54,10 @@ def application(words: Sequence[str]) -> typer.Typer:
     app.callback()(root)
     asked = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
+        if verb == asked and verb in GROUPS:
+            group = import_module(f"bayeswise.cli.{file_of(verb)}").application(words)
+            app.add_typer(group, name=verb, short_help=line)
+            continue
         app.command(verb, short_help=line, cls=MANY_VALUES.get(verb))(load(verb) if verb == asked else unloaded)
     return app
 

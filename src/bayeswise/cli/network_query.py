@@ -1,0 +1,85 @@
+"""`bayeswise network query`: the belief in nodes, given what was observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli.network import as_json_text, network_from
+from bayeswise.cli.network_evidence import GIVEN, SOFT, evidence_from, soft_from
+from bayeswise.foundation.errors import UsageError
+
+if TYPE_CHECKING:
+    from bayeswise.networks import BeliefNetwork, Distribution
+
+
+def query(
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net).")],
+    names: Annotated[list[str] | None, typer.Argument(help="The nodes asked for, else all.")] = None,
+    given: Annotated[list[str] | None, GIVEN] = None,
+    soft: Annotated[list[str] | None, SOFT] = None,
+    joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Ask for the belief in nodes, given what was observed.
+
+    bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
+    """
+    network = network_from(file)
+    evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
+    if best:
+        print(_best(network, names or [], evidence, likelihoods, as_json))
+        return
+    answers = _answers(network, names or [], evidence, likelihoods, joint)
+    print(as_json_text(_facts(answers)) if as_json else "\n".join(_lines(answers)))
+
+
+def _best(
+    network: BeliefNetwork,
+    names: list[str],
+    evidence: dict[str, str],
+    soft: dict[str, dict[str, float]],
+    as_json: bool,
+) -> str:
+    found = network.most_probable(evidence, nodes=names or None, soft=soft)
+    if as_json:
+        return as_json_text({"states": found.states, "probability": found.probability, "log_joint": found.log_joint})
+    lines = [f"{name} = {state}" for name, state in found.states.items()]
+    return "\n".join([*lines, f"together {found.probability:.6g} given the evidence"])
+
+
+def _answers(
+    network: BeliefNetwork,
+    names: list[str],
+    evidence: dict[str, str],
+    soft: dict[str, dict[str, float]],
+    joint: bool,
+) -> dict[str, Distribution]:
+    if joint:
+        if not names:
+            raise UsageError("a joint distribution needs nodes", fix="name two or three")
+        return {" x ".join(names): network.query(names, evidence, soft=soft)}
+    if names:
+        return {name: network.query(name, evidence, soft=soft) for name in names}
+    return network.marginals(evidence, soft=soft)
+
+
+def _facts(answers: dict[str, Distribution]) -> dict[str, Any]:
+    log_evidence = next(iter(answers.values())).log_evidence
+    posterior = {name: {_key(key): p for key, p in answer.items()} for name, answer in answers.items()}
+    return {"posterior": posterior, "log_evidence": log_evidence}
+
+
+def _lines(answers: dict[str, Distribution]) -> list[str]:
+    width = max(len(_key(key)) for answer in answers.values() for key in answer)
+    lines: list[str] = []
+    for name, answer in answers.items():
+        lines.append(name)
+        lines += [f"  {_key(key).ljust(width)}  {p:.6f}" for key, p in answer.items()]
+    return lines
+
+
+def _key(key: Any) -> str:
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
