@@ -12,6 +12,7 @@ void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_factors(nb::module_& m);
 void bind_families(nb::module_& m);
+void bind_decisions(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -24,4 +25,5 @@ NB_MODULE(_kernels, m) {
     bind_regression(m);
     bind_factors(m);
     bind_families(m);
+    bind_decisions(m);
 }

@@ -335,3 +335,18 @@ def count_family(
     columns: npt.NDArray[np.uint8], scope: Sequence[int], sizes: Sequence[int], counts: npt.NDArray[np.int64]
 ) -> None:
     """Adds how often each combination occurs; columns is (n_columns, n_rows), the last of the scope changes fastest."""
+
+# -- decisions.cpp: from posteriors to actions ----------------------------------------------------------------------
+
+def expected_costs(
+    probability: npt.NDArray[np.float64],
+    table: npt.NDArray[np.float64],
+    expected: npt.NDArray[np.float64],
+    best: npt.NDArray[np.int64],
+) -> None:
+    """Fills expected (n_actions, n_rows) and the first least action of each row; the table is (n_actions, n_states)."""
+
+def shift_rows(
+    probability: npt.NDArray[np.float64], factor: npt.NDArray[np.float64], moved: npt.NDArray[np.float64]
+) -> int:
+    """p(s) factor(s), normalised, into moved; the first row that has nothing left, or -1."""

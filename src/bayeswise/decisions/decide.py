@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.decisions.cost_tables import numbers_of
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
@@ -144,9 +145,12 @@ def columns_for(costs: Costs, rows: Any, n_rows: int) -> dict[str, FloatArray]:
 def decide_rows(probability: FloatArray, costs: Costs, columns: dict[str, FloatArray]) -> Decisions:
     """The decisions for a checked posterior whose states stand in the order of the costs."""
     n_rows = len(probability)
-    cells = costs.of_rows(columns, n_rows)
     expected = np.empty((len(costs.actions), n_rows))  # action by action, so that blocks are written in one piece
     best = np.zeros(n_rows, dtype=np.int64)
+    if costs.constant:
+        _kernels.expected_costs(np.ascontiguousarray(probability), costs.table, expected, best)
+        return Decisions(costs, probability, expected.T, best)
+    cells = costs.of_rows(columns, n_rows)
     for rows in blocks(n_rows):
         share = np.ascontiguousarray(probability[rows].T)  # (n_states, n_block_rows)
         for a, line in enumerate(cells):

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.labels import Label, label_of
 
-_BLOCK_ROWS = 1 << 12
 _MOST_STEPS = 10_000
 _SETTLED = 1e-12
 
@@ -41,19 +41,12 @@ def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, stat
             f"state {state!r} had the prior 0, so that nothing is known about it", fix="fit it with rows of that state"
         )
     factor = after / np.where(before > 0.0, before, 1.0)
-    factor = (factor / factor.max())[:, None]
     moved = np.empty(probability.shape)
-    for start in range(0, len(probability), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        joint = probability[rows].T * factor  # (n_states, n_block_rows)
-        total = joint.sum(axis=0)
-        if not (total > 0.0).all():
-            raise ImpossibleEvidenceError(
-                f"row {start + int(np.argmin(total > 0.0))} is possible only in states whose new prior is 0",
-                fix="give every state a prior above 0",
-            )
-        joint /= total
-        moved[rows] = joint.T
+    row = _kernels.shift_rows(np.ascontiguousarray(probability), factor / factor.max(), moved)
+    if row >= 0:
+        raise ImpossibleEvidenceError(
+            f"row {row} is possible only in states whose new prior is 0", fix="give every state a prior above 0"
+        )
     return moved
 
 
