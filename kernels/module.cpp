@@ -10,9 +10,12 @@ void bind_words(nb::module_& m);
 void bind_integers(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
+void bind_softmax(nb::module_& m);
 void bind_factors(nb::module_& m);
 void bind_families(nb::module_& m);
+void bind_dependences(nb::module_& m);
 void bind_decisions(nb::module_& m);
+void bind_pair_counts(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -23,7 +26,10 @@ NB_MODULE(_kernels, m) {
     bind_integers(m);
     bind_gaussian(m);
     bind_regression(m);
+    bind_softmax(m);
     bind_factors(m);
     bind_families(m);
+    bind_dependences(m);
     bind_decisions(m);
+    bind_pair_counts(m);
 }

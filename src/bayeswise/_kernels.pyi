@@ -228,7 +228,7 @@ def add_word_counts(
     groups: npt.NDArray[np.int32] | None,
 ) -> bool: ...
 
-# -- regression.cpp: sums over a block of rows z = (x - centre) inverse_scale, followed by a one for the intercept
+# -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, followed by a one for the intercept
 
 RowWeights: TypeAlias = npt.NDArray[np.float64]
 """One for each row; empty where every row counts once."""
@@ -267,6 +267,17 @@ def softmax_along(
     product: npt.NDArray[np.float64],
 ) -> None:
     """The Hessian of the softmax loss times a direction (K, d + 1)."""
+
+def softmax_roughly_along(
+    values: Values,
+    centre: npt.NDArray[np.float64],
+    inverse_scale: npt.NDArray[np.float64],
+    direction: npt.NDArray[np.float64],
+    probabilities: npt.NDArray[np.float64],
+    row_weights: RowWeights,
+    product: npt.NDArray[np.float64],
+) -> None:
+    """The same in single precision."""
 
 def weighted_products(
     values: Values,
@@ -336,6 +347,18 @@ def count_family(
 ) -> None:
     """Adds how often each combination occurs; columns is (n_columns, n_rows), the last of the scope changes fastest."""
 
+def pair_counts(
+    codes: Codes,
+    sizes: npt.NDArray[np.int64],
+    groups: Groups,
+    weights: npt.NDArray[np.int64] | None,
+    table: npt.NDArray[np.int64],
+) -> None:
+    """Fills a table of zeros, (n_groups, S, S) with S = sum(sizes + 1): how often two slots occur in one row.
+
+    Column c has sizes[c] slots in the order of the codes, then one for missing (code -1).
+    """
+
 # -- decisions.cpp: from posteriors to actions ----------------------------------------------------------------------
 
 def expected_costs(
@@ -350,3 +373,27 @@ def shift_rows(
     probability: npt.NDArray[np.float64], factor: npt.NDArray[np.float64], moved: npt.NDArray[np.float64]
 ) -> int:
     """p(s) factor(s), normalised, into moved; the first row that has nothing left, or -1."""
+
+# -- dependences.cpp: log joints of rows whose columns depend on each other; -1 is summed out, -2 is the last slot ------
+
+def add_tree(
+    log_joint: npt.NDArray[np.float64],
+    codes: npt.NDArray[np.int32],
+    sizes: npt.NDArray[np.int64],
+    parents: npt.NDArray[np.int64],
+    order: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    tables: npt.NDArray[np.float64],
+) -> None:
+    """Column c has the table (sizes[parent] + 1, sizes[c] + 1, n_states) at starts[c]; parents come first in order."""
+
+def add_superparents(
+    log_joint: npt.NDArray[np.float64],
+    codes: npt.NDArray[np.int32],
+    sizes: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    pairs: npt.NDArray[np.float64],
+    singles: npt.NDArray[np.float64],
+    allowed: npt.NDArray[np.bool_],
+) -> None:
+    """Column j given superparent i has the table (sizes[i] + 1, sizes[j] + 1, n_states) at starts[i * n_columns + j]."""

@@ -47,11 +47,34 @@ def test_every_sweep_is_its_formula(n_rows: int, n_columns: int, kind: type, wei
         direction, product = generator.standard_normal((n_classes, n)), np.empty((n_classes, n))
         _kernels.softmax_along(values, centre, inverse, direction, probabilities, given, product)
         u = z @ direction.T
-        assert np.allclose(product, (by[:, None] * p * (u - (p * u).sum(axis=1, keepdims=True))).T @ z, atol=1e-10)
+        bent = by[:, None] * p * (u - (p * u).sum(axis=1, keepdims=True))
+        assert np.allclose(product, bent.T @ z, atol=1e-10)
+        _kernels.softmax_roughly_along(values, centre, inverse, direction, probabilities, given, product)
+        size = np.abs(z) @ np.abs(direction).T  # what is added up, before it cancels
+        size = by[:, None] * p * (size + (p * size).sum(axis=1, keepdims=True))
+        assert np.all(np.abs(product - bent.T @ z) <= 40 * np.finfo(np.float32).eps * size.T @ np.abs(z))
 
     products = np.empty((n, n))
     _kernels.weighted_products(values, centre, inverse, by, products)
     assert np.allclose(products, z.T @ (z * by[:, None]), atol=1e-11)
+
+
+def test_probabilities_of_far_scores_have_every_digit() -> None:
+    scores = np.concatenate([np.linspace(-700.0, 0.0, 20_001), [-1e-300, -5e-324, -745.0, -1e308]])
+    found = np.empty((len(scores), 2))
+    _kernels.softmax_pass(
+        scores[:, None],
+        np.zeros(1),
+        np.ones(1),
+        np.array([[0.0, 0.0], [1.0, 0.0]]),
+        np.zeros(len(scores), dtype=np.int32),
+        np.empty(0),
+        np.empty((2, 2)),
+        found,
+    )
+    with np.errstate(under="ignore"):
+        small = np.exp(scores)
+    assert np.allclose(found[:, 1], small / (1.0 + small), rtol=2e-15, atol=1e-307)
 
 
 def test_arguments_that_do_not_fit_are_refused() -> None:

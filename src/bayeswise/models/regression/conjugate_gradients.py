@@ -1,8 +1,9 @@
 """Newton's method for many classes and columns, where the Hessian is applied but never written down.
 
-Each step is found by conjugate gradients. They are preconditioned by the Hessian of rows that all have the same
-probabilities, S x X'X with S = mean of diag(p) - p p', whose inverse is two rotations; where that is too far from the
-truth, by the Hessian of a few rows.
+Each step is found by conjugate gradients, to one or a few digits: single precision is enough for their products with
+the Hessian, while loss and gradient, which the certificate speaks of, are in double precision. They are preconditioned
+by the Hessian of rows that all have the same probabilities, S x X'X with S = mean of diag(p) - p p', whose inverse is
+two rotations; where that is too far from the truth, by the Hessian of a few rows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Operator = Callable[[FloatArray], FloatArray]
 PATIENCE = 10  # products with the Hessian in one step, before a better preconditioner is made
 MOST_DENSE = 4_000  # weights
 MANY_ROWS, FEW_ROWS = 40_000, 10_000
+SINGLE_PRECISION = (1e-6, 1e6)  # standard deviations whose squares and products a float32 holds with room to spare
 
 
 @dataclass(frozen=True)
@@ -37,17 +39,23 @@ def minimise_softmax(
 ) -> tuple[FloatArray, Certificate]:
     """The flattened weights of least loss + penalty; begun on a part of the rows where there are many."""
     by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
-    values, vectors = np.linalg.eigh(loss.rows.products(by)[:-1, :-1])
+    products = loss.rows.products(by)[:-1, :-1]
+    values, vectors = np.linalg.eigh(products)
+    spreads = np.sqrt(np.diag(products) / loss.rows.total_weight)
+    fits = (spreads >= SINGLE_PRECISION[0]) & (spreads <= SINGLE_PRECISION[1])
+    roughly = bool(np.all(fits | (spreads == 0.0)))
     if loss.rows.n_rows >= MANY_ROWS:
         step = loss.rows.n_rows // FEW_ROWS
         lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
-        start, _ = _Search(loss.every(step), lighter, values / step, vectors).run(start, 3e-3, most_iterations)
-    return _Search(loss, penalty, values, vectors).run(start, tolerance, most_iterations)
+        start, _ = _Search(loss.every(step), lighter, values / step, vectors, roughly).run(start, 3e-3, most_iterations)
+    return _Search(loss, penalty, values, vectors, roughly).run(start, tolerance, most_iterations)
 
 
 class _Search:
-    def __init__(self, loss: SoftmaxLoss, penalty: Penalty, values: FloatArray, vectors: FloatArray) -> None:
-        self.loss, self.penalty = loss, penalty
+    def __init__(
+        self, loss: SoftmaxLoss, penalty: Penalty, values: FloatArray, vectors: FloatArray, roughly: bool
+    ) -> None:
+        self.loss, self.penalty, self.roughly = loss, penalty, roughly
         self.total = loss.rows.total_weight
         self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
         self.values, self.vectors = values, vectors  # of X'X
@@ -75,7 +83,8 @@ class _Search:
         forcing = max(min(0.1, np.sqrt(norm)), 0.3 * tolerance / norm)
 
         def curved(v: FloatArray) -> FloatArray:
-            return self.loss.along(v.reshape(self.loss.shape), state.probabilities).ravel() + bent * v
+            along = self.loss.along(v.reshape(self.loss.shape), state.probabilities, roughly=self.roughly)
+            return along.ravel() + bent * v
 
         if self.dense is not None:
             return conjugate_gradients(curved, self.dense, -gradient, forcing, 250)[0]
@@ -99,8 +108,9 @@ class _Search:
     def _alike(self, state: _State, bent: FloatArray) -> Operator:
         """As if every row had the mean of diag(p) - p p'."""
         p = state.probabilities
-        shares = self.by @ p / self.total
-        spread, classes = np.linalg.eigh(np.diag(shares) - (self.by[:, None] * p).T @ p / self.total)
+        weighted = self.by[:, None] * p if len(self.loss.rows.weights) else p
+        shares = weighted.sum(axis=0) / self.total
+        spread, classes = np.linalg.eigh(np.diag(shares) - weighted.T @ p / self.total)
         spread = np.maximum(spread, 0.0)
         prior = float(bent[~self.penalty.free].mean())
         below = spread[:, None] * self.values + prior + 1e-12 * self.total

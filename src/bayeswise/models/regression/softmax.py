@@ -131,12 +131,13 @@ class SoftmaxLoss:
             gradient[:, -1] = 0.0
         return math.fsum(losses), gradient, probabilities
 
-    def along(self, direction: FloatArray, probabilities: FloatArray) -> FloatArray:
-        """(n_classes, n) the Hessian times a direction."""
+    def along(self, direction: FloatArray, probabilities: FloatArray, *, roughly: bool = False) -> FloatArray:
+        """(n_classes, n) the Hessian times a direction; roughly is in single precision."""
+        kernel = _kernels.softmax_roughly_along if roughly else _kernels.softmax_along
 
         def of_block(rows: slice) -> FloatArray:
             product = np.empty(self.shape)
-            _kernels.softmax_along(
+            kernel(
                 self.rows.matrix[rows],
                 self.rows.centre,
                 self.inverse_unit,
