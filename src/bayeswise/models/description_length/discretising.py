@@ -13,8 +13,12 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 
 
-def cut_points(values: FloatArray, groups: CodeArray, n_groups: int | None = None) -> FloatArray:
+def cut_points(
+    values: FloatArray, groups: CodeArray, n_groups: int | None = None, *, weights: FloatArray | None = None
+) -> FloatArray:
     """The cuts of a column, midway between neighbours, in increasing order; none if no cut is worth its bits.
+
+    A row of weight k counts as k rows.
 
     >>> cut_points(np.array([1.0, 2.0, 3.0, 8.0, 9.0, 10.0] * 5), np.array([0, 0, 0, 1, 1, 1] * 5)).tolist()
     [5.5]
@@ -27,7 +31,8 @@ def cut_points(values: FloatArray, groups: CodeArray, n_groups: int | None = Non
     x, y = numbers[present][order], classes[present][order]
     k = int(y.max(initial=-1)) + 1 if n_groups is None else n_groups
     below = np.zeros((len(x) + 1, k))
-    below[1:] = np.cumsum(np.eye(k)[y], axis=0) if len(x) else 0.0
+    each = np.eye(k)[y] if weights is None else np.eye(k)[y] * np.asarray(weights)[present][order][:, None]
+    below[1:] = np.cumsum(each, axis=0) if len(x) else 0.0
     cuts: list[float] = []
     pending = [(0, len(x))]
     while pending:
@@ -47,12 +52,12 @@ def _best_cut(x: FloatArray, below: FloatArray, start: int, stop: int) -> int | 
     left, right = below[places] - below[start], below[stop] - below[places]
     bits = _entropy_bits(left) + _entropy_bits(right)  # n1 H1 + n2 H2
     best = int(np.argmin(bits))
-    n = stop - start
+    n = float(whole.sum())
     gain = float(_entropy_bits(whole[None])[0] - bits[best])
     k, k1, k2 = (int((part > 0).sum()) for part in (whole, left[best], right[best]))
     mean = [_entropy_bits(part[None])[0] / part.sum() for part in (whole, left[best], right[best])]
     delta = _log2_of_power(k) - (k * mean[0] - k1 * mean[1] - k2 * mean[2])
-    return int(places[best]) if gain > np.log2(n - 1) + delta else None
+    return int(places[best]) if gain > np.log2(max(n - 1.0, 1.0)) + delta else None
 
 
 def _log2_of_power(k: int) -> float:
