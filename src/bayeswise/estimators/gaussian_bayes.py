@@ -159,10 +159,18 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """(n_rows, n_classes) the posterior of each learned row under the model that never saw it."""
-        model = self._model
-        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
-        parts = [model.leave_one_out(batch) for batch in features.batches(model.schema, X, labels, weights)]
+        return np.concatenate([self._model.leave_one_out(batch) for batch in self._known(X, y, sample_weight)])
+
+    def leave_one_out_evidence(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each learned row under the model that never saw it."""
+        parts = [self._model.leave_one_out_evidence(batch) for batch in self._known(X, y, sample_weight)]
         return np.concatenate(parts)
+
+    def _known(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Learned rows, encoded."""
+        schema = self._model.schema
+        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        return features.batches(schema, X, labels, weights)
 
     def transform(self, X: Any) -> FloatArray:
         """(n_rows, n_components) Fisher's projection: rows seen from where the classes stand farthest apart."""

@@ -157,12 +157,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """(n_rows, n_classes) the posterior of each learned row under the model that never saw it."""
+        return np.concatenate([self.model_.leave_one_out(batch) for batch in self._known(X, y, sample_weight)])
+
+    def leave_one_out_evidence(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each learned row under the model that never saw it."""
+        parts = [self.model_.leave_one_out_evidence(batch) for batch in self._known(X, y, sample_weight)]
+        return np.concatenate(parts)
+
+    def _known(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Learned rows, in the codes of the model."""
         check_is_fitted(self)
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
-        model = self.model_
-        rows = features.batches(model.schema, X, labels, weights, model.vocabularies)
-        parts = [model.leave_one_out(batch) for batch in rows]
-        return np.concatenate(parts)
+        return features.batches(self.model_.schema, X, labels, weights, self.model_.vocabularies)
 
     def explain(self, X: Any) -> Any:
         """The account of one row: prior, what each column adds, posterior."""

@@ -22,6 +22,7 @@ import numpy as np
 from bayeswise.engines import summarise
 from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.gaussian_bayes.building import Estimate, estimated
 from bayeswise.models.gaussian_bayes.densities import LOG_PI
 from bayeswise.models.gaussian_bayes.left_out_entries import entries_left_out
@@ -53,6 +54,27 @@ class Leaving:
 
 def log_joint_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray:
     """(n_rows, n_states) log p(state) + log p(row | state), the row itself left out; up to a number for each row."""
+    joint = _log_joint_in_closed_form(model, batch)
+    for row in np.flatnonzero(np.isnan(joint).any(axis=1)).tolist():
+        joint[row] = _made_again(model, rows_of(batch, slice(row, row + 1)))
+    return joint
+
+
+def log_evidence_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray:
+    """(n_rows,) log p(row) under the model that never saw it; minus infinity where no other row is left."""
+    joint = _log_joint_in_closed_form(model, batch)
+    again = np.isnan(joint).any(axis=1)
+    in_units = _by_entries(model) or model.densities.frame is not None
+    log_evidence = log_sum_exp(joint) - (float(np.log(model.moments.columns.unit).sum()) if in_units else 0.0)
+    for row in np.flatnonzero(again).tolist():
+        part = rows_of(batch, slice(row, row + 1))
+        smaller = _without(model, part)
+        log_evidence[row] = smaller.log_evidence(part)[0] if smaller.classes else -np.inf
+    return log_evidence
+
+
+def _log_joint_in_closed_form(model: GaussianBayesModel, batch: Batch) -> FloatArray:
+    """(n_rows, n_states); NaN in rows for which the model must be made again."""
     groups = model.groups_of(batch)
     weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
     left = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
@@ -65,8 +87,6 @@ def log_joint_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray:
         vanished = left[np.arange(batch.n_rows), groups] <= 0
         joint += model.log_prior_of(np.where(vanished[:, None], 1.0, left))
         joint[vanished] = np.nan
-    for row in np.flatnonzero(np.isnan(joint).any(axis=1)).tolist():
-        joint[row] = _made_again(model, rows_of(batch, slice(row, row + 1)))
     return joint
 
 
@@ -78,9 +98,8 @@ def _has_closed_form(model: GaussianBayesModel) -> bool:
 
 def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[slice, FloatArray]]:
     """Log-densities, block by block; NaN in rows for which the closed form is not exact enough."""
-    settings = model.settings
-    estimate = estimated(model.moments, settings)
-    by_entries = not settings.is_full or settings.shrinkage != 0
+    estimate = estimated(model.moments, model.settings)
+    by_entries = _by_entries(model)
     size = max(64, min(_BLOCK, (1 << 22) // max(1, len(model.columns) ** 2))) if by_entries else _BLOCK
     for start in range(0, len(leaving), size):
         rows = slice(start, min(start + size, len(leaving)))
@@ -89,6 +108,10 @@ def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[
             yield rows, entries_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
         else:
             yield rows, _downdated(model, estimate, part)
+
+
+def _by_entries(model: GaussianBayesModel) -> bool:
+    return not model.settings.is_full or model.settings.shrinkage != 0
 
 
 def _downdated(model: GaussianBayesModel, estimate: Estimate, leaving: Leaving) -> FloatArray:
@@ -162,8 +185,7 @@ def _gaps(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:
 
 def _made_again(model: GaussianBayesModel, row: Batch) -> FloatArray:
     """(n_states,) the log joint of one row under the model of all others; a class that vanishes is impossible."""
-    gone = summarise([row], model.schema, model.request(), threads=1).statistics
-    smaller = replace(model, statistics=model.statistics.subtract(gone))
+    smaller = _without(model, row)
     joint = np.full(len(model.classes), -np.inf)
     if smaller.classes:
         positions = smaller.statistics.labels.positions_in(model.statistics.labels)
@@ -171,3 +193,8 @@ def _made_again(model: GaussianBayesModel, row: Batch) -> FloatArray:
         joint[positions] = smaller.densities.relative(row.values)[0]
         joint[positions] += model.log_prior[positions] if given else smaller.log_prior
     return joint
+
+
+def _without(model: GaussianBayesModel, row: Batch) -> GaussianBayesModel:
+    gone = summarise([row], model.schema, model.request(), threads=1).statistics
+    return replace(model, statistics=model.statistics.subtract(gone))

@@ -27,7 +27,7 @@ from bayeswise.models.gaussian_bayes.discriminants import (
     quadratic_discriminant,
 )
 from bayeswise.models.gaussian_bayes.em import Completion
-from bayeswise.models.gaussian_bayes.left_out import log_joint_left_out
+from bayeswise.models.gaussian_bayes.left_out import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
@@ -178,6 +178,11 @@ class GaussianBayesModel(Classifier):
             for batch in self.learned(table, targets, weights)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each row under the model that never saw it."""
+        parts = [log_evidence_left_out(self, batch) for batch in self.learned(table, targets, weights)]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
         """n rows drawn from the model, the state first and then the row given the state, as columns."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
+from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import UNSEEN, Batch
 from bayeswise.tables.sweep import rows_of
@@ -19,6 +20,27 @@ if TYPE_CHECKING:
 
 def left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     """(n_rows, n_states); a row that takes its class with it, or lies beyond the range of floats, is a real refit."""
+    joint, again = _log_joint(model, batch)
+    posterior = normalise(joint, undefined="uniform").probability
+    for row in np.flatnonzero(again).tolist():
+        posterior[row] = _refitted_without(model, rows_of(batch, slice(row, row + 1)))
+    return posterior
+
+
+def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
+    """(n_rows,) log p(row) under the model that never saw it; minus infinity where no other row is left."""
+    joint, again = _log_joint(model, batch)
+    log_evidence = log_sum_exp(joint)
+    for row in np.flatnonzero(again).tolist():
+        part = rows_of(batch, slice(row, row + 1))
+        others = model.forget(part)
+        known = bool(others.classes)
+        log_evidence[row] = others.posterior(_recoded(part, model, others)).log_evidence[0] if known else -np.inf
+    return log_evidence
+
+
+def _log_joint(model: NaiveBayesModel, batch: Batch) -> tuple[FloatArray, BoolArray]:
+    """(n_rows, n_states) in closed form, and the rows that need a refit."""
     groups = _own_classes(model, batch)
     weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
     class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
@@ -26,11 +48,8 @@ def left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     joint = model.log_prior_of(class_weight) + 0.0
     for each in model.scores:
         joint += each.left_out(batch, groups, batch.weights)
-    posterior = normalise(joint, undefined="uniform").probability
     beyond = np.max(joint, axis=1, initial=-np.inf) == -np.inf
-    for row in np.flatnonzero(beyond | _takes_its_class(model, class_weight)).tolist():
-        posterior[row] = _refitted_without(model, rows_of(batch, slice(row, row + 1)))
-    return posterior
+    return joint, np.asarray(beyond | _takes_its_class(model, class_weight))
 
 
 def _own_classes(model: NaiveBayesModel, batch: Batch) -> CodeArray:
@@ -42,7 +61,7 @@ def _own_classes(model: NaiveBayesModel, batch: Batch) -> CodeArray:
     return groups
 
 
-def _takes_its_class(model: NaiveBayesModel, class_weight: FloatArray) -> FloatArray:
+def _takes_its_class(model: NaiveBayesModel, class_weight: FloatArray) -> BoolArray:
     """(n_rows,) whether an undeclared class has no row left."""
     declared = np.array([label in model.statistics.declared for label in model.classes], dtype=bool)
     return np.asarray(((class_weight <= 0) & ~declared).any(axis=1))

@@ -19,7 +19,7 @@ from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.far_out import far_out
-from bayeswise.models.naive_bayes.left_out import left_out
+from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
@@ -166,6 +166,11 @@ class NaiveBayesModel(Classifier):
         """
         parts = [left_out(self, batch) for batch in self._learned_before(table, targets, weights)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each learned row under the model that never saw it."""
+        parts = [log_evidence_left_out(self, batch) for batch in self._learned_before(table, targets, weights)]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
         """n rows drawn from the model, the state first and then each cell given the state, as columns."""
