@@ -166,5 +166,5 @@ def test_every_type_of_number_is_taken_exactly(kind) -> None:  # type: ignore[no
 
 
 def test_an_infinite_cell_is_an_error_that_knows_its_place() -> None:
-    with pytest.raises(NonFiniteError, match="column 1 has an infinite value in row 2"):
+    with pytest.raises(NonFiniteError, match="column 'x1' has an infinite value in row 3"):
         Moments.of(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.inf]]))

@@ -73,7 +73,7 @@ def test_removing_a_value_that_was_never_there_is_seen() -> None:
 
 def test_an_infinite_cell_is_named_unless_its_row_is_left_out() -> None:
     table = np.array([[1.0, 2.0], [3.0, np.inf]])
-    with pytest.raises(SupportError, match="row 1 of column 1"):
+    with pytest.raises(SupportError, match="row 2 of column 'x1'"):
         Sample.of(table)
     assert Sample.of(table, weights=np.array([1.0, 0.0])).sizes.tolist() == [[1, 1]]
 

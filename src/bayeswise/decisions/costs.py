@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswise.decisions.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import CostError, SchemaError
+from bayeswise.foundation.errors import CostError, SchemaError, row_number
 from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label, label_key, label_of
 
@@ -205,7 +205,8 @@ class Costs:
             row = int(np.argmin(np.isfinite(values)))
             given = ", ".join(f"{name} = {columns[name][row]:g}" for name in cell.names)
             raise CostError(
-                f"the cost of {action!r} in state {state!r}, {cell.text!r}, is {values[row]} in row {row} ({given})",
+                f"the cost of {action!r} in state {state!r}, {cell.text!r}, is {values[row]} in row "
+                f"{row_number(row)} ({given})",
                 fix="fill the cell, or write a formula that is finite",
             )
         return values

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.decisions.cost_tables import numbers_of
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.tables.labels import Label, label_of
 
 SUM_TOLERANCE = 1e-5  # posteriors of single precision pass
@@ -108,7 +108,7 @@ def check_posterior(probability: FloatArray, states: Sequence[Label]) -> None:
         good = (np.abs(total - 1.0) <= SUM_TOLERANCE) & (low >= 0.0)
         if not good.all():
             k = int(np.argmin(good))
-            _complain(block[k], total[k], start + k, states)
+            _complain(block[k], total[k], row_number(start + k), states)
 
 
 def _complain(row: FloatArray, total: float, number: int, states: Sequence[Label]) -> None:

@@ -47,12 +47,10 @@ def summarise(
     declared = schema.target.classes if schema.target else None
     summary = Summary(_of_nothing(schema, request, declared), 0, 0)
     n_threads = threads or os.cpu_count() or 1
-    first_row = 0
     with ThreadPoolExecutor(n_threads) as pool:
         for batch in batches:
-            found = _of_batch(batch, schema, request, declared, pool, n_threads, first_row)
+            found = _of_batch(batch, schema, request, declared, pool, n_threads)
             summary = _merged(summary, found) if summary.n_rows else found
-            first_row += batch.n_rows
             if progress is not None:
                 progress(batch.n_rows)
     return summary
@@ -65,19 +63,16 @@ def _of_batch(
     declared: Vocabulary | None,
     pool: ThreadPoolExecutor,
     n_threads: int,
-    first_row: int,
 ) -> Summary:
     labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
     ranges = row_ranges(batch.n_rows, n_threads)
-    jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows, first_row) for rows in ranges]
+    jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows) for rows in ranges]
     part = reduce(Product.merge, [job.result() for job in jobs])
     without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
     return Summary(Grouped.of(labels, part, declared), batch.n_rows, without)
 
 
-def _of_range(
-    batch: Batch, schema: Schema, request: Request, n_groups: int, rows: slice, first_row: int
-) -> Product:
+def _of_range(batch: Batch, schema: Schema, request: Request, n_groups: int, rows: slice) -> Product:
     groups = None if batch.groups is None else batch.groups[rows]
     weights = None if batch.weights is None else batch.weights[rows]
     n_rows = rows.stop - rows.start
@@ -86,8 +81,8 @@ def _of_range(
         try:
             parts[name] = ask.summarise(*_block(batch, schema, ask, rows), groups, n_groups, weights)
         except (NonFiniteError, SupportError) as error:
-            place = {"row": first_row + rows.start + error.row + 1, "column": ask.columns[int(error.column)]}
-            raise error.at(**place) from None
+            row, column = batch.place(rows.start + error.row), ask.columns[int(error.column)]
+            raise error.at(row=row, column=column) from None
     return Product(parts)
 
 
@@ -129,7 +124,7 @@ def _of_nothing(schema: Schema, request: Request, declared: Vocabulary | None) -
         texts=tuple(TextBlock(csr_matrix((0, 0)), Vocabulary()) for _ in schema.texts),
         groups=np.zeros(0, dtype=np.int32),
     )
-    part = _of_range(empty, schema, request, 0, slice(0, 0), 0)
+    part = _of_range(empty, schema, request, 0, slice(0, 0))
     return Grouped.of(Vocabulary(), part, declared)
 
 

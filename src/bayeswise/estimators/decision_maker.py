@@ -17,7 +17,7 @@ from bayeswise.decisions.posterior_tables import check_posterior
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.held_out import rows_at
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from bayeswise.foundation.errors import CostError, FitError, ParameterError
+from bayeswise.foundation.errors import CostError, FitError, ParameterError, row_number
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.tables.labels import Label, Vocabulary, label_of
 
@@ -197,7 +197,8 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         positions = states.encode(np.asarray(y).tolist()).astype(np.int64)
         if (positions < 0).any():
             row = int(np.argmax(positions < 0))
-            raise FitError(f"y has {np.asarray(y)[row]!r} in row {row}; the classifier knows {list(states)[:8]}")
+            found = f"y has {np.asarray(y)[row]!r} in row {row_number(row)}"
+            raise FitError(f"{found}; the classifier knows {list(states)[:8]}")
         return positions
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -157,9 +157,7 @@ def _with(batch: Batch, labels: Labels | None, weights: FloatArray | None) -> Ba
     if groups is not None and weights is not None and (weights == 0).any():
         groups = np.where(weights > 0, groups, -1).astype(np.int32)
     known = Vocabulary() if labels is None else labels.classes
-    return Batch(
-        batch.n_rows, batch.values, batch.codes, batch.vocabularies, batch.texts, groups, known, weights
-    )
+    return replace(batch, groups=groups, group_labels=known, weights=weights)
 
 
 def _table_batches(

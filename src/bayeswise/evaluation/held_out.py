@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.errors import FitError, ParameterError, row_number
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary, label_of
@@ -83,7 +83,8 @@ def _refuse_unknown(groups: Any, target: str) -> None:
     if (groups == UNSEEN).any():
         row = int(np.argmax(groups == UNSEEN))
         raise FitError(
-            f"row {row} has a state in {target!r} that the model never learned", fix="leave such rows out, or fit again"
+            f"row {row_number(row)} has a state in {target!r} that the model never learned",
+            fix="leave such rows out, or fit again",
         )
 
 
@@ -99,6 +100,7 @@ def picked(batch: Batch, rows: IntArray) -> Batch:
         texts=tuple(replace(block, counts=block.counts[rows]) for block in batch.texts),
         groups=None if batch.groups is None else batch.groups[rows],
         weights=None if batch.weights is None else batch.weights[rows],
+        **batch.place_of(rows),
     )
 
 

@@ -37,8 +37,8 @@ def refuse_outside(
 
     >>> refuse_outside(np.array([[0.0], [-3.0]]), np.array([[False], [True]]), "a Poisson count is 0, 1, 2, ...")
     Traceback (most recent call last):
-    bayeswise.foundation.errors.SupportError: a Poisson count is 0, 1, 2, ...; row 1 of column 0 has -3. Fix: correct
-    the cell, or choose another family for it.
+    bayeswise.foundation.errors.SupportError: a Poisson count is 0, 1, 2, ...; row 2 of column 'x0' has -3. Fix:
+    correct the cell, or choose another family for it.
     """
     counted = np.ones(len(values), dtype=np.bool_)
     if groups is not None:

@@ -26,10 +26,30 @@
         TooLargeError                     an exact answer needs more memory than is allowed
       CheckFailed                     5   a check of quality or cost was missed
 
-Messages say what is wrong, where, what was found, and end in what to type instead ("Fix: ...").
+Messages say what is wrong, where, what was found, and end in what to type instead ("Fix: ..."). Rows are counted from 1
+in every message, whatever they came from: row 1 is the first row below the header of a file, the first row of a frame
+and X[0] of an array (see `row_number`). Columns go by name; those of an array are called x0, x1, ...
 """
 
 from __future__ import annotations
+
+
+def row_number(position: int) -> int:
+    """What messages call the row at a position of an array: the first one is row 1.
+
+    >>> row_number(0)
+    1
+    """
+    return position + 1
+
+
+def column_name(column: int | str) -> str:
+    """The name of a column; one that has only a position is called like the columns of an array.
+
+    >>> column_name("height"), column_name(2)
+    ('height', 'x2')
+    """
+    return column if isinstance(column, str) else f"x{column}"
 
 
 class BayeswiseError(Exception):
@@ -89,15 +109,15 @@ class NetworkError(DataError):
 
 
 class NonFiniteError(DataError):
-    """An infinite cell; who knows the name of the column says it with `at`.
+    """An infinite cell at a position; who knows the whole table says with `at` where the cell stands in it.
 
-    >>> str(NonFiniteError(row=4, column=0).at(row=5, column="height"))
+    >>> str(NonFiniteError(row=4, column=0).at(row=4, column="height"))
     "column 'height' has an infinite value in row 5. Fix: leave the cell empty, or give a finite number."
     """
 
     def __init__(self, what: str | None = None, *, row: int = 0, column: int | str = 0, fix: str | None = None) -> None:
         super().__init__(
-            what or f"column {column!r} has an infinite value in row {row}",
+            what or f"column {column_name(column)!r} has an infinite value in row {row_number(row)}",
             fix=fix or "leave the cell empty, or give a finite number",
         )
         self.row, self.column = row, column
@@ -108,15 +128,15 @@ class NonFiniteError(DataError):
 
 
 class SupportError(DataError):
-    """A value that the family of its column does not allow; who knows the name of the column says it with `at`.
+    """A value that the family of its column does not allow; who knows the whole table says with `at` where it stands.
 
-    >>> str(SupportError("a count is 0, 1, 2, ...", row=4, column=0, value=-3.0).at(row=5, column="calls"))
+    >>> str(SupportError("a count is 0, 1, 2, ...", row=4, column=0, value=-3.0).at(row=4, column="calls"))
     "a count is 0, 1, 2, ...; row 5 of column 'calls' has -3. Fix: correct the cell, or choose another family for it."
     """
 
     def __init__(self, needs: str, *, row: int, column: int | str, value: float) -> None:
         super().__init__(
-            f"{needs}; row {row} of column {column!r} has {value:g}",
+            f"{needs}; row {row_number(row)} of column {column_name(column)!r} has {value:g}",
             fix="correct the cell, or choose another family for it",
         )
         self.needs, self.row, self.column, self.value = needs, row, column, value

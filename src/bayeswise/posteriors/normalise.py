@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, row_number
 
 Undefined = Literal["error", "prior", "uniform"]
 
@@ -113,14 +113,15 @@ def _impossible(log_block: FloatArray, log_top: FloatArray, first_row: int, allo
     if broken.any():
         k = int(np.argmax(broken))
         raise ParameterError(
-            f"the log joint of row {first_row + k} is {log_block[:8, k].tolist()}; it must be finite or -inf",
+            f"the log joint of row {row_number(first_row + k)} is {log_block[:8, k].tolist()}; it must be finite or "
+            "-inf",
             fix="look for an infinite cell or a zero variance in that row",
         )
     impossible: BoolArray = log_top == -np.inf
     if not allowed:
         k = int(np.argmax(impossible))
         raise ImpossibleEvidenceError(
-            f"row {first_row + k} has probability 0 in every state, so that its posterior is 0/0",
+            f"row {row_number(first_row + k)} has probability 0 in every state, so that its posterior is 0/0",
             fix='use smoothing above 0, or choose undefined="prior" or undefined="uniform"',
         )
     return impossible

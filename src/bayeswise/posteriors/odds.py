@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, row_number
 from bayeswise.foundation.logspace import log_sum_exp
 
 
@@ -61,7 +61,8 @@ def odds_of(log_odds: float) -> float:
 def _check_possible(log_for: FloatArray, log_against: FloatArray) -> None:
     impossible = np.isneginf(np.maximum(log_for, log_against))
     if impossible.any():
+        row = row_number(int(np.argmax(impossible)))
         raise ImpossibleEvidenceError(
-            f"row {int(np.argmax(impossible))} has probability 0 in all states compared: their odds are 0/0",
+            f"row {row} has probability 0 in all states compared: their odds are 0/0",
             fix="use smoothing above 0, or compare other states",
         )

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.errors import DataError
+from bayeswise.foundation.errors import DataError, column_name, row_number
 
 
 def log_of(values: FloatArray) -> FloatArray:
@@ -29,6 +29,6 @@ def _refuse(values: FloatArray, outside: BoolArray, what: str) -> None:
     if outside.any():
         row, column = (int(k) for k in np.argwhere(outside)[0])
         raise DataError(
-            f"{what}; row {row} of column {column} has {values[row, column]}",
+            f"{what}; row {row_number(row)} of column {column_name(column)!r} has {values[row, column]}",
             fix="choose another family for this column",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.tables.labels import Vocabulary
 
 MISSING = -1
@@ -44,3 +44,22 @@ class Batch:
     groups: CodeArray | None = None  # (n_rows,) codes of the target; -1 = left out
     group_labels: Vocabulary = field(default_factory=Vocabulary)
     weights: FloatArray | None = None  # (n_rows,)
+    first_row: int = 0  # where the batch begins in its table, from 0 on
+    kept: IntArray | None = None  # (n_rows,) the rows of the table from there on that it holds; None: the next n_rows
+
+    def place(self, row: int) -> int:
+        """The position in the table of a row of the batch; rows without a target are in the one and not in the other.
+
+        >>> import numpy as np
+        >>> Batch(2, np.zeros((2, 1)), np.zeros((2, 0), dtype=np.int32), first_row=10, kept=np.array([1, 4])).place(1)
+        14
+        """
+        return self.first_row + (row if self.kept is None else int(self.kept[row]))
+
+    def place_of(self, rows: slice | IntArray) -> dict[str, Any]:
+        """`first_row` and `kept` of a batch of some of the rows."""
+        if self.kept is not None:
+            return {"first_row": self.first_row, "kept": self.kept[rows]}
+        if isinstance(rows, slice):
+            return {"first_row": self.first_row + rows.start, "kept": None}
+        return {"first_row": self.first_row, "kept": rows}

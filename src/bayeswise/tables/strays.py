@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import row_number
 from bayeswise.tables.evidence import too_many_strays
 from bayeswise.tables.source import Stray
 
@@ -21,7 +22,7 @@ def place_of(stray: Stray) -> str:
     "'3a' (line 17)"
     """
     text = stray.text if len(stray.text) <= 24 else stray.text[:23] + "…"
-    return f"{text!r} ({f'row {stray.row}' if stray.line is None else f'line {stray.line}'})"
+    return f"{text!r} ({f'row {row_number(stray.row)}' if stray.line is None else f'line {stray.line}'})"
 
 
 def places_of(strays: Sequence[Stray], count: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
-from bayeswise.foundation.errors import KindError, MissingCellError, ParameterError, SchemaError
+from bayeswise.foundation.errors import KindError, MissingCellError, ParameterError, SchemaError, row_number
 from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.coders import Coders
 from bayeswise.tables.labels import Label, Vocabulary
@@ -82,6 +82,8 @@ class Sweep:
             groups=None if self.coders.classes is None else self.coders.classes.encode(_picked(groups, kept), classes),
             group_labels=Vocabulary() if self.coders.classes is None else self.coders.classes.vocabulary,
             weights=None if weights is None else _picked(weights, kept),
+            first_row=chunk.first_row,
+            kept=None if kept is None else np.flatnonzero(kept),
         )
 
     def finish(self, check_strays: bool) -> None:
@@ -186,6 +188,7 @@ def rows_of(batch: Batch, rows: slice) -> Batch:
         texts=tuple(block.rows(rows) for block in batch.texts),
         groups=None if batch.groups is None else batch.groups[rows],
         weights=None if batch.weights is None else batch.weights[rows],
+        **batch.place_of(rows),
     )
 
 
@@ -216,7 +219,7 @@ def _refuse_missing(column: Column, missing: BoolArray, chunk: Chunk, kept: Bool
     absent = missing if kept is None else missing & kept
     if absent.any():
         raise MissingCellError(
-            f"column {column.name!r} is missing in row {chunk.first_row + int(np.argmax(absent))}",
+            f"column {column.name!r} is missing in row {row_number(chunk.first_row + int(np.argmax(absent)))}",
             fix=f"fill the cell in, or choose missing='ignore' for {column.name!r}",
         )
 
@@ -226,6 +229,6 @@ def _refuse_no_count(column: Column, values: FloatArray, chunk: Chunk) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise KindError(
-            f"column {column.name!r} is a count, but row {chunk.first_row + row} holds {values[row]:g}",
+            f"column {column.name!r} is a count, but row {row_number(chunk.first_row + row)} holds {values[row]:g}",
             fix=f"correct the cell, or learn anew with kinds={{{column.name!r}: 'number'}}",
         )

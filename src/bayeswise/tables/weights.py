@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import SchemaError
+from bayeswise.foundation.errors import SchemaError, row_number
 
 
 def as_weights(weights: ArrayLike) -> FloatArray:
@@ -29,14 +29,14 @@ def checked_weights(weights: FloatArray, first_row: int, where: str) -> FloatArr
 
     >>> checked_weights(np.array([1.0, -2.0]), 10, "column 'w'")
     Traceback (most recent call last):
-    bayeswise.foundation.errors.SchemaError: the weight in row 11 of column 'w' is -2.0. Fix: give each row a finite
+    bayeswise.foundation.errors.SchemaError: the weight in row 12 of column 'w' is -2.0. Fix: give each row a finite
     weight of 0 or more.
     """
     bad = ~((weights >= 0) & (weights < np.inf))
     if bad.any():
         row = int(np.argmax(bad))
         raise SchemaError(
-            f"the weight in row {first_row + row} of {where} is {weights[row]}",
+            f"the weight in row {row_number(first_row + row)} of {where} is {weights[row]}",
             fix="give each row a finite weight of 0 or more",
         )
     return weights

@@ -108,7 +108,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 
 
 def test_another_value_is_an_error_that_names_its_cell() -> None:
-    with pytest.raises(DataError, match="row 1 of column 1 has 2"):
+    with pytest.raises(DataError, match="row 2 of column 'x1' has 2"):
         BERNOULLI.statistic(np.array([[0.0, 1.0], [1.0, 2.0]]))
 
 

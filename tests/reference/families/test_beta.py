@@ -174,7 +174,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 @pytest.mark.parametrize("wrong", [0.0, 1.0, -0.1, 1.5, np.inf])
 def test_a_value_outside_the_support_is_an_error_that_names_its_cell(wrong: float) -> None:
     values = np.array([[0.1, 0.2], [0.2, wrong]])
-    with pytest.raises(DataError, match="row 1 of column 1"):
+    with pytest.raises(DataError, match="row 2 of column 'x1'"):
         BETA.statistic(values)
     left_out = BETA.statistic(values, groups=np.array([0, -1], dtype=np.int32))
     assert fingerprint(left_out) == fingerprint(BETA.statistic(values[:1]))

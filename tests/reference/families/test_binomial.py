@@ -155,7 +155,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 @pytest.mark.parametrize("wrong", [-1.0, 2.5, 5.0, np.inf, 1e300])
 def test_a_value_outside_the_support_is_an_error_that_names_its_cell(wrong: float) -> None:
     family, values = Binomial(trials=4), np.array([[1.0, 2.0], [2.0, wrong]])
-    with pytest.raises(DataError, match="from 0 to 4; row 1 of column 1"):
+    with pytest.raises(DataError, match="from 0 to 4; row 2 of column 'x1'"):
         family.statistic(values)
     left_out = family.statistic(values, weights=np.array([1.0, 0.0]))
     assert fingerprint(left_out) == fingerprint(family.statistic(values[:1]))

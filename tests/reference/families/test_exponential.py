@@ -120,7 +120,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 
 def test_a_negative_time_is_an_error_that_names_its_cell() -> None:
     values = np.array([[1.0, 0.0], [2.0, -0.5]])
-    with pytest.raises(DataError, match=r"row 1 of column 1 has -0\.5"):
+    with pytest.raises(DataError, match=r"row 2 of column 'x1' has -0\.5"):
         EXPONENTIAL.statistic(values)
     EXPONENTIAL.statistic(values, groups=np.array([0, -1], dtype=np.int32))
 

@@ -204,7 +204,7 @@ def test_denormal_values_whose_rate_is_no_float_are_reported() -> None:
 @pytest.mark.parametrize("wrong", [0.0, -2.0, np.inf])
 def test_a_value_outside_the_support_is_an_error_that_names_its_cell(wrong: float) -> None:
     values = np.array([[1.0, 2.0], [2.0, wrong]])
-    with pytest.raises(DataError, match="row 1 of column 1"):
+    with pytest.raises(DataError, match="row 2 of column 'x1'"):
         GAMMA.statistic(values)
     left_out = GAMMA.statistic(values, weights=np.array([1.0, 0.0]))
     assert fingerprint(left_out) == fingerprint(GAMMA.statistic(values[:1]))

@@ -145,7 +145,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 
 
 def test_an_infinite_cell_is_named() -> None:
-    with pytest.raises(SupportError, match="row 1 of column 0"):
+    with pytest.raises(SupportError, match="row 2 of column 'x0'"):
         LAPLACE.statistic(np.array([[1.0], [np.inf]]))
 
 

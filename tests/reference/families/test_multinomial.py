@@ -141,7 +141,7 @@ def test_a_row_with_a_hole_is_counted_apart() -> None:
 def test_a_cell_that_is_no_count_is_an_error_that_names_it() -> None:
     for wrong in (-1.0, 0.5, np.inf):
         rows = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, wrong]])
-        with pytest.raises(DataError, match="row 1 of column 2"):
+        with pytest.raises(DataError, match="row 2 of column 'x2'"):
             MULTINOMIAL.statistic(sparse.csr_matrix(rows), WORDS)
         left_out = MULTINOMIAL.statistic(rows, WORDS, groups=np.array([0, -1], dtype=np.int32))
         assert fingerprint(left_out) == fingerprint(MULTINOMIAL.statistic(rows[:1], WORDS))

@@ -123,7 +123,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 @pytest.mark.parametrize("wrong", [-1.0, 2.5])
 def test_a_value_that_is_no_count_is_an_error_that_names_its_cell(wrong: float) -> None:
     values = np.array([[1.0, 0.0], [2.0, wrong]])
-    with pytest.raises(DataError, match="row 1 of column 1"):
+    with pytest.raises(DataError, match="row 2 of column 'x1'"):
         POISSON.statistic(values)
     left_out = POISSON.statistic(values, weights=np.array([2.0, 0.0]))
     assert POISSON.estimate(left_out).parameters.rate.tolist() == [[1.0, 0.0]]

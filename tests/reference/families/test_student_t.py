@@ -208,7 +208,7 @@ def test_groups_and_columns_are_estimated_apart() -> None:
 
 
 def test_an_infinite_cell_is_named() -> None:
-    with pytest.raises(SupportError, match="row 1 of column 0"):
+    with pytest.raises(SupportError, match="row 2 of column 'x0'"):
         STUDENT.statistic(np.array([[1.0], [np.inf]]))
 
 

@@ -134,7 +134,7 @@ def test_costs_of_the_row_are_paid_by_that_row() -> None:
 def test_a_row_without_its_amount_is_named() -> None:
     loan = bw.Costs({"grant": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0})
     posterior = {"good": [0.95, 0.9], "bad": [0.05, 0.1]}
-    with pytest.raises(CostError, match=r"'grant' in state 'good'.*row 1"):
+    with pytest.raises(CostError, match=r"'grant' in state 'good'.*row 2"):
         bw.decide(posterior, loan, rows={"amount": [100.0, float("nan")]})
     with pytest.raises(CostError, match="depend on the columns 'amount'"):
         bw.decide(posterior, loan)

@@ -72,9 +72,9 @@ def test_one_action_has_no_runner_up() -> None:
 @pytest.mark.parametrize(
     ("shares", "says"),
     [
-        ([[0.5, 0.5], [np.nan, 0.5]], "'spam' in row 1 must be from 0 to 1; found nan"),
-        ([[1.5, -0.5]], "'spam' in row 0 must be from 0 to 1; found 1.5"),
-        ([[0.5, 0.4]], "row 0 sums to 0.9"),
+        ([[0.5, 0.5], [np.nan, 0.5]], "'spam' in row 2 must be from 0 to 1; found nan"),
+        ([[1.5, -0.5]], "'spam' in row 1 must be from 0 to 1; found 1.5"),
+        ([[0.5, 0.4]], "row 1 sums to 0.9"),
         ([[np.inf, 0.0]], "must be from 0 to 1"),
     ],
 )

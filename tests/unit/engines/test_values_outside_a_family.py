@@ -17,7 +17,8 @@ def test_the_row_is_counted_over_all_batches_and_the_column_is_named(threads: in
     schema = Schema((Column("age", "number"), Column("calls", "count")))
     values = np.ones((60_000, 2))
     values[50_000, 1] = -3.0
-    batches = [Batch(len(part), part, np.empty((len(part), 0), np.int32)) for part in (np.ones((10, 2)), values)]
+    parts = ((0, np.ones((10, 2))), (10, values))
+    batches = [Batch(len(part), part, np.empty((len(part), 0), np.int32), first_row=first) for first, part in parts]
     request = Request.numbers("poisson", ["calls"], Poisson().statistic)
     with pytest.raises(SupportError, match=r"row 50011 of column 'calls' has -3\. Fix"):
         summarise(batches, schema, request, threads=threads)

@@ -90,7 +90,7 @@ def test_a_state_that_the_model_never_saw_is_named() -> None:
     rows = pd.read_csv(GOLF)
     model = bw.fit(rows, target="play")
     rows.loc[3, "play"] = "maybe"
-    with pytest.raises(FitError, match="row 3 has a state"):
+    with pytest.raises(FitError, match="row 4 has a state"):
         bw.evaluate(model, rows, PLAY)
     with pytest.raises(ParameterError, match="cv is 1"):
         bw.evaluate(model, GOLF, PLAY, cv=1)

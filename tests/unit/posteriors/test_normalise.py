@@ -14,15 +14,15 @@ IMPOSSIBLE = [[-1.0, -2.0], [-INF, -INF], [-3.0, -INF]]
 
 def test_an_impossible_row_is_an_error_that_names_it() -> None:
     with pytest.raises(
-        ImpossibleEvidenceError, match=r"row 1 has probability 0 in every state.*0/0.*undefined="
+        ImpossibleEvidenceError, match=r"row 2 has probability 0 in every state.*0/0.*undefined="
     ):
         normalise(IMPOSSIBLE)
 
 
 def test_an_error_counts_rows_from_the_first_of_the_chunk() -> None:
-    with pytest.raises(ImpossibleEvidenceError, match="row 1001 "):
+    with pytest.raises(ImpossibleEvidenceError, match="row 1002 "):
         normalise(IMPOSSIBLE, first_row=1000)
-    with pytest.raises(ImpossibleEvidenceError, match="row 1001 "):
+    with pytest.raises(ImpossibleEvidenceError, match="row 1002 "):
         log_posterior(IMPOSSIBLE, first_row=1000)
 
 
@@ -53,7 +53,7 @@ def test_an_unknown_policy_is_refused() -> None:
 @pytest.mark.parametrize("broken", [float("nan"), INF])
 @pytest.mark.parametrize("undefined", ["error", "uniform"])
 def test_nan_and_plus_infinity_are_errors_under_every_policy(broken: float, undefined: str) -> None:
-    with pytest.raises(ParameterError, match="row 2 is"):
+    with pytest.raises(ParameterError, match="row 3 is"):
         normalise([[0.0, 0.0], [-INF, 0.0], [0.0, broken]], undefined=undefined)  # type: ignore[arg-type]
 
 

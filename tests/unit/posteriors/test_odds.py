@@ -27,7 +27,7 @@ def test_an_impossible_rival_gives_infinite_odds() -> None:
 
 
 def test_odds_of_two_impossible_states_are_undefined() -> None:
-    with pytest.raises(ImpossibleEvidenceError, match="row 1 "):
+    with pytest.raises(ImpossibleEvidenceError, match="row 2 "):
         log_odds([[-1.0, -1.0, -1.0], [-INF, -INF, -1.0]], 0, 1)
 
 

@@ -65,7 +65,7 @@ def test_a_row_of_weight_zero_is_absent_with_its_class_and_levels() -> None:
 @pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])
 def test_a_bad_weight_is_an_error_that_names_its_row(bad: float) -> None:
     schema = Schema(SCHEMA.columns, SCHEMA.target, "w")
-    with pytest.raises(SchemaError, match="the weight in row 2 of column 'w'"):
+    with pytest.raises(SchemaError, match="the weight in row 3 of column 'w'"):
         learn({**GOLF, "w": [1.0, 1.0, bad, 1.0]}, schema, chunk_rows=2)
 
 
@@ -248,7 +248,7 @@ def test_what_is_no_count_is_refused_in_a_count_column() -> None:
     (batch,) = learn({"n": [0, 3, None]}, schema)
     assert batch.values[:2, 0].tolist() == [0.0, 3.0]
     for bad in (-1, 0.5):
-        with pytest.raises(KindError, match="column 'n' is a count, but row 1 holds"):
+        with pytest.raises(KindError, match="column 'n' is a count, but row 2 holds"):
             learn({"n": [0, bad]}, schema)
 
 
@@ -256,7 +256,7 @@ def test_what_is_no_count_is_refused_in_a_count_column() -> None:
 def test_a_hole_is_an_error_where_the_policy_says_so(kind: tuple[Any, Any]) -> None:
     column = Column("x", *kind, missing="error")
     cells = [1.5, None] if kind[0] == "number" else ["a", None]
-    with pytest.raises(MissingCellError, match="column 'x' is missing in row 1"):
+    with pytest.raises(MissingCellError, match="column 'x' is missing in row 2"):
         learn({"x": cells}, Schema((column,)), chunk_rows=1)
 
 

@@ -238,7 +238,7 @@ def test_labels_of_several_types_in_one_column_are_mixed() -> None:
 
 
 def test_one_word_among_python_numbers_is_an_error_as_in_a_file() -> None:
-    with pytest.raises(SchemaError, match=r"'3a' \(row 2\)"):
+    with pytest.raises(SchemaError, match=r"'3a' \(row 3\)"):
         column({"x": [1, 2, "3a", 4]})
 
 

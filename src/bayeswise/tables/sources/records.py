@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import SourceError
+from bayeswise.foundation.errors import SourceError, row_number
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.cells import object_column, storage_of
 from bayeswise.tables.sources.numpy_array import ArraysSource
@@ -52,7 +52,8 @@ def from_dicts(rows: Sequence[Mapping[str, Any]]) -> TableSource:
         raise SourceError("an empty list is no table", fix="give at least one row")
     for k, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise SourceError(f"row {k} is a {type(row).__name__}, not a dict", fix="give one dict for each row")
+            found = f"row {row_number(k)} is a {type(row).__name__}, not a dict"
+            raise SourceError(found, fix="give one dict for each row")
     names = list(dict.fromkeys(name for row in rows for name in row))
     return ListsSource(
         "list of dicts", [str(name) for name in names], [[row.get(name) for row in rows] for name in names], len(rows)
