@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.labels import Label, label_of
@@ -45,7 +45,8 @@ def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, stat
     row = _kernels.shift_rows(np.ascontiguousarray(probability), factor / factor.max(), moved)
     if row >= 0:
         raise ImpossibleEvidenceError(
-            f"row {row} is possible only in states whose new prior is 0", fix="give every state a prior above 0"
+            f"row {row_number(row)} is possible only in states whose new prior is 0",
+            fix="give every state a prior above 0",
         )
     return moved
 
