@@ -64,6 +64,25 @@ def test_show_and_convert(bayeswise: Command, file: Path) -> None:
     assert BeliefNetwork.read(other) == asia()
 
 
+def test_show_draws_beliefs_given_evidence(bayeswise: Command, file: Path) -> None:
+    drawing, page = file.with_suffix(".svg"), file.with_suffix(".html")
+    answer = bayeswise(
+        "network", "show", file, "--svg", drawing, "--html", page, "--evidence", "visit=yes", "dyspnoea=yes"
+    )
+    assert (answer.code, answer.out) == (0, "")
+    assert "8.8 %" in drawing.read_text(encoding="utf-8")  # tuberculosis
+    assert "<svg" in page.read_text(encoding="utf-8")
+    part = bayeswise("network", "show", file, "--svg", "-", "--around", "visit", "--no-beliefs").out
+    assert part.startswith("<svg")
+    assert "tuberculosis" in part
+    assert "cancer" not in part
+    assert (
+        '"visit" [style=rounded, penwidth=2' in bayeswise("network", "show", file, "--dot", "--given", "visit=yes").out
+    )
+    assert bayeswise("network", "show", file, "--given", "visit=yes").code == 2
+    assert bayeswise("network", "show", file, "--svg", file).code == 2
+
+
 def test_learn_writes_a_network_and_prints_its_edges(bayeswise: Command, tmp_path: Path) -> None:
     rows = asia().sample(2_000, seed=1)
     table = tmp_path / "rows.csv"

@@ -3,6 +3,7 @@
 node.py tables.py graph.py network.py   what a network is, checked when it is made
 inference.py distribution.py rows.py    exact answers: one question, every node, whole tables of rows
 sampling.py                             rows drawn from it; answers with error bars where exact ones are too large
+drawing/                                pictures with the beliefs in the nodes
 formats/                                BIF, XMLBIF and Hugin files
 learning/                               tables and graphs from rows
 """

@@ -19,6 +19,7 @@ from bayeswise.tables.labels import Label, Vocabulary
 
 if TYPE_CHECKING:
     from bayeswise.networks.distribution import Distribution, Explanation
+    from bayeswise.networks.drawing import Picture
     from bayeswise.networks.inference import Engine
     from bayeswise.networks.sampling import Estimate
 
@@ -236,6 +237,30 @@ class BeliefNetwork:
         from bayeswise.networks.learning import learn
 
         return learn(table, **wishes)
+
+    # -- pictures ---------------------------------------------------------------------------------------------
+    def picture(
+        self,
+        evidence: Evidence | None = None,
+        *,
+        soft: Soft | None = None,
+        nodes: Iterable[str] | None = None,
+        beliefs: bool = True,
+        title: str = "",
+    ) -> Picture:
+        """The graph with P(node | evidence) in each node; `.svg()`, `.html()`, `.dot()`, `.save(path)`.
+
+        >>> BeliefNetwork([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).picture({"b": 0})
+        Picture(2 nodes, 1 edges)
+        """
+        from bayeswise.networks.drawing.beliefs import picture_of
+
+        return picture_of(self, evidence, soft, nodes, beliefs, title)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.networks.drawing.beliefs import notebook_html
+
+        return notebook_html(self)
 
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod
