@@ -59,3 +59,4 @@ def test_the_only_row_is_impossible_without_itself() -> None:
     row = [{"c": "u", "y": "a"}]
     model = bw.fit(row, target="y", kinds={"c": "category"})
     assert model.leave_one_out_evidence(row).tolist() == [-np.inf]
+    assert model.leave_one_out(row).tolist() == [[1.0]]

@@ -45,11 +45,13 @@ def _log_joint(model: NaiveBayesModel, batch: Batch) -> tuple[FloatArray, BoolAr
     weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
     class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
     class_weight[np.arange(batch.n_rows), groups] -= weights
-    joint = model.log_prior_of(class_weight) + 0.0
+    with np.errstate(invalid="ignore"):  # the only row leaves no prior behind: 0 / 0
+        joint = model.log_prior_of(class_weight) + 0.0
     for each in model.scores:
         joint += each.left_out(batch, groups, batch.weights)
-    beyond = np.max(joint, axis=1, initial=-np.inf) == -np.inf
-    return joint, np.asarray(beyond | _takes_its_class(model, class_weight))
+    again = _takes_its_class(model, class_weight) | (np.max(joint, axis=1, initial=-np.inf) == -np.inf)
+    joint[again] = -np.inf
+    return joint, again
 
 
 def _own_classes(model: NaiveBayesModel, batch: Batch) -> CodeArray:
