@@ -123,6 +123,23 @@ def linear_scores(
     constants: npt.NDArray[np.float64],
 ) -> None: ...
 
+# -- pool.cpp: what is believed of the rows of a pool, kept up to date label by label ---------------------------------
+
+def normal_column(
+    log_likelihood: npt.NDArray[np.float64],
+    columns: npt.NDArray[np.float64],
+    mean: npt.NDArray[np.float64],
+    mean_low: npt.NDArray[np.float64],
+    precision: npt.NDArray[np.float64],
+    log_peak: npt.NDArray[np.float64],
+) -> None:
+    """log_likelihood (n_rows,) of one state, from columns (n_columns, n_rows); missing cells add nothing."""
+
+def leads(
+    lead: npt.NDArray[np.float64], log_states: npt.NDArray[np.float64], log_prior: npt.NDArray[np.float64]
+) -> None:
+    """lead (n_rows,): the largest log joint of each row less the second largest, from log_states (n_states, n_rows)."""
+
 # ---- Tables
 
 Cell: TypeAlias = str | int | float | bool | None
