@@ -96,11 +96,7 @@ def posterior_of_codes(
     network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray, first_row: int = 0
 ) -> FloatArray:
     """(n_rows, n_states) the posterior of a node; codes is (n_rows, n_columns), -1 is missing."""
-    posterior = np.empty((len(codes), len(network._states[target])))
-    log_evidence = np.empty(len(codes))
-    for tree, kept, rows in _groups(network, target, columns, codes):
-        chosen = np.ascontiguousarray(codes[rows][:, kept])
-        posterior[rows], log_evidence[rows] = _in_threads(tree, chosen, [columns[k] for k in kept])
+    posterior, log_evidence = posterior_and_evidence(network, target, columns, codes)
     if np.isneginf(log_evidence).any():
         row = int(np.argmax(np.isneginf(log_evidence)))
         seen = {network.names[n]: network._states[n][c] for n, c in zip(columns, codes[row], strict=True) if c >= 0}
@@ -109,6 +105,18 @@ def posterior_of_codes(
         except ImpossibleEvidenceError as error:
             raise ImpossibleEvidenceError(f"row {first_row + row + 1}: {error.what}", fix=error.fix) from None
     return posterior
+
+
+def posterior_and_evidence(
+    network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray
+) -> tuple[FloatArray, FloatArray]:
+    """The posterior of a node and (n_rows,) log P(cells), minus infinity for a row that is impossible."""
+    posterior = np.empty((len(codes), len(network._states[target])))
+    log_evidence = np.empty(len(codes))
+    for tree, kept, rows in _groups(network, target, columns, codes):
+        chosen = np.ascontiguousarray(codes[rows][:, kept])
+        posterior[rows], log_evidence[rows] = _in_threads(tree, chosen, [columns[k] for k in kept])
+    return posterior, log_evidence
 
 
 def _groups(
