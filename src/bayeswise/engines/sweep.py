@@ -66,8 +66,11 @@ def _of_batch(
 ) -> Summary:
     labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
     ranges = row_ranges(batch.n_rows, n_threads)
-    jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows) for rows in ranges]
-    part = reduce(Product.merge, [job.result() for job in jobs])
+    if len(ranges) == 1:  # a few rows are counted sooner than a thread is started
+        part = _of_range(batch, schema, request, len(labels), ranges[0])
+    else:
+        jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows) for rows in ranges]
+        part = reduce(Product.merge, [job.result() for job in jobs])
     without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
     return Summary(Grouped.of(labels, part, declared), batch.n_rows, without)
 

@@ -48,15 +48,29 @@ def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> Norma
     A class without a cell in a column gets the whole column's mean and stddev there: it tells nothing about it. A
     column that never varies has the stddev 0 everywhere, and says nothing of any class.
     """
-    whole = statistic.pooled()
-    none = statistic.is_empty()
-    mean, mean_low = statistic.mean_pair(empty=0.0)
-    whole_mean, whole_low = whole.mean_pair(empty=0.0)
-    stddev = _stddev(statistic, settings)
-    whole_stddev = whole.stddev("n", empty=0.0)
-    stddev = np.where(none, whole_stddev, stddev)
-    mean, mean_low = np.where(none, whole_mean, mean), np.where(none, whole_low, mean_low)
-    return NormalParameters(mean, raised(stddev, whole_stddev, settings), mean_low)
+    return ClassMoments.of(statistic, settings).within(statistic.pooled(), settings)
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Mean and stddev of each class by its own cells alone, (n_states, n_columns); 0 where there is no cell."""
+
+    none: BoolArray
+    mean: FloatArray
+    mean_low: FloatArray
+    stddev: FloatArray
+
+    @classmethod
+    def of(cls, statistic: Moments, settings: NaiveBayesSettings) -> ClassMoments:
+        return cls(statistic.is_empty(), *statistic.mean_pair(empty=0.0), _stddev(statistic, settings))
+
+    def within(self, whole: Moments, settings: NaiveBayesSettings) -> NormalParameters:
+        """The parameters, where the statistic of all classes together fills the gaps and sets the floor."""
+        whole_mean, whole_low = whole.mean_pair(empty=0.0)
+        whole_stddev = whole.stddev("n", empty=0.0)
+        stddev = np.where(self.none, whole_stddev, self.stddev)
+        mean, mean_low = np.where(self.none, whole_mean, self.mean), np.where(self.none, whole_low, self.mean_low)
+        return NormalParameters(mean, raised(stddev, whole_stddev, settings), mean_low)
 
 
 def raised(stddev: FloatArray, whole_stddev: FloatArray, settings: NaiveBayesSettings) -> FloatArray:
