@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.posterior_tables import check_posterior
+from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.held_out import rows_at
+from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, FitError, ParameterError, row_number
 from bayeswise.posteriors.calibration import fit_calibration
@@ -33,11 +36,13 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     costs       {action: {state: cost}} or `Costs`; 0-1 loss if there are none. Formulas name columns of X (x0, x1, ...
                 if X has no names) or of the table given as `rows`
-    calibrate   "temperature", "platt", "isotonic" or "dirichlet", fitted to posteriors of rows that were left out:
-                exactly, where the estimator has `leave_one_out`, else by folds
+    calibrate   "temperature", "platt", "isotonic", "dirichlet" or "auto", the one that does best on rows it was not
+                fitted to; fitted to posteriors of rows that were left out: exactly, where the estimator has
+                `leave_one_out`, else by folds
     novelty     the share of ordinary rows that may be called unknown: a row is `unknown` if log p(row) is as low as
-                that of so few left-out rows; needs an estimator with `log_evidence`
-    cv          the folds for both, as scikit-learn takes them
+                that of so few left-out rows; needs an estimator with `log_evidence`. A fitted model that is not
+                fitted here again has no rows to leave out, and is asked for the tail of its own distribution
+    cv          the folds for both where nothing is exact, as scikit-learn takes them
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["no", "no", "yes", "yes"]
@@ -65,38 +70,54 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Fit the classifier, then what was asked for on top of it; a fitted model stays as it is."""
+        """Fit the classifier, then what was asked for on top of it; a fitted model, which knows these rows, stays."""
         if self.novelty is not None and not 0.0 < self.novelty < 1.0:
             raise ParameterError(f"novelty is {self.novelty!r}", fix="give the share of rows to call unknown")
-        self.estimator_ = self.estimator if _is_model(self) else clone(self.estimator).fit(X, y, **fit_params)
+        given = self._routed(fit_params)
+        self.estimator_ = self.estimator if _is_model(self) else clone(self.estimator).fit(X, y, **given)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         self.costs_ = self._costs()
-        self.calibration_ = None if self.calibrate is None else self._calibration(X, y)
-        self.ordinary_ = None if self.novelty is None else np.sort(self._left_out_evidence(X, y))
+        self.calibration_ = None if self.calibrate is None else self._calibration(X, y, given)
+        self.ordinary_ = None if self.novelty is None else OrdinaryRows.of(self._left_out_evidence(X, y, given))
         return self
 
-    def _calibration(self, X: Any, y: Any) -> Any:
-        if hasattr(self.estimator_, "leave_one_out"):
-            posterior = _left_out(self.estimator_, X, y)
-        else:
-            posterior = cross_val_predict(self.estimator, X, y, cv=self.cv, method="predict_proba")
-        return fit_calibration(str(self.calibrate), posterior, self._positions(y))
+    def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """What goes to the classifier's `fit`: everything, or what it asks for where metadata routing is on."""
+        if not get_config()["enable_metadata_routing"] or _is_model(self):
+            return fit_params
+        return dict(process_routing(self, "fit", **fit_params).estimator.fit)
 
-    def _left_out_evidence(self, X: Any, y: Any) -> FloatArray:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """`rows` and `sample_weight` go to `predict` and `score` if asked for; the rest to the classifier."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+
+    def _calibration(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+        weights = given.get("sample_weight")
+        if hasattr(self.estimator_, "leave_one_out"):
+            posterior = _left_out(self.estimator_.leave_one_out, X, y, weights)
+        else:
+            posterior = cross_val_predict(
+                self.estimator, X, y, cv=self.cv, method="predict_proba", params=given or None
+            )
+        return fit_calibration(str(self.calibrate), posterior, self._positions(y), weights)
+
+    def _left_out_evidence(self, X: Any, y: Any, given: dict[str, Any]) -> FloatArray:
         """log p(row) of each row under a model that has not seen it."""
+        if hasattr(self.estimator_, "leave_one_out_evidence"):
+            return _left_out(self.estimator_.leave_one_out_evidence, X, y, given.get("sample_weight"))
         if not hasattr(self.estimator_, "log_evidence"):
             raise ParameterError(
                 f"{type(self.estimator_).__name__} has no log_evidence, so that it cannot tell what is unknown",
                 fix="leave novelty out, or use a model of the rows such as bw.NaiveBayes()",
             )
-        if _is_model(self):
-            return np.asarray(self.estimator_.log_evidence(X))
         truth = np.asarray(y)
         evidence = np.empty(len(truth))
         for outside, inside in check_cv(self.cv, truth, classifier=True).split(np.zeros((len(truth), 1)), truth):
-            again = clone(self.estimator).fit(rows_at(X, outside), truth[outside])
+            part = {name: rows_at(np.asarray(value), outside) for name, value in given.items()}
+            again = clone(self.estimator).fit(rows_at(X, outside), truth[outside], **part)
             evidence[inside] = again.log_evidence(rows_at(X, inside))
         return evidence
 
@@ -117,7 +138,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         costs = self._costs()
         posterior = self.predict_proba(X)
         check_posterior(posterior, costs.states)
-        return decide_rows(posterior, costs, columns_for(costs, _rows_of(X, rows, costs), len(posterior)))
+        return decide_rows(posterior, costs, columns_for(costs, table_of(X, rows, costs), len(posterior)))
 
     def predict(self, X: Any, rows: Any = None) -> Any:
         """The action of each row; `unknown` where the row is unlike any that was learned."""
@@ -130,16 +151,17 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     def novelty_p_value(self, X: Any) -> FloatArray:
         """(n_rows,) the share of ordinary rows at most this probable, the row itself counted."""
-        ordinary = getattr(self, "ordinary_", None)
-        if ordinary is None:
+        if self.novelty is None:
             raise ParameterError("novelty was not asked for", fix="give novelty=0.01, and fit")
-        evidence = np.asarray(self._fitted().log_evidence(X))
-        below = np.searchsorted(ordinary, evidence, side="right")
-        return np.asarray((1.0 + below) / (1.0 + len(ordinary)))
+        model, ordinary = self._fitted(), getattr(self, "ordinary_", None)
+        if ordinary is not None:
+            return np.asarray(ordinary.p_value(np.asarray(model.log_evidence(X))))
+        tail = ModelTail(model)
+        return np.concatenate([tail.p_value(batch) for batch in model.batches(X)] or [np.zeros(0)])
 
     def is_unknown(self, X: Any) -> BoolArray:
         """(n_rows,) whether the row is unlike any that was learned; never, if novelty was not asked for."""
-        if self.novelty is None or getattr(self, "ordinary_", None) is None:
+        if self.novelty is None:
             return np.zeros(len(self._fitted().predict_proba(X)), dtype=bool)
         return np.asarray(self.novelty_p_value(X) <= self.novelty)
 
@@ -151,7 +173,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         """(n_rows,) what each row's action costs in its true state; an unknown row costs what refusing does."""
         decisions = self.decide(X, rows)
         costs = decisions.costs
-        paid = paid_for(costs, columns_for(costs, _rows_of(X, rows, costs), len(decisions)), self._positions(y))
+        paid = paid_for(costs, columns_for(costs, table_of(X, rows, costs), len(decisions)), self._positions(y))
         taken = decisions.best.copy()
         if self.novelty is not None:
             unknown = self.is_unknown(X)
@@ -218,47 +240,8 @@ def _classes(estimator: Any) -> Any:
     return estimator.classes if hasattr(estimator, "schema") else estimator.classes_
 
 
-def _left_out(estimator: Any, X: Any, y: Any) -> FloatArray:
-    if hasattr(estimator, "schema"):
-        return np.asarray(estimator.leave_one_out(X, targets=y))
-    return np.asarray(estimator.leave_one_out(X, y))
-
-
-def _rows_of(X: Any, rows: Any, costs: Costs) -> Any:
-    """The table that the formulas are about: the one given, else X with its names, else x0, x1, ..."""
-    if rows is not None or costs.constant:
-        return rows
-    if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__") or isinstance(X, Mapping | list | str):
-        return X
-    matrix = np.asarray(X)
-    return {f"x{k}": matrix[:, k] for k in range(matrix.shape[1])}
-
-
-class ExpectedCostScorer:
-    """A scorer for `cross_validate` and `GridSearchCV`: minus the mean cost of the actions in the true states."""
-
-    def __init__(self, costs: Any = None) -> None:
-        self.costs = costs
-
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, rows: Any = None) -> float:
-        """The decisions of a `DecisionMaker`; of another classifier those that its posterior and the costs make."""
-        if isinstance(estimator, DecisionMaker) and self.costs is None:
-            return float(estimator.score(X, y, sample_weight, rows))
-        states = [label_of(label) for label in estimator.classes_]
-        given = Costs.zero_one(states) if self.costs is None else self.costs
-        costs = (given if isinstance(given, Costs) else Costs(given)).aligned(states)
-        columns = columns_for(costs, _rows_of(X, rows, costs), len(np.asarray(y)))
-        posterior = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        check_posterior(posterior, states)
-        truth = Vocabulary(states).encode(np.asarray(y).tolist()).astype(np.int64)
-        paid = paid_for(costs, columns, truth)
-        best = decide_rows(posterior, costs, columns).best
-        return -float(np.average(paid[np.arange(len(truth)), best], weights=sample_weight))
-
-    def __repr__(self) -> str:
-        return f"expected_cost_scorer({self.costs!r})"
-
-
-def expected_cost_scorer(costs: Any = None) -> ExpectedCostScorer:
-    """Minus the mean cost, for `scoring=`: of a `DecisionMaker` by its own costs, of any classifier by these."""
-    return ExpectedCostScorer(costs)
+def _left_out(answer: Any, X: Any, y: Any, weights: Any) -> FloatArray:
+    """`leave_one_out` of an estimator, or of a fitted model, which takes its target by name."""
+    if hasattr(answer.__self__, "schema"):
+        return np.asarray(answer(X, targets=y, weights=weights))
+    return np.asarray(answer(X, y) if weights is None else answer(X, y, sample_weight=weights))

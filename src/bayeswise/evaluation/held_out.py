@@ -10,6 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, row_number
+from bayeswise.posteriors.calibration import turns
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary, label_of
@@ -74,7 +75,7 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
     elif cv is None:
         posterior = _as_it_is(model, batches, progress)
     else:
-        posterior = _folded(model, batches, fold_of(truth, int(cv)), int(cv), progress)
+        posterior = _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
     how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
     return HeldOut(model.classes, posterior, truth, mass[kept], kept, how)
 
@@ -140,19 +141,6 @@ def _folded(
     return posterior
 
 
-def fold_of(truth: IntArray, n_folds: int) -> IntArray:
-    """(n_rows,) the fold of each row: those of one state take turns, so that folds have the shares of the whole.
-
-    >>> fold_of(np.array([0, 0, 1, 0, 1, 0]), 2).tolist()
-    [0, 1, 0, 0, 1, 1]
-    """
-    folds = np.empty(len(truth), dtype=np.int64)
-    for state in np.unique(truth):
-        rows = np.flatnonzero(truth == state)
-        folds[rows] = np.arange(len(rows)) % n_folds
-    return folds
-
-
 # -- estimators -----------------------------------------------------------------------------------------------
 
 
@@ -169,7 +157,7 @@ def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Pro
         posterior = _told(np.asarray(model.leave_one_out(table, y)), progress)
     else:
         n_folds = len(y) if cv == "loo" else int(cv)
-        folds = np.arange(len(y)) if cv == "loo" else fold_of(truth, n_folds)
+        folds = np.arange(len(y)) if cv == "loo" else turns(truth, n_folds)
         posterior = _refitted(model, table, y, states, folds, n_folds, progress)
     how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
     return HeldOut(states, posterior, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), how)

@@ -24,6 +24,8 @@ from bayeswise.posteriors.calibration_fits import (
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.odds import probability_of
 
+_FOLDS = 10
+
 
 class Calibration(Protocol):
     """A map of posteriors, the states in the order in which it was fitted."""
@@ -52,9 +54,10 @@ class Platt:
 
     slope: FloatArray  # (n_states,)
     shift: FloatArray  # (n_states,)
+    log_least: float = LOG_LEAST  # what log 0 is taken for
 
     def apply(self, probability: FloatArray) -> FloatArray:
-        curves = probability_of(self.slope * logit(probability) + self.shift)
+        curves = probability_of(self.slope * logit(probability, self.log_least) + self.shift)
         return _shares(curves, probability)
 
 
@@ -75,24 +78,34 @@ class Dirichlet:
 
     weights: FloatArray  # (n_states, n_states)
     shift: FloatArray  # (n_states,)
+    log_least: float = LOG_LEAST  # what log 0 is taken for
 
     def apply(self, probability: FloatArray) -> FloatArray:
-        log_shares = np.maximum(log(probability), LOG_LEAST)
+        log_shares = np.maximum(log(probability), self.log_least)
         return normalise(log_shares @ self.weights.T + self.shift).probability
 
 
+@dataclass(frozen=True)
+class AsItIs:
+    """The posterior as the model gives it."""
+
+    def apply(self, probability: FloatArray) -> FloatArray:
+        return probability
+
+
 def fit_calibration(method: str, probability: Any, states: Any, weights: Any = None) -> Any:
-    """The calibration that fits rows best: "temperature", "platt", "isotonic" or "dirichlet".
+    """The calibration that fits rows best: "temperature", "platt", "isotonic", "dirichlet", or "auto".
 
     `probability` (n_rows, n_states) are posteriors of unseen rows, `states` the position of the true state of each.
+    "auto" is the method of least Brier score on rows that it was not fitted to, in ten folds; it may be none at all.
 
     >>> shares = np.array([[0.99, 0.01]] * 10)
     >>> fitted = fit_calibration("temperature", shares, [0] * 8 + [1] * 2)
     >>> fitted.apply(shares[:1]).round(3).tolist()  # so sure, and right in 8 of 10
     [[0.8, 0.2]]
     """
-    if method not in METHODS:
-        raise ParameterError(f"there is no calibration {method!r}", fix=f"choose one of {', '.join(METHODS)}")
+    if method not in (*METHODS, "auto"):
+        raise ParameterError(f"there is no calibration {method!r}", fix=f"choose one of auto, {', '.join(METHODS)}")
     shares = np.asarray(probability, dtype=np.float64)
     truth = np.asarray(states, dtype=np.int64)
     if shares.ndim != 2 or len(shares) != len(truth) or not len(truth):
@@ -103,16 +116,60 @@ def fit_calibration(method: str, probability: Any, states: Any, weights: Any = N
     if truth.min() < 0 or truth.max() >= shares.shape[1]:
         raise ParameterError("a row has a state that the posterior does not know", fix="leave such rows out")
     mass = np.ones(len(truth)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return METHODS[method](shares, truth, mass)
+    return _least_score(shares, truth, mass) if method == "auto" else METHODS[method](shares, truth, mass)
+
+
+def _least_score(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Any:
+    """Fitted to all rows, by the method that does best on rows left out; of equal ones the simplest."""
+    fits: dict[str, Callable[..., Any]] = {"none": lambda *_: AsItIs(), **METHODS}
+    folds = turns(truth, _FOLDS)
+    scores = {name: _left_out_score(fit, shares, truth, weights, folds) for name, fit in fits.items()}
+    return fits[min(scores, key=lambda name: scores[name])](shares, truth, weights)
+
+
+def _left_out_score(
+    fit: Callable[..., Any], shares: FloatArray, truth: IntArray, weights: FloatArray, folds: IntArray
+) -> float:
+    total = 0.0
+    for fold in range(int(folds.max()) + 1):
+        inside, outside = folds == fold, folds != fold
+        if not weights[outside].sum() > 0.0:
+            return float("inf")
+        after = fit(shares[outside], truth[outside], weights[outside]).apply(shares[inside])
+        away = after - np.eye(shares.shape[1])[truth[inside]]
+        total += float(weights[inside] @ (away**2).sum(axis=1))  # bounded: one surprise does not outweigh all the rest
+    return total
+
+
+def turns(truth: IntArray, n_folds: int) -> IntArray:
+    """(n_rows,) the fold of each row: those of one state take turns, so that folds have the shares of the whole.
+
+    >>> turns(np.array([0, 0, 1, 0, 1, 0]), 2).tolist()
+    [0, 1, 0, 0, 1, 1]
+    """
+    folds = np.empty(len(truth), dtype=np.int64)
+    for state in np.unique(truth):
+        rows = np.flatnonzero(truth == state)
+        folds[rows] = np.arange(len(rows)) % n_folds
+    return folds
+
+
+def _log_least(shares: FloatArray) -> float:
+    """What log 0 is taken for: the least other share, as no vote of a few trees does not mean never."""
+    inner = shares[(shares > 0.0) & (shares < 1.0)]
+    if not len(inner):
+        return LOG_LEAST
+    return float(log(min(inner.min(), (1.0 - inner).min()))) if ((shares == 0.0) | (shares == 1.0)).any() else LOG_LEAST
 
 
 def _temperature(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Temperature:
-    return Temperature(1.0 / temperature_power(np.maximum(log(shares), LOG_LEAST), truth, weights))
+    return Temperature(1.0 / temperature_power(np.maximum(log(shares), _log_least(shares)), truth, weights))
 
 
 def _platt(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Platt:
-    lines = [sigmoid_line(logit(p), truth == k, weights) for k, p in enumerate(shares.T)]
-    return Platt(np.array([slope for slope, _ in lines]), np.array([shift for _, shift in lines]))
+    least = _log_least(shares)
+    lines = [sigmoid_line(logit(p, least), truth == k, weights) for k, p in enumerate(shares.T)]
+    return Platt(np.array([slope for slope, _ in lines]), np.array([shift for _, shift in lines]), least)
 
 
 def _isotonic(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Isotonic:
@@ -120,7 +177,8 @@ def _isotonic(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Isoto
 
 
 def _dirichlet(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Dirichlet:
-    return Dirichlet(*dirichlet_weights(np.maximum(log(shares), LOG_LEAST), truth, weights))
+    least = _log_least(shares)
+    return Dirichlet(*dirichlet_weights(np.maximum(log(shares), least), truth, weights), least)
 
 
 METHODS: dict[str, Callable[[FloatArray, IntArray, FloatArray], Any]] = {
@@ -131,10 +189,10 @@ METHODS: dict[str, Callable[[FloatArray, IntArray, FloatArray], Any]] = {
 }
 
 
-def logit(probability: Any) -> FloatArray:
-    """log p - log(1 - p), as far as doubles reach."""
+def logit(probability: Any, log_least: float = LOG_LEAST) -> FloatArray:
+    """log p - log(1 - p), from log_least to its mirror."""
     shares = np.asarray(probability, dtype=np.float64)
-    return np.clip(log(shares) - log(1.0 - np.minimum(shares, 1.0)), LOG_LEAST, -LOG_LEAST)
+    return np.clip(log(shares) - log(1.0 - np.minimum(shares, 1.0)), log_least, -log_least)
 
 
 def _shares(curves: FloatArray, before: FloatArray) -> FloatArray:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -139,6 +140,104 @@ def test_a_fitted_model_decides_as_it_is() -> None:
     maker = bw.DecisionMaker(model, {"go": {"no": 7, "yes": 0}, "stay": {"no": 0, "yes": 2}, "call": 1.5})
     row = {"outlook": ["sunny"], "temperature": ["cool"], "humidity": ["high"], "wind": ["strong"]}
     assert maker.predict(row).tolist() == ["stay"]
+
+
+def test_ordinary_rows_are_ranked_each_under_the_model_without_it() -> None:
+    maker = bw.DecisionMaker(bw.GaussianBayes(), COSTS, novelty=0.02).fit(X, Y)
+    inner = bw.GaussianBayes().fit(X, Y)
+    assert maker.ordinary_.log_evidence.tolist() == sorted(inner.leave_one_out_evidence(X, Y).tolist())
+    evidence = inner.log_evidence(X[:9])
+    rank = [(1 + (maker.ordinary_.log_evidence <= each).sum()) / 301 for each in evidence]
+    assert maker.novelty_p_value(X[:9]).tolist() == rank
+
+
+def test_a_fitted_model_without_its_rows_is_asked_for_its_own_tail() -> None:
+    """One normal column: P(|Z| >= |z|), and a row with a hole is compared with rows that have one too."""
+    table = {"x": GENERATOR.normal(size=4000), "z": 1e-6 * GENERATOR.normal(size=4000), "y": ["a", "b"] * 2000}
+    maker = bw.DecisionMaker(bw.fit(table, target="y"), novelty=0.01)
+    rows = {"x": [0.0, 1.96, 5.0, 1.96], "z": [0.0, 0.0, 0.0, None]}
+    p = maker.novelty_p_value(rows)
+    assert p[0] > 0.9 and p[3] == pytest.approx(0.05, abs=0.015)
+    assert maker.is_unknown(rows).tolist() == [False, False, True, False]
+
+
+def test_auto_takes_the_calibration_that_does_best_on_rows_left_out() -> None:
+    copies = np.repeat(X[:, :1], 6, axis=1)
+    chosen = bw.DecisionMaker(bw.NaiveBayes(), COSTS, calibrate="auto").fit(copies, Y).calibration_
+    assert type(chosen).__name__ in ("Temperature", "Platt", "Dirichlet")  # six copies need a factor of six
+    generator = np.random.default_rng(2)
+    honest = generator.random(4000)
+    fitted = fit_calibration("auto", np.stack([honest, 1 - honest], axis=1), generator.random(4000) > honest)
+    assert np.abs(fitted.apply(np.array([[0.3, 0.7]])) - [0.3, 0.7]).max() < 0.03
+
+
+def test_votes_of_few_trees_are_calibrated_as_votes_and_not_as_certainties() -> None:
+    """A share of 0 among twentieths is no evidence of e^-745: one surprise must not outweigh all other rows."""
+    generator = np.random.default_rng(8)
+    votes = generator.integers(0, 21, 2000) / 20
+    truth = (generator.random(2000) > 0.1 + 0.8 * votes).astype(int)
+    shares = np.stack([votes, 1 - votes], axis=1)
+    for method in ("temperature", "platt", "dirichlet"):
+        after = fit_calibration(method, shares, truth).apply(np.array([[0.5, 0.5], [0.9, 0.1]]))
+        assert after[:, 0] == pytest.approx([0.5, 0.82], abs=0.08), method
+
+
+# -- scikit-learn's metadata routing --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def routing() -> Any:
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+def by_hand(maker: Any, inside: np.ndarray, amount: np.ndarray) -> float:
+    """Minus the mean of what the actions cost in the rows of a fold, from formulas written out."""
+    p, a, y = maker.predict_proba(X[inside]), amount[inside], Y[inside]
+    granted = p[:, 0] * -0.2 * a + p[:, 1] * a < 0
+    return -float(np.where(granted, np.where(y == 0, -0.2 * a, a), 0.0).mean())
+
+
+@pytest.mark.parametrize("scorer", [None, "own", "given"])
+def test_rows_are_routed_through_the_folds(routing: None, scorer: str | None) -> None:
+    amount = GENERATOR.uniform(1, 100, 300)
+    rows = pd.DataFrame({"amount": amount})  # beside X, which does not have it
+    costs = {"grant": {0: "-0.2 * amount", 1: "amount"}, "refuse": 0}
+    maker: Any = bw.DecisionMaker(LogisticRegression(), costs)
+    scoring: Any = None
+    if scorer is None:
+        maker.set_score_request(rows=True)
+    else:
+        scoring = bw.expected_cost_scorer(costs if scorer == "given" else None).set_score_request(rows=True)
+    folds = StratifiedKFold(3)
+    found = cross_validate(
+        maker, X, Y, cv=folds, scoring=scoring, params={"rows": rows}, return_estimator=True
+    )
+    expected = [
+        by_hand(each, inside, amount)
+        for each, (_, inside) in zip(found["estimator"], folds.split(X, Y), strict=True)
+    ]
+    assert found["test_score"] == pytest.approx(expected)
+    search = GridSearchCV(maker, {"estimator__C": [0.001, 1.0]}, scoring=scoring, cv=folds)
+    search.fit(X, Y, rows=rows)
+    assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(expected))
+
+
+def test_weights_are_routed_to_the_classifier_and_to_its_calibration(routing: None) -> None:
+    weights = GENERATOR.integers(0, 3, 300).astype(float)
+    kept = weights > 0
+    inner: Any = LogisticRegression().set_fit_request(sample_weight=True)
+    maker = bw.DecisionMaker(inner, COSTS, calibrate="platt", cv=4).fit(X, Y, sample_weight=weights)
+    plain = LogisticRegression().fit(X[kept], Y[kept], sample_weight=weights[kept])
+    assert maker.estimator_.coef_ == pytest.approx(plain.coef_, abs=1e-4)
+    assert np.isfinite(maker.calibration_.slope).all()
+
+
+def test_weights_count_in_exact_calibration() -> None:
+    weights = GENERATOR.integers(1, 4, 300).astype(float)
+    maker = bw.DecisionMaker(bw.NaiveBayes(), calibrate="platt").fit(X, Y, sample_weight=weights)
+    left_out = bw.NaiveBayes().fit(X, Y, sample_weight=weights).leave_one_out(X, Y, sample_weight=weights)
+    assert maker.calibration_.slope.tolist() == fit_calibration("platt", left_out, Y, weights).slope.tolist()
 
 
 def test_costs_for_other_states_are_refused() -> None:

@@ -14,8 +14,9 @@ import bayeswise as bw
 from bayeswise.evaluation.comparison import compare
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import evaluation_of
-from bayeswise.evaluation.held_out import HeldOut, fold_of, held_out
+from bayeswise.evaluation.held_out import HeldOut, held_out
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.posteriors.calibration import turns
 
 GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 PLAY = {"go": {"no": 7, "yes": 0}, "stay": {"no": 0, "yes": 2}, "call": 1.5}
@@ -59,7 +60,7 @@ def test_folds_by_subtraction_are_the_folds_of_refitting(folds: int) -> None:
     rows = pd.read_csv(GOLF)
     levels = {name: sorted(set(rows[name])) for name in rows.columns[:-1]}
     found = held_out(bw.fit(rows, target="play", levels=levels), rows, cv=folds)
-    parts = fold_of(found.truth, folds)
+    parts = turns(found.truth, folds)
     for fold in range(folds):
         again = bw.fit(rows[parts != fold], target="play", levels=levels)
         assert found.posterior[parts == fold] == pytest.approx(again.predict_proba(rows[parts == fold]), abs=1e-12)
@@ -103,7 +104,7 @@ def test_a_classifier_of_scikit_learn_is_evaluated_alike() -> None:
     estimator = LogisticRegression().fit(X, y)
     assert bw.evaluate(estimator, X, PLAY, targets=y).how == "as it is"
     found = bw.evaluate(estimator, X, PLAY, targets=y, cv=3)
-    parts = fold_of(found.truth, 3)
+    parts = turns(found.truth, 3)
     again = LogisticRegression().fit(X[parts != 1], y[parts != 1]).predict_proba(X[parts == 1])
     assert found.decisions.posterior[parts == 1] == pytest.approx(again)
 

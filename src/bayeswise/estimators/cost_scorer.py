@@ -1,0 +1,72 @@
+"""Costs as a score, for `cross_validate` and `GridSearchCV`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.decide import columns_for, decide_rows
+from bayeswise.decisions.posterior_tables import check_posterior
+from bayeswise.evaluation.evaluate import paid_for
+from bayeswise.tables.labels import Vocabulary, label_of
+
+
+class ExpectedCostScorer:
+    """Minus the mean cost of the actions in the true states: higher is better.
+
+    `rows`, the table that formulas of costs are about, and `sample_weight` are routed to it if they are asked for:
+    `expected_cost_scorer(costs).set_score_request(rows=True)`, with scikit-learn's metadata routing switched on.
+    """
+
+    def __init__(self, costs: Any = None) -> None:
+        self.costs = costs
+        self._asked: dict[str, Any] = {}
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, rows: Any = None) -> float:
+        """The decisions of a `DecisionMaker`; of another classifier those that its posterior and the costs make."""
+        if self.costs is None and hasattr(estimator, "cost_of_each"):
+            return float(estimator.score(X, y, sample_weight, rows))
+        states = [label_of(label) for label in estimator.classes_]
+        given = Costs.zero_one(states) if self.costs is None else self.costs
+        costs = (given if isinstance(given, Costs) else Costs(given)).aligned(states)
+        columns = columns_for(costs, table_of(X, rows, costs), len(np.asarray(y)))
+        posterior = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        check_posterior(posterior, states)
+        truth = Vocabulary(states).encode(np.asarray(y).tolist()).astype(np.int64)
+        paid = paid_for(costs, columns, truth)
+        best = decide_rows(posterior, costs, columns).best
+        return -float(np.average(paid[np.arange(len(truth)), best], weights=sample_weight))
+
+    def set_score_request(self, **asked: Any) -> Self:
+        """Which of `rows` and `sample_weight` to be given: True, False, or the name under which they are passed."""
+        self._asked = asked
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What scikit-learn's routing asks."""
+        request = MetadataRequest(owner=self)
+        for name, alias in self._asked.items():
+            request.score.add_request(param=name, alias=alias)
+        return request
+
+    def __repr__(self) -> str:
+        return f"expected_cost_scorer({self.costs!r})"
+
+
+def expected_cost_scorer(costs: Any = None) -> ExpectedCostScorer:
+    """Minus the mean cost, for `scoring=`: of a `DecisionMaker` by its own costs, of any classifier by these."""
+    return ExpectedCostScorer(costs)
+
+
+def table_of(X: Any, rows: Any, costs: Costs) -> Any:
+    """The table that the formulas are about: the one given, else X with its names, else x0, x1, ..."""
+    if rows is not None or costs.constant:
+        return rows
+    if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__") or isinstance(X, Mapping | list | str):
+        return X
+    matrix = np.asarray(X)
+    return {f"x{k}": matrix[:, k] for k in range(matrix.shape[1])}
