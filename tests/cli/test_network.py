@@ -83,6 +83,23 @@ def test_show_draws_beliefs_given_evidence(bayeswise: Command, file: Path) -> No
     assert bayeswise("network", "show", file, "--svg", file).code == 2
 
 
+def test_explain_tells_weights_conflict_and_what_to_ask(bayeswise: Command, file: Path) -> None:
+    words = ("network", "explain", file, "cancer", "--state", "yes", "--given", "visit=yes", "dyspnoea=yes")
+    answer = bayeswise(*words, "--sensitivity", "2")
+    assert answer.code == 0
+    assert answer.out.startswith("Why cancer = yes: 0.09953, and 0.055 before the evidence?")
+    assert "The findings agree" in answer.out
+    assert "P(cancer = yes | smoking = yes) = 0.1" in answer.out
+    facts = json.loads(bayeswise(*words, "--sensitivity", "2", "--json").out)
+    assert [finding["node"] for finding in facts["findings"]] == ["dyspnoea", "visit"]
+    assert next(iter(facts["information_bits"])) == "either"
+    assert len(facts["sensitivity"]) == 2
+    page = file.with_suffix(".html")
+    assert bayeswise(*words, "--html", page).code == 0
+    assert "<svg" in page.read_text(encoding="utf-8")
+    assert bayeswise("network", "explain", file, "cancer", "--given", "cancer=yes").code == 2
+
+
 def test_learn_writes_a_network_and_prints_its_edges(bayeswise: Command, tmp_path: Path) -> None:
     rows = asia().sample(2_000, seed=1)
     table = tmp_path / "rows.csv"

@@ -28,7 +28,7 @@ VERBS: dict[str, str] = {
     "forget": "Take rows out of a model, as if it had never seen them.",
     "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
     "concept": "Show which combinations of levels make up a class.",
-    "network": "Ask, show, convert or learn a belief network.",
+    "network": "Ask, show, explain, convert or learn a belief network.",
     "compare": "Compare models of a table by their bits and by rows left out.",
 }
 

@@ -1,4 +1,4 @@
-"""`bayeswise network`: ask, show, convert and learn belief networks; one file per verb of it."""
+"""`bayeswise network`: ask, show, explain, convert and learn belief networks; one file per verb of it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 VERBS: dict[str, str] = {
     "query": "Ask for the belief in nodes, given what was observed.",
     "show": "Show the nodes, or draw them.",
+    "explain": "Show why a node is believed to be in a state.",
     "convert": "Write a network in another format.",
     "learn": "Learn a network from a table.",
 }
@@ -41,11 +42,13 @@ def unloaded() -> None:
 
 
 def run() -> None:
-    """Ask, show, convert or learn a belief network.
+    """Ask, show, explain, convert or learn a belief network.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 
-    bayeswise network show asia.bif
+    bayeswise network show asia.bif --svg asia.svg
+
+    bayeswise network explain asia.bif lung --given dysp=yes
 
     bayeswise network convert asia.bif asia.net
 

@@ -218,18 +218,35 @@ class Engine:
     ) -> _kernels.JunctionTree:
         if key in self._plans:
             return self._plans[key]
+        tree = self._made(self.network._tables, relevant, observed, last, last_is_root, maximise_all)
+        if len(self._plans) >= _PLANS:
+            del self._plans[next(iter(self._plans))]
+        self._plans[key] = tree
+        return tree
+
+    def tree_of(self, tables: Sequence[FloatArray], targets: list[int], found: Finding) -> _kernels.JunctionTree:
+        """A tree like `tree`, made for other tables of the same shapes, which it reads anew at every run; not kept."""
+        relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
+        return self._made(tables, relevant, found.states, targets, True, False)
+
+    def _made(
+        self,
+        tables: Sequence[FloatArray],
+        relevant: Iterable[int],
+        observed: Iterable[int],
+        last: list[int],
+        last_is_root: bool,
+        maximise_all: bool,
+    ) -> _kernels.JunctionTree:
         kept, cut = bytearray(len(self._sizes)), bytearray(len(self._sizes))
         for node in relevant:
             kept[node] = 1
         for node in observed:
             cut[node] = 1
         tree = _kernels.JunctionTree(
-            self._sizes, self._parents, self.network._tables, list(kept), list(cut), last, last_is_root, maximise_all
+            self._sizes, self._parents, tables, list(kept), list(cut), last, last_is_root, maximise_all
         )
         self._refuse_too_large(tree.n_cells)
-        if len(self._plans) >= _PLANS:
-            del self._plans[next(iter(self._plans))]
-        self._plans[key] = tree
         return tree
 
     def _refuse_too_large(self, n_cells: float) -> None:

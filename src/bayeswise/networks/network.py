@@ -18,10 +18,12 @@ from bayeswise.posteriors.states import find_state, guess
 from bayeswise.tables.labels import Label, Vocabulary
 
 if TYPE_CHECKING:
+    from bayeswise.networks.account import NetworkAccount
     from bayeswise.networks.distribution import Distribution, Explanation
     from bayeswise.networks.drawing import Picture
     from bayeswise.networks.inference import Engine
     from bayeswise.networks.sampling import Estimate
+    from bayeswise.networks.sensitivity import Sensitivity
 
 Evidence = Mapping[str, Any]
 Soft = Mapping[str, Mapping[Any, float]]
@@ -204,6 +206,33 @@ class BeliefNetwork:
     ) -> Explanation:
         """The most probable states of all nodes given the evidence, or of some, the others summed out."""
         return self.engine.most_probable(evidence, nodes, soft)
+
+    def mutual_information(
+        self, node: str, evidence: Evidence | None = None, *, soft: Soft | None = None
+    ) -> dict[str, float]:
+        """I(node; other | evidence) in bits for every node that is not observed, what tells most first."""
+        from bayeswise.networks.information import mutual_information
+
+        return mutual_information(self, node, evidence, soft)
+
+    def sensitivity(
+        self,
+        node: str,
+        evidence: Evidence | None = None,
+        *,
+        soft: Soft | None = None,
+        tables: Iterable[str] | None = None,
+    ) -> list[Sensitivity]:
+        """P(node | evidence) as a function (a t + b) / (c t + d) of each entry t of the tables, what matters first."""
+        from bayeswise.networks.sensitivity import sensitivities
+
+        return sensitivities(self, node, evidence, soft, tables)
+
+    def explain(self, node: str, evidence: Evidence, *, state: Any = None, soft: Soft | None = None) -> NetworkAccount:
+        """Why a node is believed to be in a state: what each finding says, alone and beside the others."""
+        from bayeswise.networks.account import account_of
+
+        return account_of(self, node, evidence, state, soft)
 
     def predict_proba(self, node: str, rows: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of a node for each row of a table; cells may be missing."""
