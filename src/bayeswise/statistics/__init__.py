@@ -9,6 +9,7 @@ from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.grouped import Grouped
 from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.statistics.patterns import PatternScatter
 from bayeswise.statistics.product import Product
 from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
@@ -23,6 +24,7 @@ __all__ = [
     "Grouped",
     "JointCounts",
     "Moments",
+    "PairCounts",
     "PatternScatter",
     "Product",
     "RegressionMoments",
