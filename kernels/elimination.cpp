@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "bits.hpp"
 #include "factors.hpp"
 
 namespace factors {
@@ -20,7 +21,7 @@ inline void drop(Bits& bits, int k) { bits[size_t(k) >> 6] &= ~(uint64_t(1) << (
 std::vector<int> members(const Bits& bits) {
     std::vector<int> found;
     for (size_t word = 0; word < bits.size(); ++word)
-        for (uint64_t rest = bits[word]; rest; rest &= rest - 1) found.push_back(int(word * 64) + __builtin_ctzll(rest));
+        for (uint64_t rest = bits[word]; rest; rest &= rest - 1) found.push_back(int(word * 64) + bits::lowest(rest));
     return found;
 }
 
@@ -30,7 +31,7 @@ int64_t fill(const std::vector<Bits>& adjacent, int node) {
     for (int neighbour : members(adjacent[node])) {
         int64_t count = -1;  // a neighbour is not adjacent to itself
         for (size_t word = 0; word < adjacent[node].size(); ++word)
-            count += __builtin_popcountll(adjacent[node][word] & ~adjacent[neighbour][word]);
+            count += bits::count(adjacent[node][word] & ~adjacent[neighbour][word]);
         missing += count;
     }
     return missing / 2;

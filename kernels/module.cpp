@@ -13,6 +13,7 @@ void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_softmax(nb::module_& m);
 void bind_factors(nb::module_& m);
+void bind_gibbs(nb::module_& m);
 void bind_families(nb::module_& m);
 void bind_dependences(nb::module_& m);
 void bind_decisions(nb::module_& m);
@@ -30,6 +31,7 @@ NB_MODULE(_kernels, m) {
     bind_regression(m);
     bind_softmax(m);
     bind_factors(m);
+    bind_gibbs(m);
     bind_families(m);
     bind_dependences(m);
     bind_decisions(m);

@@ -328,6 +328,30 @@ def recode_integers(
     code_of: npt.NDArray[np.int32],
 ) -> None: ...
 
+def gibbs(
+    blocks: Sequence[
+        tuple[
+            Sequence[int],
+            npt.NDArray[np.int32],
+            Sequence[tuple[npt.NDArray[np.float64], Sequence[tuple[int, int]], npt.NDArray[np.int64]]],
+        ]
+    ],
+    chains: npt.NDArray[np.int32],
+    target: int,
+    place: int,
+    n_burn: int,
+    n_sweeps: int,
+    seed: int,
+    first_chain: int,
+    sums: npt.NDArray[np.float64],
+    squares: npt.NDArray[np.float64],
+) -> None:
+    """Moves chains (n_chains, n_nodes) on; a block is its nodes, its configurations and its factors.
+
+    A factor is its cells, the strides of nodes outside the block and an offset for each configuration. sums and
+    squares (n_chains, n_states) add up P(target | all else) of each sweep after n_burn.
+    """
+
 class JunctionTree:
     """Cliques of a network for one question; tables are (n_configurations, n_states), the last parent fastest."""
 

@@ -100,6 +100,19 @@ def test_explain_tells_weights_conflict_and_what_to_ask(bayeswise: Command, file
     assert bayeswise("network", "explain", file, "cancer", "--given", "cancer=yes").code == 2
 
 
+def test_sampled_answers_have_error_bars(bayeswise: Command, file: Path) -> None:
+    words = ("network", "query", file, "cancer", "--given", "visit=yes", "dyspnoea=yes", "--rows", "20000")
+    for method in ("likelihood-weighting", "gibbs"):
+        facts = json.loads(bayeswise(*words, "--method", method, "--json").out)
+        error = facts["standard_error"]["cancer"]["yes"]
+        assert 0.0 < error < 0.02
+        assert facts["posterior"]["cancer"]["yes"] == pytest.approx(0.0995, abs=5 * error)
+        assert f"cancer ({method}, worth" in bayeswise(*words, "--method", method).out
+    assert "0.099525 \N{PLUS-MINUS SIGN} 0.000000" in bayeswise(*words, "--method", "auto").out
+    assert bayeswise(*words, "--method", "gibs").code == 2
+    assert bayeswise("network", "query", file, "--method", "gibbs").code == 2
+
+
 def test_learn_writes_a_network_and_prints_its_edges(bayeswise: Command, tmp_path: Path) -> None:
     rows = asia().sample(2_000, seed=1)
     table = tmp_path / "rows.csv"

@@ -12,6 +12,7 @@ from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork, Distribution
+    from bayeswise.networks.estimate import Estimate
 
 
 def query(
@@ -21,14 +22,28 @@ def query(
     soft: Annotated[list[str] | None, SOFT] = None,
     joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
     best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
+    method: Annotated[
+        str, typer.Option(help="exact, likelihood-weighting, gibbs, or auto: exact if memory allows.")
+    ] = "exact",
+    rows: Annotated[int, typer.Option(min=1, help="How many rows are sampled.")] = 100_000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed samples other rows.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Ask for the belief in nodes, given what was observed.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
+
+    bayeswise network query huge.bif goal --given a=yes --method gibbs
     """
     network = network_from(file)
     evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
+    if method != "exact":
+        if joint or best or not names:
+            raise UsageError("sampling answers for single nodes", fix="name nodes, without --joint and --best")
+        wishes: dict[str, Any] = {"soft": likelihoods, "method": method, "n_rows": rows, "seed": seed}
+        estimates = {name: network.estimate(name, evidence, **wishes) for name in names}
+        print(as_json_text(_sampled_facts(estimates)) if as_json else "\n".join(_sampled_lines(estimates)))
+        return
     if best:
         print(_best(network, names or [], evidence, likelihoods, as_json))
         return
@@ -78,6 +93,32 @@ def _lines(answers: dict[str, Distribution]) -> list[str]:
     for name, answer in answers.items():
         lines.append(name)
         lines += [f"  {_key(key).ljust(width)}  {p:.6f}" for key, p in answer.items()]
+    return lines
+
+
+def _sampled_facts(answers: dict[str, Estimate]) -> dict[str, Any]:
+    return {
+        "posterior": {name: {str(s): p for s, p in found.probability.items()} for name, found in answers.items()},
+        "standard_error": {
+            name: {str(s): error for s, error in found.standard_error.items()} for name, found in answers.items()
+        },
+        "method": {name: found.method for name, found in answers.items()},
+        "r_hat": {name: found.r_hat for name, found in answers.items()},
+    }
+
+
+def _sampled_lines(answers: dict[str, Estimate]) -> list[str]:
+    width = max(len(str(state)) for found in answers.values() for state in found.probability)
+    lines: list[str] = []
+    for name, found in answers.items():
+        worth = "" if found.method == "exact" else f", worth {found.effective_rows:,.0f} rows"
+        lines.append(f"{name} ({found.method}{worth})")
+        lines += [
+            f"  {str(state).ljust(width)}  {p:.6f} \N{PLUS-MINUS SIGN} {found.standard_error[state]:.6f}"
+            for state, p in found.probability.items()
+        ]
+        if found.r_hat is not None and found.r_hat > 1.05:
+            lines.append(f"  the chains have not met yet (R-hat {found.r_hat:.2f}): sample more rows")
     return lines
 
 

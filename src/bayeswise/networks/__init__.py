@@ -2,7 +2,8 @@
 
 node.py tables.py graph.py network.py   what a network is, checked when it is made
 inference.py distribution.py rows.py    exact answers: one question, every node, whole tables of rows
-sampling.py                             rows drawn from it; answers with error bars where exact ones are too large
+sampling.py gibbs.py estimate.py        rows drawn from it; answers with error bars where exact ones are too large
+account*.py information.py sensitivity.py   why an answer is what it is, what to ask next, which entries matter
 drawing/                                pictures with the beliefs in the nodes
 formats/                                BIF, XMLBIF and Hugin files
 learning/                               tables and graphs from rows

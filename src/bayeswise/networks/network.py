@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from bayeswise.networks.account import NetworkAccount
     from bayeswise.networks.distribution import Distribution, Explanation
     from bayeswise.networks.drawing import Picture
+    from bayeswise.networks.estimate import Estimate
     from bayeswise.networks.inference import Engine
-    from bayeswise.networks.sampling import Estimate
     from bayeswise.networks.sensitivity import Sensitivity
 
 Evidence = Mapping[str, Any]
@@ -252,13 +252,17 @@ class BeliefNetwork:
         evidence: Evidence | None = None,
         *,
         soft: Soft | None = None,
+        method: str = "likelihood-weighting",
         n_rows: int = 100_000,
         seed: int = 0,
     ) -> Estimate:
-        """P(node | evidence) by likelihood weighting, with standard errors: for networks too large for `query`."""
-        from bayeswise.networks.sampling import estimate
+        """P(node | evidence) with standard errors, for networks too large for `query`.
 
-        return estimate(self, node, evidence, soft, n_rows, seed)
+        `method` is "likelihood-weighting", "gibbs" (for evidence that is rare), "exact", or "auto": exact if it can be.
+        """
+        from bayeswise.networks.estimate import answer
+
+        return answer(self, node, evidence, soft, method=method, n_rows=n_rows, seed=seed)
 
     @classmethod
     def learn(cls, table: Any, **wishes: Any) -> BeliefNetwork:

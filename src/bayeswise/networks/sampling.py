@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.foundation.logspace import log, log_sum_exp
+from bayeswise.networks.estimate import Estimate
 from bayeswise.networks.inference import Finding
 from bayeswise.tables.labels import Label
 
@@ -19,22 +19,6 @@ if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
 _BLOCK_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Probabilities by state with standard errors; `effective_rows` is how many unweighted rows they are worth."""
-
-    node: str
-    probability: dict[Label, float]
-    standard_error: dict[Label, float]
-    log_evidence: float
-    effective_rows: float
-
-    def __repr__(self) -> str:
-        pairs = zip(self.probability.items(), self.standard_error.values(), strict=True)
-        shown = ", ".join(f"{state} {p:.4g} +- {error:.2g}" for (state, p), error in pairs)
-        return f"Estimate({self.node}: {shown}; worth {self.effective_rows:.0f} rows)"
 
 
 def sample(network: BeliefNetwork, n_rows: int, seed: int | np.random.Generator) -> dict[str, list[Label]]:
@@ -56,11 +40,11 @@ def sample_codes(network: BeliefNetwork, n_rows: int, generator: np.random.Gener
     """(n_rows, n_nodes) the states by position."""
     if n_rows < 0:
         raise ParameterError(f"n_rows is {n_rows}", fix="choose a number from 0 on")
-    codes, _ = _weighted(network, n_rows, Finding({}, {}, 0.0), generator)
+    codes, _ = weighted(network, n_rows, Finding({}, {}, 0.0), generator)
     return codes
 
 
-def _weighted(
+def weighted(
     network: BeliefNetwork, n_rows: int, found: Finding, generator: np.random.Generator
 ) -> tuple[CodeArray, FloatArray]:
     """Rows that agree with the evidence, and the logarithm of the probability that they would by themselves."""
@@ -135,5 +119,5 @@ def _blocks(
 ) -> Iterator[tuple[CodeArray, FloatArray]]:
     generator = np.random.default_rng(seed)
     for start in range(0, n_rows, _BLOCK_ROWS):
-        codes, log_weight = _weighted(network, min(_BLOCK_ROWS, n_rows - start), found, generator)
+        codes, log_weight = weighted(network, min(_BLOCK_ROWS, n_rows - start), found, generator)
         yield codes[:, target].copy(), log_weight

@@ -1,0 +1,122 @@
+"""Sampled answers lie as far from exact ones as their standard errors say, also where tables have zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from network_cases import asia, random_network
+
+from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
+from bayeswise.networks import BeliefNetwork, Node
+
+EVIDENCE = {"x-ray": "yes", "dyspnoea": "yes"}
+
+
+def grid(side: int) -> BeliefNetwork:
+    """Each node depends on the one above and the one to the left: the treewidth is the side."""
+    generator = np.random.default_rng(0)
+    nodes = []
+    for i in range(side):
+        for j in range(side):
+            above = [f"{i - 1},{j}"] if i else []
+            above += [f"{i},{j - 1}"] if j else []
+            nodes.append(Node(f"{i},{j}", ["a", "b"], generator.dirichlet([2, 2], 2 ** len(above)), above))
+    return BeliefNetwork(nodes)
+
+
+@pytest.mark.parametrize("method", ["likelihood-weighting", "gibbs"])
+def test_errors_are_as_large_as_they_say(method: str) -> None:
+    """Of forty answers with other seeds about two thirds lie within one standard error, and nearly all within two."""
+    exact = asia().query("cancer", EVIDENCE)["yes"]
+    network = asia()
+    found = [network.estimate("cancer", EVIDENCE, method=method, n_rows=4_000, seed=seed) for seed in range(40)]
+    scores = np.array([(each.probability["yes"] - exact) / each.standard_error["yes"] for each in found])
+    assert 0.75 < np.sqrt((scores**2).mean()) < 1.3
+    assert abs(scores.mean()) < 0.5
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_zeros_do_not_trap_the_chains(seed: int) -> None:
+    """Networks with a third of their entries zero: what is tied together is drawn together."""
+    network = random_network(seed, n_nodes=7, zeros=0.35)
+    row = network.sample(1, seed=seed)
+    evidence = {name: row[name][0] for name in list(network)[:2]}
+    for node in list(network)[2:4]:
+        exact = network.query(node, evidence)
+        found = network.estimate(node, evidence, method="gibbs", n_rows=20_000, seed=seed)
+        for state, p in exact.items():
+            assert found.probability[state] == pytest.approx(p, abs=5 * found.standard_error[state] + 1e-9)
+
+
+def test_a_copy_of_a_copy_is_not_stuck_where_it_began() -> None:
+    """One node at a time, three copies of a coin would stay on the side on which they fell first."""
+    copy = {"yes": 1.0, "no": 0.0}
+    nodes = [
+        Node("coin", ["yes", "no"], 0.3),
+        Node("a", ["yes", "no"], copy, ["coin"]),
+        Node("b", ["yes", "no"], copy, ["a"]),
+    ]
+    found = BeliefNetwork(nodes).estimate("b", method="gibbs", n_rows=5_000)
+    assert found.probability["yes"] == pytest.approx(0.3, abs=1e-12)  # one block: drawn exactly
+    assert found.r_hat == 1.0
+
+
+def test_a_chain_that_zeros_would_trap_is_refused() -> None:
+    names = [f"n{k}" for k in range(14)]
+    nodes = [
+        Node(name, ["a", "b"], [1.0, 0.0] if k else 0.5, names[k - 1 : k] if k else []) for k, name in enumerate(names)
+    ]
+    network = BeliefNetwork(nodes)
+    with pytest.raises(TooLargeError, match="tie 14 nodes together"):
+        network.estimate("n13", method="gibbs")
+    assert network.estimate("n13", method="likelihood-weighting").probability["a"] == pytest.approx(0.5, abs=0.02)
+
+
+def test_soft_evidence_and_many_children_are_sampled_right() -> None:
+    """Six hundred children whose likelihoods multiply to less than a double can hold."""
+    children = [Node(f"c{k}", ["a", "b"], [0.011, 0.01], ["cause"]) for k in range(600)]
+    network = BeliefNetwork([Node("cause", ["yes", "no"], 1e-20), *children])
+    evidence = {f"c{k}": "a" for k in range(600)}
+    soft = {"cause": {"yes": 0.5, "no": 1.0}}
+    exact = network.query("cause", evidence, soft=soft)["yes"]
+    found = network.estimate("cause", evidence, soft=soft, method="gibbs", n_rows=1_000)
+    assert found.probability["yes"] == pytest.approx(exact, rel=1e-9)
+
+
+def test_a_network_that_is_too_entangled_says_how_large_and_is_sampled() -> None:
+    network = grid(24)
+    with pytest.raises(TooLargeError, match=r"cells, about .* GB; .* GB are allowed. Fix: sample: network.estimate"):
+        small = grid(24)
+        small.engine.memory_limit = 1 << 20
+        small.query("23,23", {"0,0": "a"})
+    network.engine.memory_limit = 1 << 20
+    evidence = {"12,12": "a", "23,22": "b"}
+    weighted = network.estimate("23,23", evidence, method="auto", n_rows=20_000)
+    assert weighted.method == "likelihood-weighting"
+    chained = network.estimate("23,23", evidence, method="gibbs", n_rows=20_000)
+    spread = np.hypot(weighted.standard_error["a"], chained.standard_error["a"])
+    assert chained.probability["a"] == pytest.approx(weighted.probability["a"], abs=5 * spread)
+
+
+def test_exact_answers_have_no_error() -> None:
+    found = asia().estimate("cancer", EVIDENCE, method="exact")
+    assert set(found.standard_error.values()) == {0.0}
+    assert "exact" in repr(found)
+
+
+def test_the_seed_decides_and_threads_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=3)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=3) == first
+    assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=4) != first
+
+
+def test_what_cannot_be_sampled_is_said() -> None:
+    with pytest.raises(ParameterError, match="there is no method"):
+        asia().estimate("cancer", method="gibs")
+    with pytest.raises(ParameterError, match="n_rows is 5"):
+        asia().estimate("cancer", method="gibbs", n_rows=5)
+    with pytest.raises(ParameterError, match="is observed"):
+        asia().estimate("cancer", {"cancer": "yes"}, method="gibbs")
+    with pytest.raises(TooFewRowsError, match="no chain can begin"):
+        asia().estimate("smoking", {"cancer": "yes", "either": "no"}, method="gibbs")
