@@ -14,6 +14,7 @@ The way of the data is the order of the folders, and each imports only those abo
     models/        frozen values made of schema, statistics and settings
     networks/      belief networks: exact and sampled answers, learning, files
     decisions/     costs by name, and the action of least expected cost
+    diagrams/      influence diagrams: decisions in sequence on what is known of a network
     acquisition/   which row to label next
     evaluation/    what decisions cost, and how good posteriors are
     estimators/    the scikit-learn faces of models
@@ -50,6 +51,8 @@ _HOMES = {
     "ConceptClassifier": "bayeswise.estimators.concept",
     "MEstimate": "bayeswise.models.naive_bayes.settings",
     "BeliefNetwork": "bayeswise.networks",
+    "NetworkClassifier": "bayeswise.estimators.network_classifier",
+    "InfluenceDiagram": "bayeswise.diagrams",
     "Costs": "bayeswise.decisions.costs",
     "DecisionMaker": "bayeswise.estimators",
     "expected_cost_scorer": "bayeswise.estimators",

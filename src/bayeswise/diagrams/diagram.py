@@ -1,0 +1,367 @@
+"""An influence diagram: a belief network, decisions that are made on what is known of it, and what they gain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.diagrams import ordering
+from bayeswise.diagrams.building import Piece, checked_pieces, pieces_of_network
+from bayeswise.diagrams.nested import chance_table, utility_values
+from bayeswise.diagrams.nodes import Decision, Utility
+from bayeswise.diagrams.solver import Numbers, Structure
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks import BeliefNetwork, Node, graph
+from bayeswise.posteriors.states import find_state, guess
+from bayeswise.tables.labels import Label, Vocabulary
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.information import InformationValue, InformationValues
+    from bayeswise.diagrams.sensitivity import Sensitivity
+    from bayeswise.diagrams.solution import Solution
+    from bayeswise.diagrams.tornado import Tornado
+    from bayeswise.networks.drawing import Picture
+
+Evidence = Mapping[str, Any]
+
+
+class InfluenceDiagram:
+    """Chance nodes, decisions in sequence and utilities that add up; the best policy is the one of greatest mean.
+
+    >>> from bayeswise.diagrams import Chance, Decision, Utility
+    >>> diagram = InfluenceDiagram([
+    ...     Chance("weather", ["rain", "sun"], 0.3),
+    ...     Chance("forecast", ["bad", "good"], {"rain": 0.8, "sun": 0.1}, parents=["weather"]),
+    ...     Decision("umbrella", ["take", "leave"], knows=["forecast"]),
+    ...     Utility("comfort", {"take": {"rain": 70, "sun": 20}, "leave": {"rain": 0, "sun": 100}},
+    ...             parents=["umbrella", "weather"]),
+    ... ])
+    >>> diagram
+    InfluenceDiagram(2 chance nodes, 1 decision, 1 utility: umbrella given forecast)
+    >>> print(diagram.solve())
+    expected utility 81.2
+    umbrella: take if forecast is bad, else leave
+    """
+
+    def __init__(self, nodes: Iterable[Piece], *, name: str = "diagram") -> None:
+        given = checked_pieces(nodes)
+        self.name = name
+        inner = [piece for piece in given if not isinstance(piece, Utility)]
+        self.names: tuple[str, ...] = tuple(piece.name for piece in inner)  # chance nodes and decisions
+        self._places = {name: place for place, name in enumerate(self.names)}
+        self._states: tuple[Vocabulary, ...] = tuple(_levels(piece) for piece in inner)
+        utilities = [piece for piece in given if isinstance(piece, Utility)]
+        self.utilities: tuple[str, ...] = tuple(piece.name for piece in utilities)
+        above = [self._above(piece) for piece in inner]
+        order = graph.ancestral_order(above, self.names)
+        is_decision = [place for place, piece in enumerate(inner) if isinstance(piece, Decision)]
+        sequence = ordering.decision_order(above, order, is_decision, self.names)
+        self.decisions: tuple[str, ...] = tuple(self.names[place] for place in sequence)
+        self.chances: tuple[str, ...] = tuple(n for n in self.names if n not in self.decisions)
+        self._knows = {self.names[p]: tuple(self.names[v] for v in above[p]) for p in sequence}
+        self._past = ordering.pasts(above, sequence)
+        self.network = self._network(inner)
+        self._utilities: dict[str, tuple[tuple[str, ...], FloatArray]] = {
+            piece.name: (piece.parents, self._utility(piece)) for piece in utilities
+        }
+
+    def _above(self, piece: Piece) -> tuple[int, ...]:
+        parents = piece.knows if isinstance(piece, Decision) else piece.parents
+        for parent in parents:
+            if parent in self.utilities:
+                raise NetworkError(
+                    f"{piece.name!r} depends on the utility {parent!r}; nothing can follow from a utility",
+                    fix="depend on the parents of that utility instead",
+                )
+            if parent not in self._places:
+                word = "knows" if isinstance(piece, Decision) else "has the parent"
+                raise NetworkError(f"{piece.name!r} {word} {parent!r}, which is no node", fix=guess(parent, self.names))
+        return tuple(self._places[parent] for parent in parents)
+
+    def _network(self, pieces: Sequence[Piece]) -> BeliefNetwork:
+        """Decisions as nodes that depend on nothing and are as open as a coin."""
+        nodes = []
+        for piece in pieces:
+            if isinstance(piece, Decision):
+                uniform = np.full((1, len(piece.options)), 1.0 / len(piece.options))
+                nodes.append(Node(piece.name, piece.options, uniform))
+            elif isinstance(piece, Node):
+                above = self._levels_of(piece.parents)
+                table = chance_table(piece.name, piece.states, above, piece.table)
+                nodes.append(Node(piece.name, piece.states, table, piece.parents))
+        return BeliefNetwork(nodes, name=self.name)
+
+    def _utility(self, piece: Utility) -> FloatArray:
+        self._above(piece)
+        values = utility_values(piece.name, self._levels_of(piece.parents), piece.table, is_cost=piece.is_cost)
+        values.flags.writeable = False
+        return values
+
+    def _levels_of(self, names: Iterable[str]) -> list[tuple[str, Vocabulary]]:
+        return [(name, self._states[self._places[name]]) for name in names]
+
+    # -- other ways to make one -------------------------------------------------------------------------------
+    @classmethod
+    def from_network(
+        cls,
+        network: BeliefNetwork,
+        *,
+        decisions: Iterable[Decision],
+        costs: Any = None,
+        about: str | None = None,
+        utilities: Iterable[Utility] = (),
+        nodes: Iterable[Node] = (),
+        name: str | None = None,
+    ) -> InfluenceDiagram:
+        """A learned or loaded network with decisions and costs; `costs` are {action: {state: cost}} `about` a node.
+
+        `nodes` are added, or take the place of those with their name, as where an action changes what happens.
+
+        >>> ill = BeliefNetwork([Node("ill", ["yes", "no"], 0.1), Node("test", ["+", "-"], [0.9, 0.2], ["ill"])])
+        >>> diagram = InfluenceDiagram.from_network(
+        ...     ill, decisions=[Decision("care", ["treat", "wait"], knows=["test"])],
+        ...     costs={"treat": {"yes": 0, "no": 1}, "wait": {"yes": 5, "no": 0}}, about="ill")
+        >>> print(diagram.solve())
+        expected utility -0.23
+        care: treat if test is +, else wait
+        """
+        pieces = pieces_of_network(network, decisions, costs, about, utilities, nodes)
+        return cls(pieces, name=name or network.name)
+
+    def changed(self, nodes: Iterable[Piece]) -> InfluenceDiagram:
+        """The same diagram with these nodes in place of those of their names, or added."""
+        replaced = {piece.name: piece for piece in nodes}
+        kept: list[Piece] = [replaced.pop(piece.name, piece) for piece in self.pieces()]
+        return InfluenceDiagram([*kept, *replaced.values()], name=self.name)
+
+    def pieces(self) -> list[Piece]:
+        """The nodes as they can be written down again."""
+        inner: list[Piece] = [
+            Decision(n, self._states[self._places[n]], self._knows[n]) if n in self._knows else self.network.node(n)
+            for n in self.names
+        ]
+        return [*inner, *(Utility(n, values, parents) for n, (parents, values) in self._utilities.items())]
+
+    # -- what it is -------------------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        return len(self.names) + len(self.utilities)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.names, *self.utilities))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places or name in self._utilities
+
+    def __eq__(self, other: object) -> bool:
+        """Equal nodes by name; their order says nothing."""
+        if not isinstance(other, InfluenceDiagram):
+            return NotImplemented
+        if set(self.names) != set(other.names) or self._knows != other._knows:
+            return False
+        if self.decisions != other.decisions or set(self.utilities) != set(other.utilities):
+            return False
+        same = all(
+            self._states[self._places[n]] == other._states[other._places[n]]
+            and self.network.parents(n) == other.network.parents(n)
+            and np.array_equal(self.network.table(n), other.network.table(n))
+            for n in self.names
+        )
+        return same and all(
+            self._utilities[n][0] == other._utilities[n][0]
+            and np.array_equal(self._utilities[n][1], other._utilities[n][1])
+            for n in self.utilities
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{n} {word if n == 1 else many}"
+            for n, word, many in (
+                (len(self.chances), "chance node", "chance nodes"),
+                (len(self.decisions), "decision", "decisions"),
+                (len(self.utilities), "utility", "utilities"),
+            )
+        )
+        told = [f"{d} given {', '.join(self._knows[d])}" if self._knows[d] else d for d in self.decisions[:6]]
+        return f"InfluenceDiagram({counts}: {'; '.join(told)})"
+
+    def place(self, name: str) -> int:
+        """The position of a chance node or a decision, or an error that guesses what was meant."""
+        if name not in self._places:
+            raise ParameterError(f"the diagram has no chance node or decision {name!r}", fix=guess(name, self.names))
+        return self._places[name]
+
+    def decision_place(self, name: str) -> int:
+        """The position of a decision, or an error that guesses what was meant."""
+        if name not in self._knows:
+            raise ParameterError(f"the diagram has no decision {name!r}", fix=guess(name, self.decisions))
+        return self._places[name]
+
+    def states(self, name: str) -> tuple[Label, ...]:
+        """The states of a chance node, or the options of a decision."""
+        return self._states[self.place(name)].labels
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """What a table is given: the parents of a chance node or a utility, what a decision is told."""
+        if name in self._utilities:
+            return self._utilities[name][0]
+        return self._knows[name] if name in self._knows else self.network.parents(name)
+
+    def known(self, decision: str) -> tuple[str, ...]:
+        """All that is known when a decision is made: nothing is forgotten."""
+        return tuple(self.names[v] for v in self._past[self.decision_place(decision)])
+
+    def utility(self, name: str) -> FloatArray:
+        """(states of each parent ...) what a utility node adds."""
+        if name not in self._utilities:
+            raise ParameterError(f"the diagram has no utility {name!r}", fix=guess(name, self.utilities))
+        return self._utilities[name][1]
+
+    def code(self, name: str, state: Any) -> int:
+        """The position of a state of a node, or an error that guesses what was meant."""
+        word = "option" if name in self._knows else "state"
+        return find_state(state, self._states[self.place(name)], what=f"{name!r} has no {word}")
+
+    @cached_property
+    def sequence(self) -> tuple[int, ...]:
+        """The nodes in the order in which they become known; what nobody is told comes last."""
+        told: list[int] = []
+        for decision in self.decisions:
+            told += [*(self.place(node) for node in self._knows[decision]), self.place(decision)]
+        return tuple(dict.fromkeys([*told, *self.network.order]))
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The graph by position, for the solver."""
+        parents = tuple(tuple(above) for above in self.network._parents)
+        utilities = tuple(tuple(sorted(map(self.place, p))) for p, _ in self._utilities.values())
+        return Structure(tuple(len(levels) for levels in self._states), parents, self._past, utilities)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The tables with axes ascending by position, for the solver."""
+        chances = {
+            self.place(n): self._axes(self.network.table(n), [*self.network.parents(n), n]) for n in self.chances
+        }
+        return Numbers(chances, [self._axes(values, parents) for parents, values in self._utilities.values()])
+
+    def _axes(self, table: FloatArray, names: Sequence[str]) -> FloatArray:
+        places = [self.place(name) for name in names]
+        shaped = table.reshape([len(self._states[place]) for place in places])
+        return np.ascontiguousarray(np.transpose(shaped, np.argsort(places)))
+
+    # -- questions --------------------------------------------------------------------------------------------
+    def solve(self, evidence: Evidence | None = None, *, policies: Mapping[str, Any] | None = None) -> Solution:
+        """The best policy of each decision given what is known already; decisions in `policies` follow these.
+
+        Evidence may be about chance nodes that no open decision can change, and about decisions that are made.
+        """
+        from bayeswise.diagrams.solution import solve
+
+        return solve(self, evidence, policies)
+
+    def evaluate(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Solution:
+        """What given policies lead to: for each decision an option, or a table by what it is told."""
+        missing = [d for d in self.decisions if d not in policies and d not in (evidence or {})]
+        if missing:
+            raise ParameterError(f"there is no policy for {missing[0]!r}", fix="give one, or use solve(policies=...)")
+        return self.solve(evidence, policies=policies)
+
+    def regret(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> float:
+        """How much less given policies gain on average than the best ones; decisions not named are optimised."""
+        best = self.solve(evidence)
+        return max(0.0, best.utility - self.solve(evidence, policies=policies).utility)
+
+    def value_of_information(
+        self, nodes: str | Iterable[str], decision: str, *, price: float = 0.0, evidence: Evidence | None = None
+    ) -> InformationValue:
+        """What knowing chance nodes before a decision is worth; never below 0 before its price."""
+        from bayeswise.diagrams.information import value_of_information
+
+        return value_of_information(self, nodes, decision, price=price, evidence=evidence)
+
+    def information_values(
+        self,
+        decision: str | None = None,
+        *,
+        prices: Mapping[str, float] | None = None,
+        evidence: Evidence | None = None,
+    ) -> InformationValues:
+        """What each node that could be looked at before a decision is worth, the most valuable first."""
+        from bayeswise.diagrams.information import information_values
+
+        return information_values(self, decision, prices=prices, evidence=evidence)
+
+    def perfect_information(self, decision: str | None = None, evidence: Evidence | None = None) -> InformationValue:
+        """What knowing every chance node that a decision cannot change is worth; the first decision unless named."""
+        from bayeswise.diagrams.information import perfect_information
+
+        return perfect_information(self, decision, evidence=evidence)
+
+    def value_of_control(self, node: str, evidence: Evidence | None = None) -> dict[Label, float]:
+        """What setting a chance node to each of its states, before anything is decided, would be worth."""
+        from bayeswise.diagrams.information import value_of_control
+
+        return value_of_control(self, node, evidence=evidence)
+
+    def sensitivity(
+        self,
+        node: str,
+        state: Any = None,
+        *,
+        given: Evidence | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        evidence: Evidence | None = None,
+    ) -> Sensitivity:
+        """The greatest expected utility as a function of one entry of a table, and where the best policy changes."""
+        from bayeswise.diagrams.sensitivity import sensitivity
+
+        return sensitivity(self, node, state, given=given, low=low, high=high, evidence=evidence)
+
+    def tornado(
+        self,
+        spread: float = 0.1,
+        *,
+        nodes: Iterable[str] | None = None,
+        ranges: Mapping[Any, tuple[float, float]] | None = None,
+        evidence: Evidence | None = None,
+    ) -> Tornado:
+        """How far the utility moves as each entry of the tables moves within its range, the widest first."""
+        from bayeswise.diagrams.tornado import tornado
+
+        return tornado(self, spread, nodes=nodes, ranges=ranges, evidence=evidence)
+
+    # -- pictures ---------------------------------------------------------------------------------------------
+    def picture(self, solution: Solution | None = None, *, title: str = "") -> Picture:
+        """The graph, laid out; with a solution also beliefs and what is gained: `.svg()`, `.dot()`, `.save(path)`."""
+        from bayeswise.diagrams.drawing import picture_of
+
+        return picture_of(self, solution, title)
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow:auto">{self.picture().svg()}</div>'
+
+    # -- files ------------------------------------------------------------------------------------------------
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> InfluenceDiagram:
+        """The diagram in a TOML or JSON file."""
+        from bayeswise.diagrams.files import read
+
+        return read(path)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """A TOML or JSON file, by its suffix; reading it gives back an equal diagram."""
+        from bayeswise.diagrams.files import write
+
+        write(self, path)
+
+
+def _levels(piece: Piece) -> Vocabulary:
+    return piece.options if isinstance(piece, Decision) else piece.states  # type: ignore[union-attr]

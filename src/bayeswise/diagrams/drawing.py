@@ -1,0 +1,38 @@
+"""The picture of a diagram: rounded chance nodes, square decisions, utilities as diamonds; dashed is what is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayeswise.networks.drawing import Bar, DrawnNode, Kind, Picture
+from bayeswise.networks.drawing.lettering import percent
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.diagrams.solution import Solution
+
+
+def picture_of(diagram: InfluenceDiagram, solution: Solution | None = None, title: str = "") -> Picture:
+    """The nodes with their states; with a solution the beliefs, the options and the utilities it leads to."""
+    nodes = [_inner(diagram, name, solution) for name in diagram.names]
+    nodes += [_utility(name, solution) for name in diagram.utilities]
+    told = [(known, name) for name in diagram.decisions for known in diagram.parents(name)]
+    edges = [(parent, name) for name in diagram if name not in diagram.decisions for parent in diagram.parents(name)]
+    return Picture.of(nodes, [*edges, *told], dashed=told, title=title)
+
+
+def _inner(diagram: InfluenceDiagram, name: str, solution: Solution | None) -> DrawnNode:
+    kind = Kind.decision if name in diagram.decisions else Kind.chance
+    if solution is None:
+        return DrawnNode(name, kind=kind, notes=(", ".join(map(str, diagram.states(name)[:8])),))
+    seen = solution.evidence
+    bars = tuple(
+        Bar(str(state), p, percent(p), name in seen and state == seen[name])
+        for state, p in solution.query(name).items()
+    )
+    return DrawnNode(name, bars, kind=kind, marked=name in seen)
+
+
+def _utility(name: str, solution: Solution | None) -> DrawnNode:
+    notes = (f"{solution.parts[name]:.5g}",) if solution is not None else ()
+    return DrawnNode(name, kind=Kind.utility, notes=notes)

@@ -1,0 +1,203 @@
+"""Sums over all that is not asked: pairs of probabilities and utilities, one variable eliminated after the other.
+
+Eliminating x from the probabilities p(x, ...) and the utilities u(x, ...) that mention it leaves the pair
+sum_x p and sum_x p u / sum_x p. Which tables meet in which step depends on their arguments alone, so a plan is
+made once, its largest table is known before any number is touched, and it runs for any numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import TooLargeError
+
+LARGEST_STEP = 1 << 27  # cells
+_SMALL = 1e-100
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A table that goes in: the variables of its axes, ascending; `of` is x where it is p(x | the others)."""
+
+    scope: tuple[int, ...]
+    is_utility: bool = False
+    of: int | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Utilities that are summed out together: (slot, shape) of each, and the shapes of what they meet."""
+
+    slots: tuple[tuple[int, Shape], ...]
+    probability_shape: Shape
+    axis: int
+    total_shape: Shape
+
+
+@dataclass(frozen=True)
+class Step:
+    """One variable less: the tables that mention it, each with the shape that lines up its axes."""
+
+    probabilities: tuple[tuple[int, Shape], ...]
+    axis: int
+    is_conditional: bool  # the only probability is p(x | ...): its sum is one and leaves nothing behind
+    groups: tuple[Group, ...]
+
+
+class Plan:
+    """How to sum out all variables but the kept ones.
+
+    >>> plan = Plan([Argument((0,), of=0), Argument((0, 1), is_utility=True)], {0: 2, 1: 2}, keep=[1])
+    >>> probability, utility, _ = plan.run([np.array([0.25, 0.75]), np.array([[4.0, 0.0], [0.0, 8.0]])])
+    >>> utility.tolist()
+    [1.0, 6.0]
+    """
+
+    def __init__(self, arguments: Sequence[Argument], sizes: dict[int, int], keep: Sequence[int]) -> None:
+        self._sizes = sizes
+        self.keep = tuple(sorted(keep))
+        self.n_cells = 1.0  # of the largest table of any step
+        self._n_slots = len(arguments)
+        # slot -> bits of its variables; conditional slots by their variable
+        self._probabilities = {k: _bits(a.scope) for k, a in enumerate(arguments) if not a.is_utility}
+        self._utilities = {k: _bits(a.scope) for k, a in enumerate(arguments) if a.is_utility}
+        self._conditional = {k: a.of for k, a in enumerate(arguments) if a.of is not None}
+        everything = reduce(or_, [*self._probabilities.values(), *self._utilities.values()], 0)
+        kept = _bits(self.keep)
+        self.steps = tuple(self._ordered(set(_variables(everything & ~kept))))
+        shape = self._shape(kept, kept)
+        self._end_shape = shape
+        self._end_probabilities = tuple((s, self._shape(b, kept)) for s, b in self._probabilities.items())
+        self._end_utilities = tuple((s, self._shape(b, kept)) for s, b in self._utilities.items())
+
+    # -- making the plan --------------------------------------------------------------------------------------
+    def _ordered(self, waiting: set[int]) -> list[Step]:
+        """Greedily the variable whose step has the smallest tables; only its neighbours are weighed again."""
+        weight = {x: self._weight(x) for x in waiting}
+        steps = []
+        while weight:
+            x = min(weight, key=lambda v: (weight[v], v))
+            near = reduce(or_, (*self._with(x, True).values(), *self._with(x, False).values()), 0)
+            del weight[x]
+            steps.append(self._step(x))
+            for v in _variables(near):
+                if v in weight:
+                    weight[v] = self._weight(v)
+        return steps
+
+    def _with(self, x: int, is_utility: bool) -> dict[int, int]:
+        slots = self._utilities if is_utility else self._probabilities
+        return {slot: bits for slot, bits in slots.items() if bits >> x & 1}
+
+    def _weight(self, x: int) -> float:
+        joint = reduce(or_, self._with(x, False).values(), 1 << x)
+        return self._cells(joint) + sum(self._cells(joint | bits) for bits in self._with(x, True).values())
+
+    def _step(self, x: int) -> Step:
+        met, gained = self._with(x, False), self._with(x, True)
+        joint = reduce(or_, met.values(), 1 << x)
+        is_conditional = [self._conditional.get(slot) for slot in met] == [x]
+        for slot in met:
+            del self._probabilities[slot]
+        rest = joint & ~(1 << x)
+        if not is_conditional:
+            self._probabilities[self._n_slots] = rest
+            self._n_slots += 1
+        by_union: dict[int, list[int]] = {}
+        for slot, bits in gained.items():
+            by_union.setdefault(joint | bits, []).append(slot)
+            del self._utilities[slot]
+        groups = []
+        for union, slots in by_union.items():
+            left = union & ~(1 << x)
+            shapes = tuple((slot, self._shape(gained[slot], union)) for slot in slots)
+            groups.append(Group(shapes, self._shape(joint, union), _axis(x, union), self._shape(rest, left)))
+            self._utilities[self._n_slots] = left
+            self._n_slots += 1
+            self._refuse_too_large(union)
+        self._refuse_too_large(joint)
+        shapes = tuple((slot, self._shape(bits, joint)) for slot, bits in met.items())
+        return Step(shapes, _axis(x, joint), is_conditional, tuple(groups))
+
+    def _refuse_too_large(self, bits: int) -> None:
+        self.n_cells = max(self.n_cells, self._cells(bits))
+        if self.n_cells > LARGEST_STEP or bits.bit_count() > 60:
+            raise TooLargeError(
+                f"solving needs a table of {self.n_cells:.3g} cells; {LARGEST_STEP:.3g} are allowed",
+                fix="let decisions know less, or give nodes fewer parents or states",
+            )
+
+    def _cells(self, bits: int) -> float:
+        return math.prod(float(self._sizes[v]) for v in _variables(bits))
+
+    def _shape(self, bits: int, union: int) -> Shape:
+        """The axes of the union, those that a table lacks of length one."""
+        return tuple(self._sizes[v] if bits >> v & 1 else 1 for v in _variables(union))
+
+    # -- running it -------------------------------------------------------------------------------------------
+    def run(self, tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, float]:
+        """p and u of the kept variables, both with their shape, and the logarithm of what p was divided by."""
+        slots = list(tables)
+        log_scale = 0.0
+        for step in self.steps:
+            joint = _product(slots, step.probabilities)
+            total = None
+            if not step.is_conditional:
+                total = joint.sum(axis=step.axis)
+                top = float(total.max())
+                if 0.0 < top < _SMALL:  # long products would end in zeros
+                    joint, total, log_scale = joint / top, total / top, log_scale + math.log(top)
+                slots.append(total)
+            for group in step.groups:
+                utility = sum(slots[slot].reshape(shape) for slot, shape in group.slots)
+                mean = (joint.reshape(group.probability_shape) * utility).sum(axis=group.axis)
+                if total is not None:
+                    divisor = total.reshape(group.total_shape)
+                    mean = np.divide(mean, divisor, out=np.zeros_like(mean), where=divisor > 0.0)
+                slots.append(mean)
+        probability = np.ones(self._end_shape)
+        for slot, shape in self._end_probabilities:
+            probability = probability * slots[slot].reshape(shape)
+        utility = np.zeros(self._end_shape)
+        for slot, shape in self._end_utilities:
+            utility = utility + slots[slot].reshape(shape)
+        return probability, utility, log_scale
+
+
+def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) -> FloatArray:
+    slot, shape = factors[0]
+    product = slots[slot].reshape(shape)
+    for slot, shape in factors[1:]:
+        product = product * slots[slot].reshape(shape)
+    return product
+
+
+def _bits(variables: Sequence[int]) -> int:
+    return reduce(or_, [1 << v for v in variables], 0)
+
+
+def _variables(bits: int) -> list[int]:
+    """The variables of a set, ascending.
+
+    >>> _variables(0b1010)
+    [1, 3]
+    """
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
+
+
+def _axis(x: int, union: int) -> int:
+    return (union & ((1 << x) - 1)).bit_count()

@@ -1,0 +1,242 @@
+"""Diagrams in files that a person can write: TOML or JSON, the same tables in both.
+
+name = "umbrella"                         # may be left out
+network = "weather.bif"                   # may be left out: chance nodes of a network file beside this one
+
+[chance.forecast]
+states = ["bad", "good"]
+parents = ["weather"]                     # may be left out, as may `knows` below
+table = { rain = [0.8, 0.2], sun = "good" }   # nested by parents: a row, {state = p} or a certain state
+
+[decision.umbrella]
+options = ["take", "leave"]
+knows = ["forecast"]
+
+[utility.comfort]                         # or [cost.NAME], whose sign is turned
+parents = ["umbrella", "weather"]
+table = { take = 20, leave = { rain = 0, sun = 100 } }
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bayeswise.diagrams.building import MOST_NODES, Piece
+from bayeswise.diagrams.diagram import InfluenceDiagram
+from bayeswise.diagrams.nodes import Cost, Decision, Utility
+from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError
+from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.posteriors.states import guess
+from bayeswise.store.atomic import write_bytes
+from bayeswise.store.strict_json import check_size
+from bayeswise.tables.labels import Label
+
+LARGEST_FILE = 16 << 20  # bytes
+_MOST_PARTS = 1 << 22
+_DEEPEST = 80
+_MOST_STATES = 10_000
+_KINDS = ("chance", "decision", "utility", "cost")
+_FIELDS = {
+    "chance": ("states", "table", "parents"),
+    "decision": ("options", "knows"),
+    "utility": ("table", "parents"),
+    "cost": ("table", "parents"),
+}
+
+
+def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
+    """The diagram in a file; an error says in which file and at which node."""
+    place = Path(path)
+    document = _parser(place)(_content(place), place.name)
+    return from_document(document, place.name, place.parent)
+
+
+def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
+    """The file is there when all of it is."""
+    place = Path(path)
+    _parser(place)
+    document = to_document(diagram)
+    if place.suffix.lower() == ".json":
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    else:
+        from bayeswise.diagrams.toml_text import toml_text
+
+        text = toml_text(document)
+    write_bytes(path, text.encode("utf-8"))
+
+
+# -- documents ------------------------------------------------------------------------------------------------
+
+
+def from_document(document: Any, where: str = "the document", folder: Path | None = None) -> InfluenceDiagram:
+    """A diagram from tables of plain values."""
+    if not isinstance(document, Mapping):
+        raise SourceError(f"{where} holds no table", fix="write [chance.NAME], [decision.NAME] and [utility.NAME]")
+    for key in document:
+        if key not in ("name", "network", *_KINDS):
+            raise SourceError(f"{where} has the unknown entry {key!r}", fix=guess(key, ["name", "network", *_KINDS]))
+    name = document.get("name", "diagram")
+    if not isinstance(name, str):
+        raise SourceError(f"{where}: name must be a text; found {name!r:.80}", fix='write name = "..."')
+    pieces = {piece.name: piece for piece in _network_pieces(document, where, folder)}
+    for kind in _KINDS:
+        for node, fields in _table(document.get(kind, {}), f"{where}, [{kind}]").items():
+            spot = f"{where}, [{kind}.{node}]"
+            if node in pieces and not (kind == "chance" and isinstance(pieces[node], Node)):
+                raise NetworkError(f"{spot}: there are two nodes {node!r}", fix="rename one of them")
+            pieces[node] = _located(spot, partial(_piece, kind, node, _table(fields, spot)))
+    if len(pieces) > MOST_NODES:
+        raise SourceError(f"{where} has {len(pieces)} nodes; {MOST_NODES} are allowed", fix="give fewer")
+    made: InfluenceDiagram = _located(where, lambda: InfluenceDiagram(pieces.values(), name=name))
+    return made
+
+
+def _network_pieces(document: Mapping[str, Any], where: str, folder: Path | None) -> list[Piece]:
+    given = document.get("network")
+    if given is None:
+        return []
+    if not isinstance(given, str) or folder is None:
+        raise SourceError(f"{where}: network must be the name of a file; found {given!r:.80}", fix="name a .bif file")
+    network: BeliefNetwork = _located(f"{where}, network", lambda: BeliefNetwork.read(folder / given))
+    return [network.node(node) for node in network]
+
+
+def _piece(kind: str, name: str, fields: Mapping[str, Any]) -> Piece:
+    for field in fields:
+        if field not in _FIELDS[kind]:
+            raise NetworkError(f"the unknown entry {field!r}", fix=guess(field, _FIELDS[kind]))
+    for field in _FIELDS[kind][:1]:
+        if field not in fields:
+            raise NetworkError(f"there is no {field}", fix=f"add {field} = ...")
+    if kind == "decision":
+        return Decision(name, _list(fields, "options"), _texts(fields, "knows"))
+    if kind == "chance":
+        if "table" not in fields:
+            raise NetworkError("there is no table", fix="add table = ...")
+        return Node(name, _list(fields, "states"), fields["table"], _texts(fields, "parents"))
+    return (Cost if kind == "cost" else Utility)(name, fields["table"], _texts(fields, "parents"))
+
+
+def _located(where: str, make: Callable[[], Any]) -> Any:
+    """What is made, or its error with the place in front."""
+    try:
+        return make()
+    except BayeswiseError as error:
+        raise SourceError(f"{where}: {error.what}", fix=error.fix) from None
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise SourceError(f"{where} must be a table; found {value!r:.80}", fix="write NAME = VALUE lines below it")
+    return value
+
+
+def _list(fields: Mapping[str, Any], key: str) -> list[Any]:
+    value = fields.get(key, [])
+    plain = isinstance(value, list) and all(isinstance(item, str | int | float | bool) for item in value)
+    if not plain or len(value) > _MOST_STATES:
+        raise NetworkError(f"{key} must be a list of at most {_MOST_STATES} names; found {value!r:.80}")
+    return list(value)
+
+
+def _texts(fields: Mapping[str, Any], key: str) -> list[str]:
+    value = _list(fields, key)
+    if not all(isinstance(item, str) for item in value):
+        raise NetworkError(f"{key} must be a list of texts; found {value!r:.80}", fix="put names in quotes")
+    return value
+
+
+def to_document(diagram: InfluenceDiagram) -> dict[str, Any]:
+    """The diagram as tables of plain values, which `from_document` reads."""
+    document: dict[str, Any] = {"name": diagram.name, "chance": {}, "decision": {}, "utility": {}}
+    for name in diagram.chances:
+        parents = diagram.parents(name)
+        table = diagram.network.table(name)
+        shape = [*(len(diagram.states(parent)) for parent in parents), table.shape[1]]
+        rows = _by_states(diagram, parents, table.reshape(shape).tolist())
+        document["chance"][name] = {"states": list(diagram.states(name)), "parents": list(parents), "table": rows}
+    for name in diagram.decisions:
+        knows = list(diagram.parents(name))
+        document["decision"][name] = {"options": list(diagram.states(name)), "knows": knows}
+    for name in diagram.utilities:
+        parents = diagram.parents(name)
+        values = _by_states(diagram, parents, diagram.utility(name).tolist())
+        document["utility"][name] = {"parents": list(parents), "table": values}
+    return {key: value for key, value in document.items() if value != {}}
+
+
+def _by_states(diagram: InfluenceDiagram, parents: tuple[str, ...], cells: Any) -> Any:
+    """Cells nested by the names of states, or in their order where two names read alike."""
+    levels = [diagram.states(parent) for parent in parents]
+    if any(len({str(label) for label in labels}) < len(labels) for labels in levels):
+        return cells
+    return _named(levels, cells)
+
+
+def _named(levels: list[tuple[Label, ...]], cells: Any) -> Any:
+    if not levels:
+        return cells
+    return {str(label): _named(levels[1:], part) for label, part in zip(levels[0], cells, strict=True)}
+
+
+# -- text -----------------------------------------------------------------------------------------------------
+
+
+def _parser(path: Path) -> Callable[[bytes, str], Any]:
+    parsers = {".toml": _parse_toml, ".json": _parse_json}
+    suffix = path.suffix.lower()
+    if suffix not in parsers:
+        raise ParameterError(f"{str(path)!r} is no .toml or .json file", fix=guess(suffix, list(parsers)))
+    return parsers[suffix]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise SourceError(f"cannot read {str(path)!r}: {error.strerror}", fix="name a file that exists") from None
+    if len(data) > LARGEST_FILE:
+        raise SourceError(f"{str(path)!r} is larger than {LARGEST_FILE >> 20} MB", fix="give a smaller diagram")
+    return data
+
+
+def _parse_toml(data: bytes, where: str) -> Any:
+    _refuse_too_deep(data, where)
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise SourceError(f"{where} is no TOML: {error}", fix="correct that line") from None
+
+
+def _parse_json(data: bytes, where: str) -> Any:
+    _refuse_too_deep(data, where)
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{where} is no JSON: {error}", fix="correct that place") from None
+
+
+def _refuse_too_deep(data: bytes, where: str) -> None:
+    try:
+        check_size(data, where, most_nodes=_MOST_PARTS, deepest=_DEEPEST)
+    except StoreError as error:
+        raise SourceError(error.what, fix="give a smaller diagram") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
+        raise ValueError(f"the key {twice!r} is there twice")
+    return members

@@ -1,0 +1,205 @@
+"""Diagrams for tests: worked ones, random ones, and two oracles that share no code with the solver.
+
+`best_by_enumeration` tries every policy of every decision; `best_by_rollback` unfolds the decision tree and folds it
+back from its leaves. Both reckon in fractions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
+from bayeswise.tables.labels import Label
+
+YES_NO = ["yes", "no"]
+Case = dict[str, Label]
+
+
+def oil() -> InfluenceDiagram:
+    """Raiffa's oil wildcatter (1968): a seismic test first, or not, then to drill, or not."""
+    return InfluenceDiagram(
+        [
+            Chance("oil", ["dry", "wet", "soaking"], [0.5, 0.3, 0.2]),
+            Decision("test", YES_NO),
+            Chance(
+                "report",
+                ["closed", "open", "diffuse", "not done"],
+                {
+                    "yes": {"dry": [0.1, 0.3, 0.6, 0], "wet": [0.3, 0.4, 0.3, 0], "soaking": [0.5, 0.4, 0.1, 0]},
+                    "no": "not done",
+                },
+                parents=["test", "oil"],
+            ),
+            Decision("drill", YES_NO, knows=["test", "report"]),
+            Cost("price of the test", {"yes": 10, "no": 0}, parents=["test"]),
+            Utility("gain", {"no": 0, "yes": {"dry": -70, "wet": 50, "soaking": 200}}, parents=["drill", "oil"]),
+        ],
+        name="oil",
+    )
+
+
+def medical() -> InfluenceDiagram:
+    """A disease that one patient in ten has: test or not, then treat or not; the test is a burden, so is treatment."""
+    return InfluenceDiagram(
+        [
+            Chance("disease", YES_NO, 0.1),
+            Decision("test", YES_NO),
+            Chance(
+                "result",
+                ["+", "-", "none"],
+                {"yes": {"yes": [0.9, 0.1, 0], "no": [0.2, 0.8, 0]}, "no": "none"},
+                parents=["test", "disease"],
+            ),
+            Decision("treat", YES_NO, knows=["result"]),
+            Chance("recovery", YES_NO, [0.95, 0.4, 1.0, 1.0], parents=["disease", "treat"]),
+            Cost("burden of the test", {"yes": 1, "no": 0}, parents=["test"]),
+            Cost("burden of treatment", {"yes": 10, "no": 0}, parents=["treat"]),
+            Utility("health", {"yes": 100, "no": 0}, parents=["recovery"]),
+        ],
+        name="medical",
+    )
+
+
+def random_diagram(
+    seed: int, n_nodes: int = 6, n_decisions: int = 2, most_states: int = 2, zeros: float = 0.2
+) -> InfluenceDiagram:
+    """Tables in sixteenths, so that fractions are short; some entries zero, some utilities tied."""
+    generator = np.random.default_rng(seed)
+    is_decision = np.zeros(n_nodes, dtype=bool)
+    is_decision[generator.choice(n_nodes, size=n_decisions, replace=False)] = True
+    pieces: list[Any] = []
+    last = None
+    for k in range(n_nodes):
+        name = f"{'d' if is_decision[k] else 'c'}{k}"
+        states = [f"s{j}" for j in range(int(generator.integers(2, most_states + 1)))]
+        earlier = [piece.name for piece in pieces]
+        n_above = min(k, int(generator.integers(0, 3)))
+        above = [str(p) for p in generator.choice(earlier, size=n_above, replace=False)] if n_above else []
+        if is_decision[k]:
+            told = above if last is None or last in above else [*above, last]
+            pieces.append(Decision(name, states, told))
+            last = name
+            continue
+        sizes = [len(_levels(piece)) for p in above for piece in pieces if piece.name == p]
+        pieces.append(
+            Chance(name, states, _table(generator, int(np.prod(sizes, dtype=int)), len(states), zeros), above)
+        )
+    names = [piece.name for piece in pieces]
+    for k in range(int(generator.integers(1, 4))):
+        above = [str(p) for p in generator.choice(names, size=int(generator.integers(1, 3)), replace=False)]
+        sizes = [len(_levels(piece)) for p in above for piece in pieces if piece.name == p]
+        pieces.append(Utility(f"u{k}", generator.integers(-8, 9, sizes) * 0.5, above))
+    return InfluenceDiagram(pieces)
+
+
+def _levels(piece: Any) -> Any:
+    return piece.options if isinstance(piece, Decision) else piece.states
+
+
+def _table(generator: np.random.Generator, n_rows: int, n_states: int, zeros: float) -> Any:
+    parts = np.array([generator.multinomial(16, np.ones(n_states) / n_states) for _ in range(n_rows)])
+    certain = generator.random(n_rows) < zeros
+    parts[certain] = 0
+    parts[certain, generator.integers(0, n_states, int(certain.sum()))] = 16
+    return parts / 16.0
+
+
+# -- oracles --------------------------------------------------------------------------------------------------
+
+
+def probability(diagram: InfluenceDiagram, name: str, case: Mapping[str, Label]) -> Fraction:
+    """P(name | parents) in a case, as the fraction that the double is."""
+    row = 0
+    for parent in diagram.parents(name):
+        row = row * len(diagram.states(parent)) + diagram.states(parent).index(case[parent])
+    return Fraction(float(diagram.network.table(name)[row, diagram.states(name).index(case[name])]))
+
+
+def gain(diagram: InfluenceDiagram, case: Mapping[str, Label]) -> Fraction:
+    """What all utilities add in a case."""
+    total = Fraction(0)
+    for name in diagram.utilities:
+        place = tuple(diagram.states(parent).index(case[parent]) for parent in diagram.parents(name))
+        total += Fraction(float(diagram.utility(name)[place]))
+    return total
+
+
+def cases(diagram: InfluenceDiagram, names: Any) -> Iterator[Case]:
+    """Every combination of states."""
+    names = list(names)
+    for states in itertools.product(*(diagram.states(name) for name in names)):
+        yield dict(zip(names, states, strict=True))
+
+
+def best_by_enumeration(diagram: InfluenceDiagram) -> Fraction:
+    """The greatest expected utility over all policies, each a function of everything that is known then."""
+    weights = []  # (case, P(chances | decisions) * gain)
+    for case in cases(diagram, diagram.names):
+        p = Fraction(1)
+        for name in diagram.chances:
+            p *= probability(diagram, name, case)
+        if p:
+            weights.append((case, p * gain(diagram, case)))
+    policies = []
+    for decision in diagram.decisions:
+        known = [tuple(case.values()) for case in cases(diagram, diagram.known(decision))]
+        policies.append(
+            [
+                dict(zip(known, rule, strict=True))
+                for rule in itertools.product(diagram.states(decision), repeat=len(known))
+            ]
+        )
+    return max(_followed(diagram, weights, rules) for rules in itertools.product(*policies))
+
+
+def _followed(diagram: InfluenceDiagram, weights: Any, rules: Any) -> Fraction:
+    total = Fraction(0)
+    for case, weight in weights:
+        if all(
+            rule[tuple(case[name] for name in diagram.known(decision))] == case[decision]
+            for decision, rule in zip(diagram.decisions, rules, strict=True)
+        ):
+            total += weight
+    return total
+
+
+def best_by_rollback(diagram: InfluenceDiagram, evidence: Mapping[str, Label] | None = None) -> Fraction:
+    """max and sum in the order of time: what a decision is told, the decision, ..., at last what nobody is told.
+
+    Weights stay joint probabilities, so that nothing is divided; evidence cuts the branches that contradict it.
+    """
+    seen = dict(evidence or {})
+    order: list[str] = list(seen)
+    for decision in diagram.decisions:
+        order += [*diagram.known(decision), decision]
+    order = list(dict.fromkeys([*order, *diagram.names]))
+
+    def value(rest: list[str], case: Case) -> Fraction:
+        if not rest:
+            p = Fraction(1)
+            for name in diagram.chances:
+                p *= probability(diagram, name, case)
+            return p * gain(diagram, case)
+        name, *later = rest
+        states = [seen[name]] if name in seen else diagram.states(name)
+        branches = [value(later, {**case, name: state}) for state in states]
+        return max(branches) if name in diagram.decisions else sum(branches, Fraction(0))
+
+    def mass(rest: list[str], case: Case) -> Fraction:
+        """P(evidence): any option of the open decisions will do, as none of them can change it."""
+        if not rest:
+            p = Fraction(1)
+            for name in diagram.chances:
+                p *= probability(diagram, name, case)
+            return p
+        name, *later = rest
+        states = [seen[name]] if name in seen else diagram.states(name)
+        chosen = states[:1] if name in diagram.decisions else states
+        return sum((mass(later, {**case, name: state}) for state in chosen), Fraction(0))
+
+    return value(order, {}) / (mass(order, {}) if seen else 1)

@@ -1,0 +1,80 @@
+"""The solver against two oracles in fractions: every policy tried, and the decision tree rolled back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayeswise.diagrams import InfluenceDiagram
+from bayeswise.foundation.errors import ImpossibleEvidenceError
+from tests.diagram_cases import best_by_enumeration, best_by_rollback, medical, oil, random_diagram
+
+
+@pytest.mark.parametrize("make", [oil, medical])
+def test_the_worked_examples_are_those_of_the_decision_tree(make: type[InfluenceDiagram]) -> None:
+    assert make().solve().utility == pytest.approx(float(best_by_rollback(make())), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_no_policy_is_better_on_random_diagrams(seed: int) -> None:
+    diagram = random_diagram(seed, n_nodes=4 + seed % 2, n_decisions=1 + seed % 2)
+    n_policies = np.prod([2.0 ** (2 ** len(diagram.known(d))) for d in diagram.decisions])
+    found = diagram.solve().utility
+    if n_policies <= 5_000:
+        assert found == pytest.approx(float(best_by_enumeration(diagram)), abs=1e-12)
+    assert found == pytest.approx(float(best_by_rollback(diagram)), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_three_decisions_and_three_states_roll_back_to_the_same(seed: int) -> None:
+    diagram = random_diagram(1_000 + seed, n_nodes=7, n_decisions=3, most_states=3)
+    assert diagram.solve().utility == pytest.approx(float(best_by_rollback(diagram)), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_policies_that_are_found_gain_what_is_promised(seed: int) -> None:
+    """A second algorithm: the junction tree of the network in which decisions follow their policies."""
+    solution = random_diagram(2_000 + seed, n_nodes=7, n_decisions=3, most_states=3).solve()
+    assert sum(solution.parts.values()) == pytest.approx(solution.utility, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_evidence_is_known_before_everything_else(seed: int) -> None:
+    diagram = random_diagram(3_000 + seed, n_nodes=6, n_decisions=2, most_states=3)
+    generator = np.random.default_rng(seed)
+    free = [
+        name
+        for name in diagram.chances
+        if all(diagram.network.d_separated(decision, name) for decision in diagram.decisions)
+    ]
+    if not free:
+        pytest.skip("every chance node follows from a decision")
+    name = str(generator.choice(free))
+    evidence = {name: diagram.states(name)[int(generator.integers(len(diagram.states(name))))]}
+    if diagram.network.evidence_probability(evidence) == 0.0:
+        with pytest.raises(ImpossibleEvidenceError):
+            diagram.solve(evidence)
+        return
+    assert diagram.solve(evidence).utility == pytest.approx(float(best_by_rollback(diagram, evidence)), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_decision_that_is_made_is_cut_from_what_it_would_have_known(seed: int) -> None:
+    diagram = random_diagram(4_000 + seed, n_nodes=6, n_decisions=2)
+    first = diagram.decisions[0]
+    for option in diagram.states(first):
+        assert diagram.solve({first: option}).utility == pytest.approx(
+            float(best_by_rollback(_forced(diagram, first, option))), abs=1e-12
+        )
+
+
+def _forced(diagram: InfluenceDiagram, decision: str, option: object) -> InfluenceDiagram:
+    from bayeswise.diagrams import Decision, Utility
+
+    codes = np.array([0.0 if state == option else -1e6 for state in diagram.states(decision)])
+    return diagram.changed(
+        [
+            Decision(decision, diagram.states(decision), diagram.parents(decision)),
+            Utility("force", codes, [decision]),
+        ]
+    )
