@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
@@ -12,8 +14,8 @@ LOG_LEAST = float(np.log(np.nextafter(0.0, 1.0)))
 """The logarithm of the least double: what a probability of 0 is taken for where an infinite loss would end all."""
 
 _POWERS = (1e-3, 1e3)
-_HALVINGS = 100
 _NEWTON_STEPS = 100
+_NEWTON_STATES = 12  # beyond it second derivatives are dearer than more steps
 
 
 def temperature_power(log_shares: FloatArray, truth: IntArray, weights: FloatArray) -> float:
@@ -30,10 +32,9 @@ def temperature_power(log_shares: FloatArray, truth: IntArray, weights: FloatArr
         return low
     if slope(high) <= 0.0:
         return high
-    for _ in range(_HALVINGS):
-        middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-    return float(np.sqrt(low * high))
+    from scipy.optimize import brentq
+
+    return float(np.exp(brentq(lambda log_power: slope(float(np.exp(log_power))), np.log(low), np.log(high))))
 
 
 def sigmoid_line(logits: FloatArray, is_state: BoolArray, weights: FloatArray) -> tuple[float, float]:
@@ -81,21 +82,84 @@ def dirichlet_weights(
     log_shares: FloatArray, truth: IntArray, weights: FloatArray, pull: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """W and b of least log-loss plus pull * |W - I|^2 / 2: without evidence nothing changes."""
-    from scipy.optimize import minimize
+    problem = _Softmax(np.c_[log_shares, np.ones(len(truth))], truth, weights, pull)
+    best = problem.newton() if log_shares.shape[1] <= _NEWTON_STATES else problem.gradient_only()
+    shift = best[:, -1]
+    return best[:, :-1], shift - shift.mean()
 
-    n_states = log_shares.shape[1]
-    one_hot = np.eye(n_states)[truth]
 
-    def loss(flat: FloatArray) -> tuple[float, FloatArray]:
-        matrix, shift = flat[:-n_states].reshape(n_states, n_states), flat[-n_states:]
-        score = log_shares @ matrix.T + shift
-        log_total = log_sum_exp(score)
-        excess = weights[:, None] * (np.exp(score - log_total[:, None]) - one_hot)  # (n_rows, n_states)
-        away = matrix - np.eye(n_states)
-        value = float(weights @ (log_total - score[np.arange(len(truth)), truth])) + 0.5 * pull * float((away**2).sum())
-        return value, np.concatenate([(excess.T @ log_shares + pull * away).ravel(), excess.sum(axis=0)])
+@dataclass(frozen=True, eq=False)
+class _Softmax:
+    """loss(M) = sum_r w_r (log sum_k exp(M z_r)_k - (M z_r)_truth) + pull |W - I|^2 / 2, for M = (W, b).
 
-    start = np.concatenate([np.eye(n_states).ravel(), np.zeros(n_states)])
-    answer = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000, "gtol": 1e-8})
-    shift = answer.x[-n_states:]
-    return answer.x[:-n_states].reshape(n_states, n_states), shift - shift.mean()
+    A number added to every shift changes nothing; sum(b)^2 / 2 is added to the loss, so that the least is at one place.
+    """
+
+    design: FloatArray  # (n_rows, n_states + 1)
+    truth: IntArray
+    weights: FloatArray
+    pull: float
+
+    @property
+    def start(self) -> FloatArray:
+        n_states = self.design.shape[1] - 1
+        return np.eye(n_states, n_states + 1)
+
+    def loss(self, matrix: FloatArray) -> float:
+        score = self.design @ matrix.T  # (n_rows, n_states)
+        surprise = log_sum_exp(score) - score[np.arange(len(score)), self.truth]
+        away = (matrix - self.start)[:, :-1]
+        return float(self.weights @ surprise + 0.5 * self.pull * (away**2).sum() + 0.5 * matrix[:, -1].sum() ** 2)
+
+    def gradient(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n_states, n_states + 1), and the shares (n_rows, n_states) that it comes from."""
+        score = self.design @ matrix.T
+        share = np.exp(score - log_sum_exp(score)[:, None])
+        excess = self.weights[:, None] * (share - np.eye(share.shape[1])[self.truth])
+        slope = excess.T @ self.design
+        slope[:, :-1] += self.pull * (matrix - self.start)[:, :-1]
+        slope[:, -1] += matrix[:, -1].sum()
+        return slope, share
+
+    def curvature(self, share: FloatArray) -> FloatArray:
+        """The second derivatives, (n_states (n_states + 1),) squared."""
+        n_states, width = share.shape[1], self.design.shape[1]
+        blocks = np.empty((n_states, width, n_states, width))
+        for i in range(n_states):
+            for j in range(i + 1):
+                mass = self.weights * share[:, i] * (float(i == j) - share[:, j])
+                blocks[i, :, j] = blocks[j, :, i] = (self.design * mass[:, None]).T @ self.design
+        ends = np.arange(n_states)
+        for k in range(width - 1):
+            blocks[ends, k, ends, k] += self.pull
+        blocks[:, -1, :, -1] += 1.0
+        return blocks.reshape(n_states * width, n_states * width)
+
+    def newton(self) -> FloatArray:
+        matrix, loss = self.start, self.loss(self.start)
+        for _ in range(_NEWTON_STEPS):
+            slope, share = self.gradient(matrix)
+            step = np.linalg.lstsq(self.curvature(share), slope.ravel(), rcond=None)[0].reshape(slope.shape)
+            size, promised = 1.0, float((slope * step).sum())
+            while size > 1e-10 and self.loss(matrix - size * step) > loss - 1e-4 * size * promised:
+                size *= 0.5
+            after = self.loss(matrix - size * step)
+            if not after < loss:
+                break
+            matrix, loss = matrix - size * step, after
+            if promised <= 1e-12 * abs(loss):
+                break
+        return matrix
+
+    def gradient_only(self) -> FloatArray:
+        from scipy.optimize import minimize
+
+        shape = self.start.shape
+
+        def both(flat: FloatArray) -> tuple[float, FloatArray]:
+            matrix = flat.reshape(shape)
+            return self.loss(matrix), self.gradient(matrix)[0].ravel()
+
+        limits = {"maxiter": 1000, "gtol": 1e-8}
+        answer = minimize(both, self.start.ravel(), jac=True, method="L-BFGS-B", options=limits)
+        return np.asarray(answer.x.reshape(shape))
