@@ -104,8 +104,8 @@ def exact_average_by_logs(rows: list[dict[str, str]], columns: list[str], row: d
 
 
 def student_sequence(values: Any, mean: float, variance: float) -> tuple[float, Any]:
-    """log p(values), one imagined row of that mean and variance before them, and the predictive of the next."""
-    strength, shape, scale, centre = 1.0, 0.5, 0.5 * variance, mean
+    """log p(values), an imagined row of that variance and a tenth of one of that mean before them, and the next."""
+    strength, shape, scale, centre = 0.1, 0.5, 0.5 * variance, mean
     log_p = 0.0
     for x in values:
         log_p += stats.t.logpdf(x, 2 * shape, centre, math.sqrt(scale * (strength + 1) / (shape * strength)))
@@ -140,7 +140,7 @@ def test_numbers_counts_and_categories_together_equal_brute_force() -> None:
     import pandas as pd
 
     frame = pd.DataFrame(table)
-    model = fit_averaged(frame, target="y", kinds=kinds)
+    model = fit_averaged(frame, target="y", kinds=kinds, temper=1.0)
     row = {"height": 101.0, "noise": 0.002, "visits": 3, "colour": "red"}
     classes = ["a", "b"]
     terms = []

@@ -35,6 +35,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "averaged-naive-bayes": (
         "models.averaged_naive_bayes.model.AveragedNaiveBayesModel",
         "models.averaged_naive_bayes.settings.AveragedSettings",
+        "models.averaged_naive_bayes.pairs.PairedNumbers",
+        "statistics.pair_sums.PairSums",
         *_FACTORS,
         "statistics.*",
         "families.*",

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NotMergedError, TooFewRowsError
+from bayeswise.foundation.errors import NotMergedError, SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.protocol import refuse_negative
@@ -33,6 +33,11 @@ class Moments:
     weight: ExactArray  # (n_groups, n_columns) the weight of the cells that are not missing
     total: ExactArray  # (n_groups, n_columns) sum of x
     squares: ExactArray  # (n_groups, n_columns) sum of x^2
+
+    def __post_init__(self) -> None:
+        shapes = {self.weight.shape, self.total.shape, self.squares.shape}
+        if shapes != {(*self.rows.shape, *self.weight.shape[1:])} or len(self.weight.shape) != 2:
+            raise SchemaError("weights, sums and groups of number columns do not match in number")
 
     @classmethod
     def of(

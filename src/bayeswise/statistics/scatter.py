@@ -10,7 +10,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NotMergedError, TooFewRowsError
+from bayeswise.foundation.errors import NotMergedError, SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.moments import Divisor
@@ -29,6 +29,12 @@ class Scatter:
     total: ExactArray  # (n_groups, n_columns)
     cross: ExactArray  # (n_groups, n_columns (n_columns + 1) / 2): the lower triangle, row by row
     incomplete: ExactArray  # (n_groups,) the weight of rows with a missing cell
+
+    def __post_init__(self) -> None:
+        groups, n_columns = self.weight.shape, self.total.shape[-1]
+        shapes = ((*groups, n_columns), (*groups, n_columns * (n_columns + 1) // 2), groups)
+        if len(groups) != 1 or shapes != (self.total.shape, self.cross.shape, self.incomplete.shape):
+            raise SchemaError("sums, cross products and groups of number columns do not match in number")
 
     @classmethod
     def of(
@@ -133,6 +139,20 @@ class Scatter:
         weight = Dyadic.of(self.weight)
         rows, columns = np.tril_indices(self.n_columns)
         below = (weight * (weight - Dyadic.of_integers([less])))[:, None]
+        return self._square(self._spread(rows, columns).over(below))
+
+    def covariance_in(self, unit: FloatArray) -> FloatArray:
+        """(n_groups, n_columns, n_columns) the covariance (divisor n) over unit_i unit_j, whatever the units.
+
+        Each is correctly rounded, and 0 in a group without a complete row.
+
+        >>> Scatter.of(np.array([[0.0, 0.0], [2e300, 4e300]])).covariance_in(np.array([1e300, 2e300])).tolist()
+        [[[1.0, 1.0], [1.0, 1.0]]]
+        """
+        rows, columns = np.tril_indices(self.n_columns)
+        weight, exact_unit = Dyadic.of(self.weight), Dyadic.of_floats(unit)
+        safe = Dyadic(np.where(weight.is_zero(), 1, weight.integers).astype(object), weight.exponent)
+        below = (safe * safe)[:, None] * (exact_unit[rows] * exact_unit[columns])[None]
         return self._square(self._spread(rows, columns).over(below))
 
     def within_covariance(self, divisor: Divisor = "n") -> FloatArray:

@@ -64,7 +64,7 @@ def test_the_evidence_of_numbers_is_that_of_the_family() -> None:
     x = np.array([[row["x"]] for row in rows])
     groups = np.array([int(row["y"] == "b") for row in rows], dtype=np.int32)
     normal = bw.families.Normal()
-    prior = bw.families.NormalInverseGamma(x.mean(), 1.0, 0.5, 0.5 * x.var())
+    prior = bw.families.NormalInverseGamma(x.mean(), 0.1, 0.5, 0.5 * x.var())
     expected = normal.log_marginal(normal.statistic(x, groups, 2), prior).sum()
     found = {part.column: part for part in evidence_of(model).columns}
     assert found["x"].log_by_class == pytest.approx(expected, rel=1e-12)

@@ -10,11 +10,12 @@ import numpy as np
 from bayeswise.families.evidence import log_dirichlet_evidence
 from bayeswise.families.special import log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import log_mixture
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, Imagined
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Counts, Product
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Column, Schema
 
 
@@ -37,9 +38,19 @@ class AveragedTable(CategoryTable):
         return CategoryTable(self.column, self.counts.pooled(), count, self.imagined)
 
     @cached_property
+    def plain(self) -> CategoryTable:
+        """The column as one that tells the classes apart."""
+        return CategoryTable(self.column, self.counts, self.count, self.imagined)
+
+    @cached_property
+    def log_factor(self) -> float:
+        """log p(cells | relevant) - log p(cells | not relevant)."""
+        return _log_evidence_ratio(self.count, self.imagined)
+
+    @property
     def log_odds(self) -> float:
         """log p(relevant | rows) - log p(not relevant | rows)."""
-        return self.log_prior_odds + _log_evidence_ratio(self.count, self.imagined)
+        return self.log_prior_odds + self.log_factor
 
     def log_probability(self) -> FloatArray:
         return log_mixture(np.asarray(self.log_odds), super().log_probability(), self.whole.log_probability())
@@ -47,13 +58,23 @@ class AveragedTable(CategoryTable):
     def log_unseen(self) -> FloatArray:
         return log_mixture(np.asarray(self.log_odds), super().log_unseen(), self.whole.log_unseen())
 
+    def cells(self, codes: CodeArray) -> tuple[FloatArray, FloatArray]:
+        """(n_rows, n_states) and (n_rows, 1) what the cells say if the column is relevant, and if it is not."""
+        slots = np.where(codes >= 0, codes, self.n_levels - 1 - codes)
+        return self.plain.with_ends()[slots], self.whole.with_ends()[slots]
+
     def left_out(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
         """Each row taken out of the counts, and so out of the weight of the column."""
-        everyone = Leaving(np.zeros_like(leaving.groups), leaving.weights)
-        log_relevant, log_irrelevant = super().left_out(codes, leaving), self.whole.left_out(codes, everyone)
-        return log_mixture(self._log_odds_left(codes, leaving)[:, None], log_relevant, log_irrelevant)
+        log_relevant, log_irrelevant, log_factor = self.cells_left_out(codes, leaving)
+        return log_mixture((self.log_prior_odds + log_factor)[:, None], log_relevant, log_irrelevant)
 
-    def _log_odds_left(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
+    def cells_left_out(self, codes: CodeArray, leaving: Leaving) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """As `cells`, and the column's factor (n_rows,), for rows that were never learned."""
+        everyone = Leaving(np.zeros_like(leaving.groups), leaving.weights)
+        log_irrelevant = self.whole.left_out(codes, everyone)
+        return self.plain.left_out(codes, leaving), log_irrelevant, self._log_factor_left(codes, leaving)
+
+    def _log_factor_left(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
         """(n_rows,) by the chain rule: the evidence of all rows less that of the row given the others."""
         cells = self._cells(codes)
         present = cells >= 0
@@ -61,11 +82,11 @@ class AveragedTable(CategoryTable):
         weight = np.where(present, leaving.weights, 0.0)
         mine = self._log_of_row(self.count[leaving.groups, at], self.total[leaving.groups], at, weight)
         ours = self._log_of_row(self.whole.count[0, at], self.whole.total[0], at, weight)
-        log_odds = self.log_odds - (mine - ours)
+        log_factor = self.log_factor - (mine - ours)
         vanishes = present & ~self._is_fixed(at) & (self.whole.count[0, at] <= weight)
         for row in np.flatnonzero(vanishes).tolist():
-            log_odds[row] = self.log_prior_odds + self._log_ratio_without(at, row)
-        return np.asarray(log_odds)
+            log_factor[row] = self._log_ratio_without(at, row)
+        return np.asarray(log_factor)
 
     def _log_of_row(self, count: FloatArray, total: FloatArray, at: IntArray, weight: FloatArray) -> FloatArray:
         n_cells = self.count.shape[1]
@@ -87,10 +108,45 @@ def _log_evidence_ratio(count: FloatArray, imagined: Imagined) -> float:
     return float(log_dirichlet_evidence(prior, count).sum() - log_dirichlet_evidence(prior, count.sum(axis=0)))
 
 
+@dataclass(frozen=True)
+class AveragedCategoryScores(CategoryScores):
+    """The scores of all category columns."""
+
+    tables: tuple[AveragedTable, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(table.column.name for table in self.tables)
+
+    @property
+    def log_factor(self) -> FloatArray:
+        """(n_columns,)."""
+        return np.array([table.log_factor for table in self.tables])
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """(n_columns,)."""
+        return np.array([table.log_odds for table in self.tables])
+
+    def cells(self, batch: Batch) -> Cells:
+        """What the cells say."""
+        codes = self._codes(batch)
+        log_relevant, log_irrelevant = zip(
+            *(table.cells(codes[:, c]) for c, table in enumerate(self.tables)), strict=True
+        )
+        return Cells(np.stack(log_relevant, axis=2), np.stack(log_irrelevant, axis=2), self.log_factor)
+
+    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
+        """What the cells say where each row has never been learned."""
+        codes, leaving = self._codes(batch), Leaving.of(groups, weights)
+        parts = [table.cells_left_out(codes[:, c], leaving) for c, table in enumerate(self.tables)]
+        return Cells(*(np.stack(each, axis=-1) for each in zip(*parts, strict=True)))
+
+
 def averaged_categories(
     columns: tuple[str, ...], statistic: Product, settings: AveragedSettings, schema: Schema
-) -> CategoryScores:
+) -> AveragedCategoryScores:
     """The scores of all category columns."""
     tables = [AveragedTable.averaged(statistic[name], settings, schema[name]) for name in columns]
     positions = [schema.categories.index(name) for name in columns]
-    return CategoryScores(tuple(tables), np.array(positions, dtype=np.int64))
+    return AveragedCategoryScores(tuple(tables), np.array(positions, dtype=np.int64))

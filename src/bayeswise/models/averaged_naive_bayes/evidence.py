@@ -16,6 +16,7 @@ from bayeswise.models.averaged_naive_bayes.mixing import log_mixture
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
+from bayeswise.models.averaged_naive_bayes.structures import log_average, log_structure_prior
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.posteriors.prior import prior_by_state
@@ -37,11 +38,20 @@ class Evidence:
     log_target: float
     columns: tuple[ColumnEvidence, ...]
     log_prior_odds: tuple[float, ...]  # of each column's relevance; plus infinity in a plain model
+    n_relevant: Any = None  # or a prior of how many are
 
     def log_of(self, k: int) -> float:
-        """The evidence of the k-th column, averaged over whether it is relevant."""
+        """The evidence of the k-th column (given those before it), averaged over whether it is relevant."""
         column, odds = self.columns[k], np.asarray(self.log_prior_odds[k])
+        if self.n_relevant is not None:
+            return column.log_as_whole + self._log_first(k + 1) - self._log_first(k)
         return float(log_mixture(odds, np.asarray(column.log_by_class), np.asarray(column.log_as_whole)))
+
+    def _log_first(self, n: int) -> float:
+        """What the first n columns add to log p(they do not depend on the class)."""
+        factors = [column.log_by_class - column.log_as_whole for column in self.columns[:n]]
+        factors += [0.0] * (len(self.columns) - n)
+        return float(log_average(log_structure_prior(self.n_relevant, len(factors)), np.array(factors)))
 
     @property
     def log_total(self) -> float:
@@ -58,11 +68,11 @@ def evidence_of(model: NaiveBayesModel) -> Evidence:
     1.0
     """
     as_averaged = model if isinstance(model, AveragedNaiveBayesModel) else averaged(model, relevance=1.0)
-    parts = [part for each in as_averaged.scores for part in _parts_of(each)]
+    parts = [part for each in as_averaged.averaged_scores for part in _parts_of(each)]
     order = {name: k for k, name in enumerate(model.schema.used)}
     parts.sort(key=lambda part: order[part.column])
     odds = as_averaged.settings.log_prior_odds(tuple(part.column for part in parts))
-    return Evidence(_log_target(as_averaged), tuple(parts), tuple(odds.tolist()))
+    return Evidence(_log_target(as_averaged), tuple(parts), tuple(odds.tolist()), as_averaged.settings.n_relevant)
 
 
 def _log_target(model: AveragedNaiveBayesModel) -> float:

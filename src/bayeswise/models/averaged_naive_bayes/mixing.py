@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
@@ -28,3 +30,29 @@ def log_mixture(log_odds: FloatArray, log_relevant: FloatArray, log_irrelevant: 
 def relevance_of(log_odds: FloatArray) -> FloatArray:
     """The weight w."""
     return np.asarray(np.exp(log_sigmoid(log_odds)))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the cells of some rows say, column by column, if they depend on the class and if not.
+
+    A cell that says nothing is 0 in both. The Bayes factor of a column, p(cells | relevant) / p(cells | not), is that
+    of the rows behind it: for each row another one where the row itself is left out.
+    """
+
+    log_relevant: FloatArray  # (n_rows, n_states, n_columns)
+    log_irrelevant: FloatArray  # (n_rows, 1, n_columns)
+    log_factor: FloatArray  # (n_columns,) or (n_rows, n_columns)
+
+    def mixed(self, log_prior_odds: FloatArray) -> FloatArray:
+        """(n_rows, n_states, n_columns) where each column is relevant or not for itself."""
+        log_odds = (log_prior_odds + self.log_factor)[..., None, :]
+        return log_mixture(log_odds, self.log_relevant, self.log_irrelevant)
+
+
+def joined(parts: list[Cells]) -> Cells:
+    """The cells of ranges of rows, one below the other, each row with its own factor."""
+    return Cells(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
+
+
+_FIELDS = ("log_relevant", "log_irrelevant", "log_factor")

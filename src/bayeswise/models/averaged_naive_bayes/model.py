@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.errors import NotFittedError, ParameterError
-from bayeswise.models.averaged_naive_bayes.categories import AveragedTable, averaged_categories
+from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
+from bayeswise.models.averaged_naive_bayes.pairs import fit_with_pairs, given_temper
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings, settings_from
-from bayeswise.models.naive_bayes.categories import Categories, CategoryScores
+from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
+from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Scores
-from bayeswise.models.naive_bayes.learning import fit
 from bayeswise.models.naive_bayes.linear import LinearForm
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
@@ -37,9 +38,15 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
         """Each factor ready to score rows, mixed with its irrelevant twin."""
         if not self.classes:
             raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
+        every = self.averaged_scores
+        return every if self.settings.n_relevant is None else structure_scores(every, self.settings.n_relevant)
+
+    @cached_property
+    def averaged_scores(self) -> tuple[Any, ...]:
+        """Each factor by itself, every column relevant or not."""
         return tuple(self._scores_of(factor) for factor in self.factors)
 
-    def _scores_of(self, factor: Factor) -> Scores:
+    def _scores_of(self, factor: Factor) -> Any:
         statistic = self.statistics.part[factor.name]
         if isinstance(factor, Categories):
             return averaged_categories(factor.columns, statistic, self.settings, self.schema)
@@ -48,24 +55,30 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
         odds, imagined = self.settings.log_prior_odds(factor.columns), self.settings.pseudo_rows
         if isinstance(factor, Others):
             return AveragedFamilyScores(factor.columns, factor.family, positions, statistic, imagined, odds)
-        return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds)
+        return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, self.settings.temper)
 
     @cached_property
     def log_relevance_odds(self) -> dict[str, float]:
         """log p(column relevant | rows) - log p(not relevant | rows), by column."""
-        found: dict[str, float] = {}
-        for factor, each in zip(self.factors, self.scores, strict=True):
-            if isinstance(each, CategoryScores):
-                tables = [table for table in each.tables if isinstance(table, AveragedTable)]
-                found.update({table.column.name: table.log_odds for table in tables})
-            elif isinstance(each, AveragedNormalScores | AveragedFamilyScores):
-                found.update(dict(zip(factor.columns, each.log_odds.tolist(), strict=True)))
+        columns = [name for each in self.averaged_scores for name in each.columns]
+        log_odds = np.concatenate([each.log_odds for each in self.averaged_scores])
+        if self.settings.n_relevant is not None:
+            log_factor = np.concatenate([each.log_factor for each in self.averaged_scores])
+            prior = log_structure_prior(self.settings.n_relevant, len(columns))
+            log_odds = np.subtract(*log_relevance(prior, log_factor))
+        found = dict(zip(columns, log_odds.tolist(), strict=True))
         return {name: found[name] for name in self.schema.used}
 
     @property
     def relevance(self) -> dict[str, float]:
         """p(column relevant | rows), by column: the share of all structures in which it depends on the class."""
         return {name: float(relevance_of(np.asarray(odds))) for name, odds in self.log_relevance_odds.items()}
+
+    @property
+    def temper(self) -> float:
+        """The exponent of what the normal columns say: below 1 where they say the same."""
+        normal = [each for each in self.averaged_scores if isinstance(each, AveragedNormalScores)]
+        return normal[0].temper if normal else 1.0
 
     def linear_form(self) -> LinearForm:
         """An average of linear forms is none."""
@@ -81,20 +94,35 @@ def refuse_unless_averageable(factor: Factor) -> None:
         )
 
 
-def averaged(model: NaiveBayesModel, relevance: Any = 0.5) -> AveragedNaiveBayesModel:
-    """The average over structures, from the statistics of a plain model: no second pass over rows."""
+def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **beliefs: Any) -> AveragedNaiveBayesModel:
+    """The average over structures, from the statistics of a plain model: no second pass over rows.
+
+    Beliefs: n_relevant, temper. A plain model knows no pairs of columns, so that temper is 1 unless it is given.
+    """
     for factor in model.factors:
         refuse_unless_averageable(factor)
-    settings = settings_from(model.settings, relevance)
+    settings = settings_from(model.settings, relevance=relevance, **beliefs)
     return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors)
 
 
-def fit_averaged(table: Any, target: str, *, relevance: Any = 0.5, **wishes: Any) -> AveragedNaiveBayesModel:
+def fit_averaged(
+    table: Any,
+    target: str,
+    *,
+    relevance: Any = 0.5,
+    n_relevant: Any = None,
+    temper: Any = "auto",
+    **wishes: Any,
+) -> AveragedNaiveBayesModel:
     """Learn the average over structures from any table; the wishes are those of `bw.fit`.
+
+    temper  what normal columns say together is counted once: by the sums of their pairs, "auto" up to some 10,000 rows,
+            "pairs" always; or a number, the exponent itself (1: each column as if it were alone)
 
     >>> rows = [{"wind": w, "coin": c, "play": p} for w, c, p in 5 * [("weak", "h", "yes"), ("strong", "h", "no"),
     ...         ("weak", "t", "yes"), ("strong", "t", "no")]]
     >>> {name: round(p, 3) for name, p in fit_averaged(rows, target="play").relevance.items()}
     {'wind': 1.0, 'coin': 0.336}
     """
-    return averaged(fit(table, target, **wishes), relevance)
+    plain = fit_with_pairs(table, target, temper, **wishes)
+    return averaged(plain, relevance, n_relevant=n_relevant, temper=given_temper(temper))

@@ -1,90 +1,34 @@
 """Normal columns with mean and variance integrated out, class by class or all together.
 
 Everything is in units of the whole column: (x - mean) / stddev. The prior is normal-inverse-gamma: `strength`
-imagined rows with the whole column's mean and variance. Cells are then Student-t.
+imagined rows with the whole column's mean and variance. Cells are then Student-t. Where the sums of pairs of columns
+are known, what columns say together is counted once (redundancy.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.deviations import gap_between, log_one_plus_square, standard_scores
-from bayeswise.families.evidence import log_gamma_evidence
-from bayeswise.families.special import log_gamma_ratio
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import log_mixture, relevance_of
+from bayeswise.families.deviations import gap_between, standard_scores
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, joined, relevance_of
+from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
+from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.numbers import ALTERNATIVES
 from bayeswise.statistics import Moments
+from bayeswise.statistics.pair_sums import PairSums
 from bayeswise.tables.batch import Batch
 
 _BLOCK_CELLS = 1 << 18
+_BLOCK_PAIRS = 1 << 21
 _LEAST_SHARE_LEFT = 1e-4
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Weight, mean and sum of squared deviations of some cells, in units of a column; arrays of one shape."""
-
-    weight: FloatArray
-    mean: FloatArray
-    square: FloatArray
-
-    def without(self, z: FloatArray, weight: FloatArray) -> Summary:
-        """The same without a cell z of some weight."""
-        left = self.weight - weight
-        safe = np.where(left > 0, left, 1.0)
-        gap = z - self.mean
-        mean = np.where(left > 0, self.mean - weight * gap / safe, 0.0)
-        square = np.where(left > 0, np.maximum(self.square - weight * gap**2 * (self.weight / safe), 0.0), 0.0)
-        return Summary(left, mean, square)
-
-
-@dataclass(frozen=True)
-class Prior:
-    """`strength` imagined rows with this mean and variance."""
-
-    mean: FloatArray
-    variance: FloatArray  # 0: the column does not vary, and says nothing
-    strength: float
-
-    @property
-    def says(self) -> Any:
-        return self.variance > 0
-
-    @property
-    def shape(self) -> float:
-        """Of the variance's prior: a row is worth one half."""
-        return 0.5 * self.strength
-
-    def _scales(self, seen: Summary) -> tuple[FloatArray, FloatArray]:
-        """The prior's scale, and what the cells add to it."""
-        scale = self.shape * np.where(self.says, self.variance, 1.0)
-        shrunk = self.strength * seen.weight / (self.strength + seen.weight)
-        return scale, 0.5 * (seen.square + shrunk * (seen.mean - self.mean) ** 2)
-
-    def log_evidence(self, seen: Summary) -> FloatArray:
-        """log p(cells) in units of the column, but for -n/2 log(2 pi); 0 where the column says nothing."""
-        scale, added = self._scales(seen)
-        log_scales = log_gamma_evidence(self.shape, scale, 0.5 * seen.weight, added)
-        return np.where(self.says, log_scales - 0.5 * np.log1p(seen.weight / self.strength), 0.0)
-
-    def log_predictive(self, seen: Summary, z: FloatArray) -> FloatArray:
-        """log p(z | cells): Student-t; 0 where the column says nothing, or the cell is missing."""
-        strength = self.strength + seen.weight
-        mean = self.mean + seen.weight * (seen.mean - self.mean) / strength
-        scale, added = self._scales(seen)
-        shape = self.shape + 0.5 * seen.weight
-        width = np.sqrt(2.0 * (1.0 + 1.0 / strength) * (scale + added))
-        log_norm = log_gamma_ratio(shape, 0.5) - 0.5 * np.log(np.pi) - np.log(width)
-        log_cells = log_norm - (shape + 0.5) * log_one_plus_square(z - mean, width)
-        return np.where(np.isnan(z) | ~self.says, 0.0, log_cells)
 
 
 @dataclass(frozen=True)
@@ -93,14 +37,19 @@ class AveragedNormalScores:
 
     columns: tuple[str, ...]
     positions: IntArray  # of the columns in Batch.values
-    statistic: Moments
+    statistic: Moments | PairSums
     strength: float
     log_prior_odds: FloatArray  # (n_columns,)
+    given_temper: float | None = None  # None: from the pairs of columns, where they are known
+
+    @property
+    def moments(self) -> Moments:
+        return self.statistic.moments if isinstance(self.statistic, PairSums) else self.statistic
 
     @cached_property
     def _unit(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Mean (high and low) and stddev of the whole columns, (n_columns,); a stddev of 0 counts as 1."""
-        whole = self.statistic.pooled()
+        whole = self.moments.pooled()
         mean, mean_low = whole.mean_pair(empty=0.0)
         stddev = whole.stddev("n", empty=0.0)
         return mean[0], mean_low[0], np.where(stddev[0] > 0, stddev[0], 1.0)
@@ -113,12 +62,12 @@ class AveragedNormalScores:
     @cached_property
     def seen(self) -> Summary:
         """(n_states, n_columns)."""
-        return self._summary(self.statistic)
+        return self._summary(self.moments)
 
     @cached_property
     def whole(self) -> Summary:
         """(1, n_columns)."""
-        return self._summary(self.statistic.pooled())
+        return self._summary(self.moments.pooled())
 
     def _summary(self, statistic: Moments) -> Summary:
         mean, mean_low, stddev = self._unit
@@ -136,30 +85,93 @@ class AveragedNormalScores:
         return Prior(whole.mean, variance, self.strength)
 
     @cached_property
+    def log_factor(self) -> FloatArray:
+        """(n_columns,) log p(cells | relevant) - log p(cells | not relevant)."""
+        return _log_factor(self.prior, self.seen, self.whole)
+
+    @property
     def log_odds(self) -> FloatArray:
         """(n_columns,) log p(relevant | rows) - log p(not relevant | rows)."""
-        return self._log_odds(self.prior, self.seen, self.whole)
+        return self.log_prior_odds + self.log_factor
 
-    def _log_odds(self, prior: Prior, seen: Summary, whole: Summary) -> FloatArray:
-        """The states are the last axis but one."""
-        by_class = prior.log_evidence(seen).sum(axis=-2)
-        return np.asarray(self.log_prior_odds + by_class - prior.log_evidence(whole)[..., 0, :])
+    # -- columns that say the same ------------------------------------------------------------------------------
+    @cached_property
+    def spread(self) -> Spread | None:
+        """The complete rows, if pairs of columns were summed."""
+        if self.given_temper is not None or not isinstance(self.statistic, PairSums) or not self.statistic.keeps_pairs:
+            return None
+        scatter = self.statistic.scatter
+        weight = scatter.weight.to_floats()
+        mean, mean_low, stddev = self._unit
+        full = np.flatnonzero(weight > 0)
+        centre = np.zeros((len(weight), len(self.columns)))
+        if len(full):
+            centre[full] = gap_between(scatter.take(full).mean_pair(), (mean, mean_low)) / stddev
+        return Spread(weight, centre, weight[:, None, None] * scatter.covariance_in(stddev))
+
+    @cached_property
+    def temper(self) -> float:
+        """The exponent of what these columns say: 1, or less where they say the same."""
+        if self.spread is None:
+            return 1.0 if self.given_temper is None else self.given_temper
+        about = self._about_whole(self.prior, self.log_factor[None])
+        return float(np.exp(log_temper(self.spread.classes(*about)))[0])
+
+    def _about_whole(self, prior: Prior, log_factor: FloatArray) -> tuple[Any, ...]:
+        """Mean, variance and share of the columns, (n_rows, n_columns) each, and the imagined rows behind them."""
+        shape = (len(log_factor), len(self.columns))
+        says = np.broadcast_to(prior.says, (*shape[:1], 1, shape[1]))[:, 0]
+        mean, variance = (
+            np.broadcast_to(part, (shape[0], 1, shape[1]))[:, 0] for part in (prior.mean, prior.variance)
+        )
+        share = np.where(says, relevance_of(log_factor), 0.0)
+        return mean, np.where(says, variance, 1.0), share, prior.mean_strength, prior.strength
+
+    def _temper_without(
+        self, z: FloatArray, groups: CodeArray, weights: FloatArray, prior: Prior, log_factor: FloatArray
+    ) -> FloatArray:
+        """(n_rows,) the exponent without each row; one with a missing cell was in no pair."""
+        if self.spread is None:
+            return np.full(len(z), self.temper)
+        mean, variance, share, *rows = self._about_whole(prior, log_factor)
+        complete = ~np.isnan(z).any(axis=1)
+        found = np.zeros(len(z))
+        step = max(1, _BLOCK_PAIRS // max(z.shape[1] ** 2, 1))
+        for state in (-1, *range(len(self.spread.weight))):
+            mine = np.flatnonzero(complete & (groups == state) if state >= 0 else ~complete)
+            for part in (mine[k : k + step] for k in range(0, len(mine), step)):
+                about = (mean[part], variance[part], share[part], *rows)
+                if state < 0:
+                    found[part] = log_temper(self.spread.classes(*about))
+                else:
+                    found[part] = log_temper(self.spread.classes_without(z[part], weights[part], state, *about))
+        return np.exp(found)
 
     # -- rows ---------------------------------------------------------------------------------------------------
     def _scores_of(self, batch: Batch) -> FloatArray:
         mean, mean_low, stddev = self._unit
         return standard_scores(batch.values[:, self.positions], mean, mean_low, stddev)
 
+    def cells(self, batch: Batch) -> Cells:
+        """What the cells say, in units of x."""
+        return self._cells(self._scores_of(batch))
+
+    def _cells(self, z: FloatArray) -> Cells:
+        return self._cells_under(z, self.prior, self.seen, self.whole, self.log_factor, np.array([self.temper]))
+
+    def _cells_under(
+        self, z: FloatArray, prior: Prior, seen: Summary, whole: Summary, log_factor: FloatArray, temper: FloatArray
+    ) -> Cells:
+        cells = z[:, None, :]
+        log_unit = np.where(np.isnan(cells) | ~prior.says, 0.0, np.log(self._unit[2]))
+        log_irrelevant = prior.log_predictive(whole, cells) - log_unit
+        log_relevant = prior.log_predictive(seen, cells) - log_unit
+        tempered = log_irrelevant + temper[:, None, None] * (log_relevant - log_irrelevant)
+        return Cells(tempered if (temper != 1.0).any() else log_relevant, log_irrelevant, log_factor)
+
     def _log_cells(self, z: FloatArray) -> FloatArray:
         """(n_rows, n_states, n_columns) in units of x."""
-        cells = z[:, None, :]
-        log_relevant = self.prior.log_predictive(self.seen, cells)
-        log_irrelevant = self.prior.log_predictive(self.whole, cells)
-        return log_mixture(self.log_odds, log_relevant, log_irrelevant) - self._log_unit(cells, self.prior)
-
-    def _log_unit(self, z: FloatArray, prior: Prior) -> FloatArray:
-        """A density by x is one by z over the stddev."""
-        return np.where(np.isnan(z) | ~prior.says, 0.0, np.log(self._unit[2]))
+        return self._cells(z).mixed(self.log_prior_odds)
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         z = self._scores_of(batch)
@@ -174,41 +186,52 @@ class AveragedNormalScores:
         return (slice(start, start + step) for start in range(0, n_rows, step))
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        z, leaving = self._scores_of(batch), Leaving.of(groups, weights)
         log_sums = np.empty((batch.n_rows, self.seen.weight.shape[0]))
-        for rows in self._blocks(batch.n_rows):
-            log_sums[rows], far = self._left_out_block(z[rows], leaving.groups[rows], leaving.weights[rows])
-            for row in (np.flatnonzero(far) + rows.start).tolist():
-                log_sums[row] = self._refitted_without(batch.values[row : row + 1], groups[row : row + 1], weights, row)
+        for rows, cells in self._blocks_left_out(batch, groups, weights):
+            log_sums[rows] = cells.mixed(self.log_prior_odds).sum(axis=2)
         return log_sums
 
-    def _left_out_block(self, z: FloatArray, groups: CodeArray, weights: FloatArray) -> tuple[FloatArray, Any]:
-        """Log-likelihoods, and the rows that were so far out that what is left is lost in rounding."""
+    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
+        """What the cells say where each row has never been learned."""
+        return joined([cells for _, cells in self._blocks_left_out(batch, groups, weights)])
+
+    def _blocks_left_out(
+        self, batch: Batch, groups: CodeArray, weights: FloatArray | None
+    ) -> Iterator[tuple[slice, Cells]]:
+        """Ranges of rows, and what their cells say where each row has never been learned."""
+        z, leaving = self._scores_of(batch), Leaving.of(groups, weights)
+        for rows in self._blocks(batch.n_rows):
+            cells, far = self._left_out_block(z[rows], leaving.groups[rows], leaving.weights[rows])
+            for row in np.flatnonzero(far).tolist():
+                at = slice(rows.start + row, rows.start + row + 1)
+                own = self._refitted_without(batch.values[at], groups[at], None if weights is None else weights[at])
+                cells.log_relevant[row], cells.log_irrelevant[row] = own.log_relevant[0], own.log_irrelevant[0]
+                cells.log_factor[row] = own.log_factor
+            yield rows, cells
+
+    def _left_out_block(self, z: FloatArray, groups: CodeArray, weights: FloatArray) -> tuple[Cells, BoolArray]:
+        """The cells, and the rows that were so far out that what is left is lost in rounding."""
         n_states = self.seen.weight.shape[0]
         present = ~np.isnan(z)
         cell, gone = np.where(present, z, 0.0)[:, None, :], np.where(present, weights[:, None], 0.0)[:, None, :]
         own = (np.arange(n_states) == groups[:, None])[:, :, None]  # (n_rows, n_states, 1)
         seen, whole = self.seen.without(cell, gone * own), self.whole.without(cell, gone)
         prior = self._prior_of(whole)
-        log_odds = self._log_odds(prior, seen, whole)[:, None, :]
-        cells = z[:, None, :]
-        log_relevant, log_irrelevant = prior.log_predictive(seen, cells), prior.log_predictive(whole, cells)
-        log_cells = log_mixture(log_odds, log_relevant, log_irrelevant) - self._log_unit(cells, prior)
+        log_factor = _log_factor(prior, seen, whole)
+        temper = self._temper_without(z, groups, weights, prior, log_factor)
         lost = (self.whole.square > 0) & (whole.square[:, 0] < _LEAST_SHARE_LEFT * self.whole.square)
-        return log_cells.sum(axis=2), (lost & present).any(axis=1)
+        return self._cells_under(z, prior, seen, whole, log_factor, temper), np.asarray((lost & present).any(axis=1))
 
-    def _refitted_without(
-        self, values: FloatArray, groups: CodeArray, weights: FloatArray | None, row: int
-    ) -> FloatArray:
-        """(n_states,) one row, from the exact sums without it."""
+    def _refitted_without(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> Cells:
+        """One row, from the exact sums without it."""
         cells = np.ascontiguousarray(values[:, self.positions])
-        taken = None if weights is None else weights[row : row + 1]
-        gone = Moments.of(cells, np.ascontiguousarray(groups), self.seen.weight.shape[0], taken)
+        n_states, own = self.seen.weight.shape[0], np.ascontiguousarray(groups)
+        gone: Any = Moments.of(cells, own, n_states, weights)
+        if isinstance(self.statistic, PairSums):
+            gone = PairSums.of(cells, own, n_states, weights, self.statistic.most_rows)
         positions = np.arange(len(self.columns), dtype=np.int64)
-        rest = AveragedNormalScores(
-            self.columns, positions, self.statistic.subtract(gone), self.strength, self.log_prior_odds
-        )
-        return np.asarray(rest._log_cells(standard_scores(cells, *rest._unit)).sum(axis=2)[0])
+        rest = replace(self, positions=positions, statistic=self.statistic.subtract(gone))
+        return rest._cells(standard_scores(cells, *rest._unit))
 
     # -- the rest of what scores do -------------------------------------------------------------------------------
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
@@ -232,8 +255,8 @@ class AveragedNormalScores:
         prior = Prior(self.prior.mean[0, column], self.prior.variance[0, column], self.strength)
         if not prior.says:
             return np.zeros(len(seen.weight))
-        scale, added = prior._scales(seen)
-        strength = self.strength + seen.weight
+        scale, added = prior.scales(seen)
+        strength = prior.mean_strength + seen.weight
         centre = prior.mean + seen.weight * (seen.mean - prior.mean) / strength
         variance = (scale + added) / generator.standard_gamma(prior.shape + 0.5 * seen.weight)
         spread = np.sqrt(variance * (1.0 + 1.0 / strength))
@@ -255,3 +278,8 @@ class AveragedNormalScores:
 
     def n_free_parameters(self) -> int:
         return 2 * int(self.seen.weight.size)
+
+
+def _log_factor(prior: Prior, seen: Summary, whole: Summary) -> FloatArray:
+    """The states are the last axis but one."""
+    return np.asarray(prior.log_evidence(seen).sum(axis=-2) - prior.log_evidence(whole)[..., 0, :])

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.averaged_naive_bayes.mixing import log_mixture, relevance_of
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, joined, relevance_of
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.models.naive_bayes.others import FamilyScores
@@ -27,7 +27,7 @@ class Believed:
 
     by_class: Any  # the conjugate posterior of each class
     as_whole: Any
-    log_odds: FloatArray  # (n_columns,) or (n_rows, n_columns)
+    log_factor: FloatArray  # (n_columns,) log p(cells | relevant) - log p(cells | not relevant)
     known: BoolArray  # where the column has any cell at all
 
 
@@ -63,29 +63,39 @@ class AveragedFamilyScores:
     def believed(self) -> Believed:
         whole = self.statistic.pooled()
         by_class = self.family.log_marginal(self.statistic, self.prior).sum(axis=0)
-        log_odds = self.log_prior_odds + by_class - self.family.log_marginal(whole, self.prior)[0]
+        log_factor = by_class - self.family.log_marginal(whole, self.prior)[0]
         known = self.family.estimate(whole).exists[0]
         return Believed(
             self.family.posterior(self.statistic, self.prior),
             self.family.posterior(whole, self.prior),
-            np.where(known, log_odds, self.log_prior_odds),
+            np.where(known, log_factor, 0.0),
             known,
         )
 
     @property
+    def log_factor(self) -> FloatArray:
+        """(n_columns,)."""
+        return self.believed.log_factor
+
+    @property
     def log_odds(self) -> FloatArray:
         """(n_columns,) log p(relevant | rows) - log p(not relevant | rows)."""
-        return self.believed.log_odds
+        return self.log_prior_odds + self.log_factor
+
+    def cells(self, batch: Batch) -> Cells:
+        """What the cells say."""
+        return self._cells(batch.values[:, self.positions])
+
+    def _cells(self, values: FloatArray) -> Cells:
+        cells, believed = values[:, None, :], self.believed
+        says = ~np.isnan(cells) & believed.known
+        log_relevant = _or_zero(says, self.family.log_predictive(believed.by_class, cells))
+        log_irrelevant = _or_zero(says, self.family.log_predictive(believed.as_whole, cells))
+        return Cells(log_relevant, log_irrelevant, believed.log_factor)
 
     def _log_cells(self, values: FloatArray) -> FloatArray:
         """(n_rows, n_states, n_columns)."""
-        cells, believed = values[:, None, :], self.believed
-        log_relevant = self.family.log_predictive(believed.by_class, cells)
-        log_irrelevant = self.family.log_predictive(believed.as_whole, cells)
-        says = ~np.isnan(cells) & believed.known
-        return np.where(
-            says, log_mixture(believed.log_odds, _or_zero(says, log_relevant), _or_zero(says, log_irrelevant)), 0.0
-        )
+        return self._cells(values).mixed(self.log_prior_odds)
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         values = batch.values[:, self.positions]
@@ -97,14 +107,24 @@ class AveragedFamilyScores:
         return self._log_cells(batch.values[:, self.positions]).transpose(0, 2, 1)
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        values = np.ascontiguousarray(batch.values[:, self.positions])
-        blocks = [
-            self._left_out_block(values[k : k + _BLOCK_ROWS], groups[k : k + _BLOCK_ROWS], _part(weights, k))
-            for k in range(0, batch.n_rows, _BLOCK_ROWS)
-        ]
-        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_states))
+        log_sums = np.empty((batch.n_rows, self.n_states))
+        for rows, cells in self._blocks_left_out(batch, groups, weights):
+            log_sums[rows] = cells.mixed(self.log_prior_odds).sum(axis=2)
+        return log_sums
 
-    def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
+        """What the cells say where each row has never been learned."""
+        return joined([cells for _, cells in self._blocks_left_out(batch, groups, weights)])
+
+    def _blocks_left_out(
+        self, batch: Batch, groups: CodeArray, weights: FloatArray | None
+    ) -> Iterator[tuple[slice, Cells]]:
+        values = np.ascontiguousarray(batch.values[:, self.positions])
+        for start in range(0, batch.n_rows, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            yield rows, self._left_out_block(values[rows], groups[rows], None if weights is None else weights[rows])
+
+    def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> Cells:
         """Each row as a group of its own, taken out of its class and of the whole."""
         n_rows = len(values)
         family = self.family
@@ -112,17 +132,17 @@ class AveragedFamilyScores:
         whole = self.statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
         prior = imagined_rows(family, whole, self.pseudo_rows)
         says = ~np.isnan(values) & family.estimate(whole).exists
-        log_odds = self.log_prior_odds - family.log_marginal(whole, prior)
+        log_factor = -family.log_marginal(whole, prior)
         log_relevant = []
         for state in range(self.n_states):
             mine = self.statistic.take(np.full(n_rows, state))
             own = np.flatnonzero(groups == state)
             mine = mine.subtract(each.take(own).regroup(own, n_rows)) if len(own) else mine
-            log_odds = log_odds + family.log_marginal(mine, prior)
+            log_factor = log_factor + family.log_marginal(mine, prior)
             log_relevant.append(_or_zero(says, family.log_predictive(family.posterior(mine, prior), values)))
         log_irrelevant = _or_zero(says, family.log_predictive(family.posterior(whole, prior), values))
-        log_cells = log_mixture(log_odds[:, None], np.stack(log_relevant, axis=1), log_irrelevant[:, None])
-        return np.asarray(np.where(says[:, None], log_cells, 0.0).sum(axis=2))
+        known = family.estimate(whole).exists
+        return Cells(np.stack(log_relevant, axis=1), log_irrelevant[:, None], np.where(known, log_factor, 0.0))
 
     # -- the rest of what scores do -------------------------------------------------------------------------------
     @cached_property
@@ -161,7 +181,3 @@ class AveragedFamilyScores:
 
 def _or_zero(says: BoolArray, log_cells: FloatArray) -> FloatArray:
     return np.where(says, log_cells, 0.0)
-
-
-def _part(weights: FloatArray | None, start: int) -> FloatArray | None:
-    return None if weights is None else weights[start : start + _BLOCK_ROWS]

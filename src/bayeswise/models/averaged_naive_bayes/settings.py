@@ -11,6 +11,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.averaged_naive_bayes.pairs import given_temper
+from bayeswise.models.averaged_naive_bayes.structures import check_n_relevant
 from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
 
 _UNUSED = ("denominator", "variance_divisor", "shared_variance", "variance_rule", "variance_floor")
@@ -22,12 +24,17 @@ class AveragedSettings(NaiveBayesSettings):
 
     relevance   the prior probability that a column tells the classes apart: one for all columns, or by column (1/2 for
                 those that are not named)
+    n_relevant  instead: a prior of how many columns are relevant, all structures of one number alike: "uniform",
+                (a, b) of a beta-binomial, or probabilities by number
+    temper      the exponent of what normal columns say; None: from their covariances, where pairs were summed, else 1
     smoothing   imagined rows: of each level of a category, and like the whole column for numbers and counts
 
     Variances have a prior of their own, so that there is no floor and no divisor to choose.
     """
 
     relevance: float | Mapping[str, float] = 0.5
+    n_relevant: Any = None
+    temper: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,6 +44,13 @@ class AveragedSettings(NaiveBayesSettings):
                 raise ParameterError(
                     f"the relevance of {column!r} must be a probability; found {share!r}", fix="give one from 0 to 1"
                 )
+        check_n_relevant(self.n_relevant)
+        if self.n_relevant is not None and self.relevance != 0.5:
+            raise ParameterError(
+                "relevance and n_relevant are both a prior of the structures", fix="leave one of them out"
+            )
+        if self.temper is not None:
+            given_temper(self.temper)
         if not self.pseudo_rows > 0 or (isinstance(self.smoothing, MEstimate) and self.smoothing.p):
             raise ParameterError(
                 f"averaging over structures needs a proper prior; smoothing is {self.smoothing!r}",
@@ -66,7 +80,7 @@ class AveragedSettings(NaiveBayesSettings):
         return f"averaged{' with ' if changed else ''}{', '.join(changed)}"
 
 
-def settings_from(plain: NaiveBayesSettings, relevance: Any) -> AveragedSettings:
+def settings_from(plain: NaiveBayesSettings, **beliefs: Any) -> AveragedSettings:
     """The beliefs of a plain model that mean something here; the floor of its variances is replaced by a prior."""
     if plain.denominator != "levels" or plain.shared_variance:
         raise ParameterError(
@@ -77,5 +91,5 @@ def settings_from(plain: NaiveBayesSettings, relevance: Any) -> AveragedSettings
         smoothing=plain.smoothing,
         class_prior=plain.class_prior,
         prior_smoothing=plain.prior_smoothing,
-        relevance=relevance,
+        **beliefs,
     )

@@ -1,0 +1,86 @@
+"""The factor of normal columns that asks for the sums of their pairs too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bayeswise.engines import Request, summarise
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.naive_bayes.choices import Families, factors_for
+from bayeswise.models.naive_bayes.factors import Factor
+from bayeswise.models.naive_bayes.learning import learned_like, select
+from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings, settings_of
+from bayeswise.statistics.pair_sums import PairSums, most_rows_for
+from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import open_source
+
+_COLUMN_WISHES = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
+
+
+@dataclass(frozen=True)
+class PairedNumbers(Numbers):
+    """Normal columns with the sums of their pairs, up to so many rows (None: of any number)."""
+
+    most_rows: int | None = None
+
+    def request(self, schema: Schema) -> Request:
+        return Request.numbers(self.name, self.columns, self._summed)
+
+    def _summed(
+        self, values: FloatArray, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+    ) -> PairSums:
+        return PairSums.of(values, groups, n_groups, weights, self.most_rows)
+
+    def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> NormalScores:
+        return super().scores(statistic.moments, settings, schema)
+
+
+def with_pairs(factors: tuple[Factor, ...], temper: Any) -> tuple[Factor, ...]:
+    """The factors that a temper asks for: pairs while they are cheap ("auto"), always ("pairs"), or never."""
+    given_temper(temper)
+    if not isinstance(temper, str):
+        return factors
+    return tuple(_paired(factor, temper == "pairs") if type(factor) is Numbers else factor for factor in factors)
+
+
+def _paired(factor: Numbers, always: bool) -> Factor:
+    most = None if always else most_rows_for(len(factor.columns))
+    return factor if most == 0 or len(factor.columns) < 2 else PairedNumbers(factor.columns, most)
+
+
+def given_temper(temper: Any) -> float | None:
+    """The exponent, where it is given as a number."""
+    if temper in ("auto", "pairs") and isinstance(temper, str):
+        return None
+    if isinstance(temper, bool) or not isinstance(temper, int | float) or not 0 < temper <= 1:
+        raise ParameterError(
+            f"temper is {temper!r}", fix='give "auto", "pairs", or an exponent above 0 and at most 1'
+        )
+    return float(temper)
+
+
+def fit_with_pairs(
+    table: Any,
+    target: str,
+    temper: Any = "auto",
+    *,
+    families: Families = "auto",
+    convention: str | None = None,
+    schema: Schema | None = None,
+    threads: int | None = None,
+    **wishes: Any,
+) -> NaiveBayesModel:
+    """A plain model of any table, as `bw.fit` learns it, whose statistics hold the pairs that a temper asks for."""
+    about_columns = {name: wishes.pop(name) for name in _COLUMN_WISHES if name in wishes}
+    source = open_source(table)
+    columns = schema or infer_schema(source, target, **about_columns)
+    chosen = select(source, columns).families if isinstance(families, str) and families == "select" else families
+    factors = with_pairs(factors_for(columns, chosen), temper)
+    nothing = summarise([], columns, request_of(factors, columns)).statistics
+    empty = NaiveBayesModel(columns, settings_of(convention, wishes), nothing, factors)
+    return learned_like(empty, source, threads=threads)[0]

@@ -1,0 +1,125 @@
+"""How often naive Bayes counts what it is told once: columns that say the same, and the exponent that repairs it.
+
+For a row of class a, the log-likelihood ratio of the classes a and b is a sum over columns. If columns were independent
+given the class, its variance would be the sum of theirs (V0); with the covariances of the columns it is another (V).
+With normal columns of mean m and variance v, D = 1/v_b - 1/v_a and g = (m_a - m_b) / v_b,
+
+    V0 = sum_j D_j^2 v_j^2 / 2 + g_j^2 v_j          V = sum_ij D_i D_j C_ij^2 / 2 + g_i g_j C_ij
+
+A score that varies more than it claims is too sure of itself: it is calibrated by the factor V0 / V. A copy of every
+column doubles V0 and makes V four times as large, and so changes no posterior. The factor is the geometric mean over
+all pairs of classes, each as often as it is met, and at most 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+
+
+@dataclass(frozen=True)
+class Classes:
+    """What is believed of each class, for each of some rows that are left out (or once); in units of the columns."""
+
+    weight: FloatArray  # (n_rows, n_states)
+    mean: FloatArray  # (n_rows, n_states, n_columns)
+    variance: FloatArray  # (n_rows, n_states, n_columns)
+    share: FloatArray  # (n_rows, n_columns) p(relevant): a column counts so far as it is heard
+    beside: tuple[FloatArray, ...]  # for each state (n_columns, n_columns), or one for each row: covariance, diagonal 0
+
+
+def log_temper(classes: Classes) -> FloatArray:
+    """(n_rows,) the logarithm of the factor, at most 0."""
+    n_states = classes.weight.shape[1]
+    log_sum = np.zeros(len(classes.weight))
+    total = np.zeros(len(classes.weight))
+    for a in range(n_states):
+        squared = classes.beside[a] ** 2
+        for b in range(n_states):
+            if a != b:
+                met = classes.weight[:, a] * classes.weight[:, b]
+                log_sum += met * _log_ratio(classes, a, b, squared)
+                total += met
+    return np.minimum(np.divide(log_sum, total, out=np.zeros_like(log_sum), where=total > 0), 0.0)
+
+
+def _log_ratio(classes: Classes, a: int, b: int, squared: FloatArray) -> FloatArray:
+    """(n_rows,) log V0 - log V of the log-likelihood ratio of a against b, for rows of a."""
+    mine, other = classes.variance[:, a], classes.variance[:, b]
+    slope = classes.share * (1.0 / other - 1.0 / mine)
+    push = classes.share * (classes.mean[:, a] - classes.mean[:, b]) / other
+    claimed = (0.5 * (slope * mine) ** 2 + push**2 * mine).sum(axis=1)
+    found = claimed + 0.5 * _quadratic(slope, squared) + _quadratic(push, classes.beside[a])
+    says = (claimed > 0) & (found > 0)
+    return np.where(says, np.log(np.where(says, claimed, 1.0)) - np.log(np.where(says, found, 1.0)), 0.0)
+
+
+def _quadratic(vectors: FloatArray, matrix: FloatArray) -> FloatArray:
+    """(n_rows,) v' M v, with one matrix for all or one for each row."""
+    if matrix.ndim == 2:
+        return np.asarray(((vectors @ matrix) * vectors).sum(axis=1))
+    return np.asarray(((vectors[:, None, :] @ matrix)[:, 0, :] * vectors).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Complete rows by class, in units of the columns: weight, mean, and covariance times weight."""
+
+    weight: FloatArray  # (n_states,)
+    mean: FloatArray  # (n_states, n_columns)
+    cross: FloatArray  # (n_states, n_columns, n_columns)
+
+    def classes(
+        self, mean: FloatArray, variance: FloatArray, share: FloatArray, mean_rows: float, rows: float
+    ) -> Classes:
+        """With imagined rows of the whole column's mean and variance, (n_rows, n_columns) each."""
+        n_rows = len(mean)
+        weight = np.broadcast_to(self.weight, (n_rows, len(self.weight)))
+        square = np.einsum("kjj->kj", self.cross)
+        beside = self.cross / (self.weight + rows)[:, None, None]
+        places = np.arange(self.mean.shape[1])
+        beside[:, places, places] = 0.0
+        return Classes(
+            weight,
+            _shrunk_mean(self.weight[:, None], self.mean, mean[:, None], mean_rows),
+            (square + rows * variance[:, None]) / (self.weight[:, None] + rows),
+            share,
+            tuple(beside),
+        )
+
+    def classes_without(
+        self,
+        z: FloatArray,
+        weight: FloatArray,
+        state: int,
+        mean: FloatArray,
+        variance: FloatArray,
+        share: FloatArray,
+        mean_rows: float,
+        rows: float,
+    ) -> Classes:
+        """The same where each of some complete rows z of one state, of these weights, has been left out."""
+        kept = self.classes(mean, variance, share, mean_rows, rows)
+        left = self.weight[state] - weight  # (n_rows,)
+        safe = np.where(left > 0, left, 1.0)
+        gap = np.where((left > 0)[:, None], z - self.mean[state], 0.0)
+        own_mean = np.where((left > 0)[:, None], self.mean[state] - (weight / safe)[:, None] * gap, 0.0)
+        taken = (weight * self.weight[state] / safe)[:, None, None] * gap[:, :, None] * gap[:, None, :]
+        cross = np.where((left > 0)[:, None, None], self.cross[state] - taken, 0.0)
+        square = np.maximum(np.einsum("njj->nj", cross), 0.0)
+        beside = cross / (left + rows)[:, None, None]
+        places = np.arange(z.shape[1])
+        beside[:, places, places] = 0.0
+        weights, means, variances = kept.weight.copy(), kept.mean.copy(), kept.variance.copy()
+        weights[:, state] = np.maximum(left, 0.0)
+        means[:, state] = _shrunk_mean(left[:, None], own_mean, mean, mean_rows)
+        variances[:, state] = (square + rows * variance) / (left[:, None] + rows)
+        every = tuple(beside if k == state else matrix for k, matrix in enumerate(kept.beside))
+        return replace(kept, weight=weights, mean=means, variance=variances, beside=every)
+
+
+def _shrunk_mean(weight: FloatArray, mean: FloatArray, towards: FloatArray, rows: float) -> FloatArray:
+    return np.asarray(towards + weight * (mean - towards) / (weight + rows))
