@@ -45,6 +45,8 @@ _HOMES = {
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",
     "ActiveLearner": "bayeswise.acquisition",
+    "learning_curves": "bayeswise.acquisition",
+    "rows_to_ask": "bayeswise.acquisition",
     "DescriptionLengthTree": "bayeswise.estimators.description_length_tree",
     "average": "bayeswise.models.averaging",
     "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",

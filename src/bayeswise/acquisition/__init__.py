@@ -1,10 +1,18 @@
 """Which row to label next: asking instead of guessing.
 
 pool.py        rows without labels, encoded once, and the model that knows nothing yet
+beliefs.py     what is believed of every row, kept up to date label by label
 strategies.py  how uncertain a posterior is            lookahead.py   what a label would save, each answer tried
+likeness.py    which rows are alike: density, diverse batches
+choosing.py    the rows of a query                     queries.py     a row, why it is asked, what decisions ask
+risk.py        what decisions cost, measured on rows that were asked for
 learner.py     the learner that asks, is taught, and can take it back
+curves.py      learning curves against an oracle, and displays/ of them
 """
 
-from bayeswise.acquisition.learner import ActiveLearner, Query
+from bayeswise.acquisition.curves import LearningCurves, learning_curves
+from bayeswise.acquisition.learner import ActiveLearner
+from bayeswise.acquisition.queries import Asked, Query, rows_to_ask
+from bayeswise.acquisition.risk import Risk, Step
 
-__all__ = ["ActiveLearner", "Query"]
+__all__ = ["ActiveLearner", "Asked", "LearningCurves", "Query", "Risk", "Step", "learning_curves", "rows_to_ask"]

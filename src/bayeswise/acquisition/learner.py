@@ -2,66 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from bayeswise.acquisition.beliefs import beliefs_of
+from bayeswise.acquisition.choosing import STRATEGIES, Chooser
+from bayeswise.acquisition.likeness import Likeness
 from bayeswise.acquisition.lookahead import expected_savings, least_costs
-from bayeswise.acquisition.pool import Pool
-from bayeswise.acquisition.strategies import UNCERTAINTY
+from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
+from bayeswise.acquisition.queries import Query, asking_action
+from bayeswise.acquisition.risk import Risk, Step, estimated
 from bayeswise.decisions.costs import Costs
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.posteriors.states import find_state
 from bayeswise.tables.labels import Label
-
-STRATEGIES = (*UNCERTAINTY, "expected cost", "random")
-
-
-@dataclass(frozen=True)
-class Query:
-    """A row to label, how much the strategy wants it, and what is believed of it now."""
-
-    row: int
-    score: float
-    posterior: Mapping[Label, float]
-    strategy: str
-
-    @property
-    def why(self) -> str:
-        """Why this row, in a sentence."""
-        believed = ", ".join(f"{label}: {p:.3g}" for label, p in self.posterior.items())
-        return f"row {self.row} has the largest {self.strategy} ({self.score:.4g}); believed now: {believed}"
 
 
 class ActiveLearner:
     """Asks for the labels of a pool, one by one; the labelled set may start empty, for the prior answers.
 
-    strategy   "entropy", "margin", "least confident", "expected cost" (exact lookahead of one label under the costs,
-               for the `n_candidates` most costly rows) or "random"
-    costs      {action: {state: cost}}, or none: every error costs 1
-
-    Rows that were asked for are no random sample: error rates measured on them are too high. Measure on rows that were
-    drawn at random, or mix them in with random_share.
+    model         a fitted model, or the model of no rows that `over` makes; each label is a merge
+    costs         {action: {state: cost}}, or none: every error costs 1
+    strategy      "margin", "entropy", "least confident", "density-weighted", "random"; "expected cost": exact lookahead
+                  of one label under the costs, for the `n_candidates` most costly rows; "ask": the rows whose best
+                  action under the costs is to ask
+    random_share  of the queries that draw any row, each as probable as the others: `risk` needs some
 
     >>> rows = [{"x": 0.0}, {"x": 1.0}, {"x": 9.0}, {"x": 10.0}]
     >>> learner = ActiveLearner.over(rows, target="y", classes=["low", "high"], kinds={"x": "number"})
     >>> learner.teach(0, "low").teach(3, "high").teach(1, "low")
-    ActiveLearner(3 of 4 rows labelled, entropy)
+    ActiveLearner(3 of 4 rows labelled, margin)
     >>> learner.query()[0].row, learner.undo().n_labels
     (2, 2)
     """
 
     def __init__(
         self,
-        model: NaiveBayesModel,
-        pool: Pool,
+        model: Any,
         costs: Any = None,
-        strategy: str = "entropy",
+        strategy: str = "margin",
         *,
+        pool: Any = None,
         n_candidates: int = 20,
         random_share: float = 0.0,
         seed: int = 0,
@@ -70,17 +54,18 @@ class ActiveLearner:
             raise ParameterError(f"there is no strategy {strategy!r}", fix=f"choose one of {', '.join(STRATEGIES)}")
         if not 0 <= random_share <= 1:
             raise ParameterError(f"random_share is {random_share!r}", fix="give a share from 0 to 1")
-        self.model = model
-        self.pool = pool
-        given = Costs.zero_one(model.classes) if costs is None else costs
-        self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(model.classes)
+        self.model = _model_of(model)
+        given = Costs.zero_one(self.model.classes) if costs is None else costs
+        self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(self.model.classes)
+        if strategy == "ask":
+            asking_action(self.costs)
         self.strategy = strategy
         self.n_candidates = n_candidates
         self.random_share = random_share
-        self.taught: list[tuple[int, Label]] = []
+        self.seed = seed
         self.curve: list[tuple[int, float]] = []
-        self._generator = np.random.default_rng(seed)
-        self._is_open = np.ones(pool.batch.n_rows, dtype=bool)
+        if pool is not None:
+            self.look_at(pool)
 
     @classmethod
     def over(
@@ -90,75 +75,166 @@ class ActiveLearner:
         classes: Sequence[Any],
         *,
         costs: Any = None,
-        strategy: str = "entropy",
+        strategy: str = "margin",
         average: bool = False,
         families: Any = "auto",
+        variance_floor: float = VARIANCE_FLOOR,
+        random_share: float = 0.0,
+        n_candidates: int = 20,
         seed: int = 0,
         **wishes: Any,
     ) -> ActiveLearner:
         """A learner that knows the classes and the rows, but no label; `average` makes it average over structures."""
         pool = Pool.of(table, target, classes, **wishes)
-        return cls(pool.empty_model(average=average, families=families), pool, costs, strategy, seed=seed)
+        model = pool.empty_model(average=average, families=families, variance_floor=variance_floor)
+        how: dict[str, Any] = {"random_share": random_share, "n_candidates": n_candidates, "seed": seed}
+        return cls(model, costs, strategy, pool=pool, **how)
+
+    def look_at(self, table: Any) -> ActiveLearner:
+        """Ask about the rows of this table from now on; what was learned stays."""
+        self.pool = table if isinstance(table, Pool) else Pool.seen_by(self.model, table)
+        self.steps: list[Step] = []
+        self._is_open = np.ones(self.pool.n_rows, dtype=bool)
+        self._pending: dict[int, Query] = {}
+        self._beliefs = beliefs_of(self.pool, self.model)
+        self._likeness = Likeness(self.pool.batch, self.seed)
+        return self
+
+    # -- what is known ----------------------------------------------------------------------------------------
+    @property
+    def taught(self) -> list[tuple[int, Label]]:
+        """The rows that have a label, in the order in which they were taught."""
+        return [(step.row, step.label) for step in self.steps if step.label is not None]
 
     @property
     def n_labels(self) -> int:
-        return len(self.taught)
+        return sum(step.label is not None for step in self.steps)
+
+    @property
+    def n_open(self) -> int:
+        """The rows that may still be asked for."""
+        return int(np.count_nonzero(self._is_open))
 
     def posterior(self) -> FloatArray:
         """(n_rows, n_classes) what is believed of every row of the pool."""
-        return self.model.posterior(self.pool.batch).probability
+        return self._beliefs.posterior()
 
-    def query(self, n: int = 1) -> list[Query]:
-        """The rows whose labels are wanted most, best first; ties by the order of the rows."""
-        open_rows = np.flatnonzero(self._is_open)
-        if not len(open_rows):
+    def believed_cost(self) -> float:
+        """The mean cost of the best action for each row of the pool, in the model's own opinion."""
+        return float(least_costs(self.posterior(), self._costs_of_acting()).mean())
+
+    # -- asking -----------------------------------------------------------------------------------------------
+    def query(self, n: int = 1, *, diverse: bool = True) -> list[Query]:
+        """The rows whose labels are wanted most, best first; ties by the order of the rows.
+
+        Several rows at once differ from each other, unless `diverse` is taken away.
+        """
+        if not self.n_open:
             raise ParameterError("every row of the pool is labelled", fix="give a larger pool")
-        posterior = self.posterior()
-        strategy = self.strategy
-        if self.random_share and self._generator.random() < self.random_share:
-            strategy = "random"
-        rows, scores = self._scored(strategy, open_rows, posterior)
-        order = np.array([np.argmax(scores)]) if n == 1 else np.argsort(-scores, kind="stable")[:n]
-        return [self._query(int(rows[k]), float(scores[k]), posterior, strategy) for k in order.tolist()]
+        chooser = Chooser(
+            self.model, self.pool, self._beliefs, self._likeness, self.costs, self.strategy, self.n_candidates
+        )
+        coins = (self._generator(k) for k in range(len(self.steps), len(self.steps) + n))
+        queries = chooser.queries(np.flatnonzero(self._is_open), n, diverse, self.random_share, coins)
+        self._pending = {query.row: query for query in queries}
+        return queries
 
-    def _scored(self, strategy: str, rows: IntArray, posterior: FloatArray) -> tuple[IntArray, FloatArray]:
-        if strategy == "random":
-            return rows, self._generator.random(len(rows))
-        if strategy in UNCERTAINTY:
-            return rows, UNCERTAINTY[strategy](posterior[rows])
-        costly = np.argsort(-least_costs(posterior[rows], self.costs.table), kind="stable")[: self.n_candidates]
-        candidates = rows[costly]
-        return candidates, expected_savings(self.model, self.pool, candidates, self.pool.batch, self.costs.table)
+    def _generator(self, step: int) -> np.random.Generator:
+        """Chance by the number of the step, so that a session that is taken up again asks the same."""
+        return np.random.default_rng([self.seed, step])
 
-    def _query(self, row: int, score: float, posterior: FloatArray, strategy: str) -> Query:
-        believed = dict(zip(self.model.classes, posterior[row].tolist(), strict=True))
-        return Query(row, score, believed, strategy)
+    def saving(self, row: int) -> float:
+        """What the label of a row is believed to save over the whole pool, by trying every answer."""
+        found = expected_savings(self.model, self.pool, self._beliefs, np.array([row]), self._costs_of_acting())
+        return float(found[0]) * self.pool.n_rows
 
     def worth_asking(self, price: float) -> bool:
-        """Whether the best label saves more than its price, over all rows of the pool ("expected cost" only)."""
-        if self.strategy != "expected cost":
-            raise ParameterError("only savings can be compared with a price", fix='choose strategy="expected cost"')
-        return self.query()[0].score * self.pool.batch.n_rows > price
+        """Whether the best label is believed to save more than its price over the pool; stop when it does not.
 
+        Until each class has a label the answer is yes: of a class that was never seen the model has no opinion.
+        """
+        if self.strategy == "ask":
+            return self.query()[0].score > price
+        if len({label for _, label in self.taught}) < len(self.model.classes) and not self.model.class_weight.all():
+            return True
+        return self.saving(self.query()[0].row) > price
+
+    def _costs_of_acting(self) -> FloatArray:
+        """(n_actions, n_states) without the action that asks, where the strategy is about it."""
+        table = self.costs.table
+        return np.delete(table, asking_action(self.costs), axis=0) if self.strategy == "ask" else table
+
+    # -- answers ----------------------------------------------------------------------------------------------
     def teach(self, row: int, label: Any) -> ActiveLearner:
         """Learn the label of a row: one merge."""
-        if not 0 <= row < self.pool.batch.n_rows or not self._is_open[row]:
-            state = "is labelled already" if 0 <= row < self.pool.batch.n_rows else "is not in the pool"
-            raise ParameterError(f"row {row} {state}", fix="teach a row that `query` names")
+        self._refuse_unless_open(row)
         known = self.model.classes[find_state(label, self.model.classes)]
-        self.model = self.model.learn(self.pool.row(row, known))
-        self.taught.append((row, known))
-        self._is_open[row] = False
+        return self._learn(self._step(row, known))
+
+    def decline(self, row: int) -> ActiveLearner:
+        """Nobody knows the label of this row: it is not asked for again, unless it is taught after all."""
+        self._refuse_unless_open(row)
+        return self._learn(self._step(row, None))
+
+    def replay(self, steps: Sequence[Step]) -> ActiveLearner:
+        """Take the steps of an earlier session over the same pool, in one merge."""
+        labelled = [step for step in steps if step.label is not None]
+        if labelled:
+            rows, labels = [step.row for step in labelled], [step.label for step in labelled if step.label is not None]
+            self.model = self.model.learn(self.pool.rows(rows, labels, self.model.classes))
+            self._beliefs.follow(self.model)
+        self.steps.extend(steps)
+        self._is_open[[step.row for step in steps]] = False
         return self
 
     def undo(self) -> ActiveLearner:
-        """Take the last label back: the model is then the one that never learned it, to the last byte."""
-        if not self.taught:
+        """Take the last answer back: the model is then the one that never learned it, to the last byte."""
+        if not self.steps:
             raise ParameterError("there is no label to take back", fix="teach one first")
-        row, label = self.taught.pop()
-        self.model = self.model.forget(self.pool.row(row, label))
-        self._is_open[row] = True
+        step = self.steps.pop()
+        if step.label is not None:
+            self.model = self.model.forget(self.pool.row(step.row, step.label, self.model.classes))
+            self._beliefs.follow(self.model, self.model.classes.index(step.label))
+        self._is_open[step.row] = all(other.row != step.row for other in self.steps)
+        self._pending = {}
         return self
+
+    def _refuse_unless_open(self, row: int) -> None:
+        inside = 0 <= row < self.pool.n_rows
+        if not inside or (not self._is_open[row] and any(row == other for other, _ in self.taught)):
+            state = "is labelled already" if inside else "is not in the pool"
+            raise ParameterError(f"row {row} {state}", fix="teach a row that `query` names")
+
+    def _step(self, row: int, label: Label | None) -> Step:
+        query = self._pending.pop(row, None)
+        return Step(row, label, None, self.n_open) if query is None else query.answered(label)
+
+    def _learn(self, step: Step) -> ActiveLearner:
+        if step.label is not None:
+            state = self.model.classes.index(step.label)
+            learned = self.model.learn(self.pool.row(step.row, step.label, self.model.classes), threads=1)
+            self._beliefs.follow(learned, state)
+            self.model = learned
+        self.steps.append(step)
+        self._is_open[step.row] = False
+        return self
+
+    # -- how good it is ---------------------------------------------------------------------------------------
+    def risk(self) -> Risk:
+        """The mean cost of a row of the pool, from the labels that were asked for, each row left out of the model.
+
+        Rows that were asked for are no random sample; the chance of each, which `random_share` keeps above 0, undoes
+        that.
+        """
+        table = self._costs_of_acting()
+        costs = np.full(len(self.steps), np.nan)
+        labelled = [k for k, step in enumerate(self.steps) if step.label is not None]
+        if labelled:
+            rows, labels = zip(*self.taught, strict=True)
+            batch = self.pool.rows(rows, labels, self.model.classes)
+            best = np.argmin(self.model.leave_one_out(batch) @ table.T, axis=1)
+            costs[labelled] = table[best, batch.groups]
+        return estimated(self.steps, costs, self.pool.n_rows, float(table.min()), float(table.max()))
 
     def simulate(self, oracle: Sequence[Any] | Callable[[int], Any], n_labels: int, test: Any = None) -> ActiveLearner:
         """Ask an oracle (labels by row) so many times; `curve` gains the accuracy after each label.
@@ -178,4 +254,14 @@ class ActiveLearner:
         return self
 
     def __repr__(self) -> str:
-        return f"ActiveLearner({self.n_labels} of {self.pool.batch.n_rows} rows labelled, {self.strategy})"
+        return f"ActiveLearner({self.n_labels} of {self.pool.n_rows} rows labelled, {self.strategy})"
+
+
+def _model_of(model: Any) -> Any:
+    inside = getattr(model, "model_", model)
+    if not hasattr(inside, "learn") or not hasattr(inside, "classes"):
+        raise ParameterError(
+            f"{type(model).__name__} is no fitted model that can learn and forget rows",
+            fix="fit it first, or start without labels: ActiveLearner.over(pool, target=..., classes=...)",
+        )
+    return inside

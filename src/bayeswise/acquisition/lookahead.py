@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from bayeswise.acquisition.beliefs import Beliefs
 from bayeswise.acquisition.pool import Pool
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.tables.batch import Batch
 
 
 def least_costs(posterior: FloatArray, costs: FloatArray) -> FloatArray:
-    """(n_rows,) the expected cost of the cheapest action; costs are (n_actions, n_states)."""
+    """(n_rows,) the expected cost of the cheapest action; costs are (n_actions, n_states).
+
+    >>> least_costs(np.array([[0.9, 0.1]]), np.array([[0.0, 10.0], [1.0, 0.0]])).tolist()
+    [0.9]
+    """
     return np.asarray((posterior @ costs.T).min(axis=1))
 
 
-def expected_savings(
-    model: NaiveBayesModel, pool: Pool, candidates: IntArray, others: Batch, costs: FloatArray
-) -> FloatArray:
-    """(n_candidates,) by how much the mean expected cost of `others` would fall with the label of each candidate.
+def expected_savings(model: Any, pool: Pool, beliefs: Beliefs, candidates: IntArray, costs: FloatArray) -> FloatArray:
+    """(n_candidates,) by how much the mean expected cost of the pool would fall with the label of each candidate.
 
     sum over labels of p(label | row) times the cost after learning it; a label is one merge, nothing is fitted again.
     Both sides are the model's own opinion, so that the saving may come out below zero.
     """
-    now = float(least_costs(model.posterior(others).probability, costs).mean())
-    posterior = model.posterior(pool.batch).probability[candidates]
-    savings = np.empty(len(candidates))
+    posterior = beliefs.posterior()
+    now = float(least_costs(posterior, costs).mean())
+    believed = posterior[candidates]
+    savings = np.full(len(candidates), now)
     for k, row in enumerate(candidates.tolist()):
-        after = 0.0
         for state, label in enumerate(model.classes):
-            if posterior[k, state] > 0:
-                taught = model.learn(pool.row(row, label))
-                after += posterior[k, state] * float(
-                    least_costs(taught.posterior(others).probability, costs).mean()
-                )
-        savings[k] = now - after
+            if believed[k, state] > 0:
+                beliefs.follow(model.learn(pool.row(row, label, model.classes), threads=1), state)
+                after = float(least_costs(beliefs.posterior(), costs).mean())
+                beliefs.follow(model, state)
+                savings[k] -= believed[k, state] * after
     return savings

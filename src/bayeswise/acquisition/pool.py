@@ -2,81 +2,165 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.engines import summarise
+from bayeswise.foundation.arrays import CodeArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
+from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import UNSEEN, Batch, TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.label_types import label_type_of
 from bayeswise.tables.labels import Label, Vocabulary, label_of
-from bayeswise.tables.schema import LABELLED, Schema, Target
+from bayeswise.tables.schema import Schema, Target
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import rows_of
+
+VARIANCE_FLOOR = 0.1
+"""A class of a few rows knows little of its spread: no less than this share of the column's variance."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """All rows as one batch; the levels of its categories are declared, so that codes never move."""
+    """All rows as one batch, in the codes of its own vocabularies."""
 
     schema: Schema
-    classes: Vocabulary
     batch: Batch
 
     @classmethod
     def of(cls, table: Any, target: str, classes: Sequence[Any], **wishes: Any) -> Pool:
-        """From any table; a column of the target's name is not looked at."""
+        """From any table, its levels declared; a column of the target's name is not looked at."""
         source = open_source(table)
         hidden = [column.name for column in source.columns if column.name == target]
         found = infer_schema(source, None, **{**wishes, "ignore": [*wishes.get("ignore", ()), *hidden]})
         bare = Schema(tuple(column for column in found.columns if column.name != target))
-        first = list(Encoder(bare, learning=True, with_target=False, batch_rows=None).batches(source))
-        if not first:
-            raise ParameterError("the pool has no rows", fix="give rows to choose from")
-        levels = {name: Vocabulary.of(first[-1].vocabularies[c]) for c, name in enumerate(bare.categories)}
+        batch = _encoded(bare, source)
+        levels = {name: Vocabulary.of(batch.vocabularies[c]) for c, name in enumerate(bare.categories)}
         columns = tuple(
-            replace(column, levels=levels[column.name]) if column.kind in LABELLED else column
+            replace(column, levels=levels[column.name]) if levels.get(column.name) else column
             for column in bare.columns
         )
-        known = Vocabulary([label_of(label) for label in classes])
-        if len(known) < 2:
-            raise ParameterError("a learner tells at least two classes apart", fix="name all classes")
-        schema = Schema(columns, Target(target, label_type_of(known), known))
-        encoder = Encoder(Schema(columns), learning=False, vocabularies=levels, batch_rows=None)
-        return cls(schema, known, _joined(list(encoder.batches(source))))
+        return cls(_with_classes(Schema(columns), target, classes), _in_codes_of(batch, bare, levels))
 
-    def row(self, index: int, label: Label) -> Batch:
+    @classmethod
+    def seen_by(cls, model: Any, table: Any) -> Pool:
+        """From any table, for a model that is fitted: its columns, and levels that it may not know yet."""
+        bare = replace(model.schema, target=None, weight=None)
+        return cls(model.schema, _encoded(bare, open_source(table), getattr(model, "vocabularies", {})))
+
+    def with_classes(self, classes: Sequence[Any]) -> Pool:
+        """The same rows for other classes."""
+        target = self.schema.target
+        return replace(self, schema=_with_classes(self.schema, target.name if target else "", classes))
+
+    def subset(self, rows: IntArray) -> Pool:
+        """Some of the rows."""
+        return replace(self, batch=_taken(self.batch, rows))
+
+    @property
+    def n_rows(self) -> int:
+        return self.batch.n_rows
+
+    def row(self, index: int, label: Label, classes: Sequence[Label]) -> Batch:
         """One row with its label."""
-        one = rows_of(self.batch, slice(index, index + 1))
-        code = self.classes.code(label)
-        return replace(one, groups=np.array([code], dtype=np.int32), group_labels=self.classes)
+        return self.rows([index], [label], classes)
 
-    def empty_model(self, *, average: bool = False, families: Any = "auto") -> NaiveBayesModel:
+    def rows(self, indices: Sequence[int], labels: Sequence[Label], classes: Sequence[Label]) -> Batch:
+        """Some rows with their labels."""
+        known = Vocabulary(classes)
+        if len(indices) == 1:
+            some = rows_of(self.batch, slice(indices[0], indices[0] + 1))
+        else:
+            some = _taken(self.batch, np.asarray(indices, dtype=np.int64))
+        return replace(some, groups=known.encode(labels), group_labels=known)
+
+    def for_model(self, model: Any) -> Batch:
+        """The rows in the codes of the model; levels that it has not learned are unseen."""
+        return _in_codes_of(self.batch, self.schema, getattr(model, "vocabularies", {}))
+
+    def empty_model(
+        self, *, average: bool = False, families: Any = "auto", variance_floor: float = VARIANCE_FLOOR
+    ) -> NaiveBayesModel:
         """The model of no rows: every class is as probable as the others."""
         factors = factors_for(self.schema, families)
         statistics = summarise([], self.schema, request_of(factors, self.schema)).statistics
-        model = NaiveBayesModel(self.schema, NaiveBayesSettings(prior_smoothing=1.0), statistics, factors)
-        found: NaiveBayesModel | AveragedNaiveBayesModel = averaged(model) if average else model
-        return found
+        settings = NaiveBayesSettings(prior_smoothing=1.0, variance_floor=variance_floor)
+        model = NaiveBayesModel(self.schema, settings, statistics, factors)
+        return averaged(model) if average else model
+
+
+def _with_classes(schema: Schema, target: str, classes: Sequence[Any]) -> Schema:
+    known = Vocabulary([label_of(label) for label in classes])
+    if len(known) < 2:
+        raise ParameterError("a learner tells at least two classes apart", fix="name all classes")
+    return replace(schema, target=Target(target, label_type_of(known), known))
+
+
+def _encoded(schema: Schema, source: Any, vocabularies: Any = None) -> Batch:
+    encoder = Encoder(
+        schema,
+        learning=True,
+        with_target=False,
+        batch_rows=None,
+        vocabularies=dict(vocabularies or {}),
+        check_strays=False,
+    )
+    parts = list(encoder.batches(source))
+    if not parts or not sum(part.n_rows for part in parts):
+        raise ParameterError("the pool has no rows", fix="give rows to choose from")
+    return _joined(parts)
 
 
 def _joined(parts: list[Batch]) -> Batch:
+    """Codes only grow from part to part, so that the vocabularies of the last one name all of them."""
     if len(parts) == 1:
         return parts[0]
     if parts[0].texts:
         raise ParameterError("a pool of texts must be one piece", fix="give the rows as one frame")
     return replace(
-        parts[0],
+        parts[-1],
         n_rows=sum(part.n_rows for part in parts),
         values=np.concatenate([part.values for part in parts]),
         codes=np.concatenate([part.codes for part in parts]),
     )
+
+
+def _taken(batch: Batch, rows: IntArray) -> Batch:
+    texts = tuple(replace(block, counts=block.counts[rows]) for block in batch.texts)
+    return replace(batch, n_rows=len(rows), values=batch.values[rows], codes=batch.codes[rows], texts=texts)
+
+
+def _in_codes_of(batch: Batch, schema: Schema, known: Mapping[str, Vocabulary]) -> Batch:
+    """The batch as it is where the vocabularies are the same ones."""
+    texts = tuple(
+        _with_words(block, known.get(name)) for block, name in zip(batch.texts, schema.texts, strict=True)
+    )
+    names = schema.categories
+    pairs = [(mine, known.get(name, mine)) for mine, name in zip(batch.vocabularies, names, strict=True)]
+    if all(mine == theirs for mine, theirs in pairs):
+        return replace(batch, texts=texts) if texts else batch
+    codes = np.empty_like(batch.codes)
+    for c, (mine, theirs) in enumerate(pairs):
+        codes[:, c] = _recoded(batch.codes[:, c], mine, theirs)
+    return replace(batch, codes=codes, vocabularies=tuple(theirs for _, theirs in pairs), texts=texts)
+
+
+def _recoded(codes: CodeArray, mine: Vocabulary, theirs: Vocabulary) -> CodeArray:
+    positions = mine.positions_in(theirs).astype(np.int32)
+    positions[positions < 0] = UNSEEN
+    return np.where(codes >= 0, np.append(positions, 0)[codes], codes).astype(np.int32)
+
+
+def _with_words(block: TextBlock, words: Vocabulary | None) -> TextBlock:
+    """The counts of the words that are known."""
+    if words is None or words == block.vocabulary:
+        return block
+    return TextBlock(block.counts[:, words.positions_in(block.vocabulary)], words)

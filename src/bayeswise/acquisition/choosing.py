@@ -1,0 +1,97 @@
+"""Which open rows to ask for, and how probable it was that just these were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.acquisition.beliefs import Beliefs
+from bayeswise.acquisition.likeness import Likeness, diverse
+from bayeswise.acquisition.lookahead import expected_savings, least_costs
+from bayeswise.acquisition.pool import Pool
+from bayeswise.acquisition.queries import Query, asking_action, savings_of_asking
+from bayeswise.acquisition.strategies import UNCERTAINTY, entropy, may_be_best
+from bayeswise.decisions.costs import Costs
+from bayeswise.foundation.arrays import FloatArray, IntArray
+
+STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
+_CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Scores the rows of a pool by one strategy."""
+
+    model: Any
+    pool: Pool
+    beliefs: Beliefs
+    likeness: Likeness
+    costs: Costs
+    strategy: str
+    n_candidates: int
+
+    def queries(
+        self, rows: IntArray, n: int, differing: bool, random_share: float, coins: Iterable[np.random.Generator]
+    ) -> list[Query]:
+        """At most n of the open rows; a random share of them is drawn from all that are left."""
+        ranked, scores = self._ranked(rows, min(n, len(rows)), differing)
+        share = 1.0 if self.strategy == "random" else random_share
+        score_of = dict(zip(ranked, scores, strict=True))
+        chosen: list[Query] = []
+        left = rows
+        for coin, _ in zip(coins, range(min(n, len(rows))), strict=False):
+            best = next((row for row in ranked if all(query.row != row for query in chosen)), int(left[0]))
+            lucky = share > 0 and coin.random() < share
+            row = int(left[coin.integers(len(left))]) if lucky else best
+            chance = share / len(left) + (1.0 - share) * (row == best)
+            why = "random" if lucky else self.strategy
+            chosen.append(self._query(row, score_of.get(row, float("nan")), why, chance, len(left)))
+            left = left[left != row] if n > 1 else left
+        return chosen
+
+    def _query(self, row: int, score: float, strategy: str, chance: float, n_open: int) -> Query:
+        posterior = self.beliefs.posterior(np.array([row]))[0].tolist()
+        return Query(row, score, dict(zip(self.model.classes, posterior, strict=True)), strategy, chance, n_open)
+
+    def _ranked(self, rows: IntArray, n: int, differing: bool) -> tuple[list[int], list[float]]:
+        """n rows, best first, and their scores."""
+        if self.strategy == "random":
+            return [], []
+        rows, scores = self._best_one(rows) if n == 1 and self.strategy in UNCERTAINTY else self.scored(rows)
+        if n == 1:
+            best = int(np.argmax(scores))
+            return [int(rows[best])], [float(scores[best])]
+        order = np.argsort(-scores, kind="stable")
+        if differing:
+            order = order[: _CANDIDATES_OF_A_BATCH * n]
+            order = order[diverse(scores[order], rows[order], n, self.likeness)]
+        return rows[order[:n]].tolist(), scores[order[:n]].tolist()
+
+    def scored(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """How much the label of each row is wanted; for the lookahead, of the most costly rows only."""
+        if self.strategy in UNCERTAINTY:
+            return rows, UNCERTAINTY[self.strategy](self.beliefs.posterior(rows))
+        if self.strategy == "density-weighted":
+            return rows, entropy(self.beliefs.posterior(rows)) * self.likeness.density[rows]
+        table = self.costs.table
+        if self.strategy == "ask":
+            return rows, savings_of_asking(self.beliefs.posterior(rows) @ table.T, asking_action(self.costs))[0]
+        costly = np.argsort(-least_costs(self.beliefs.posterior(rows), table), kind="stable")[: self.n_candidates]
+        candidates = rows[costly]
+        return candidates, expected_savings(self.model, self.pool, self.beliefs, candidates, table)
+
+    def _best_one(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """The rows among which the best one is, with their scores; the others need no exponential."""
+        lead = self.beliefs.leads()
+        if lead is None:
+            return self.scored(rows)
+        score = UNCERTAINTY[self.strategy]
+        lead = lead if len(rows) == len(lead) else lead[rows]
+        first = rows[[np.argmin(lead)]]
+        least = float(score(self.beliefs.posterior(first))[0])
+        near = rows[may_be_best(lead, score, least, len(self.model.classes))]
+        near = near if len(near) else first
+        return near, score(self.beliefs.posterior(near))

@@ -1,0 +1,100 @@
+"""What decisions cost on a pool, measured on the labels that were asked for, though they are no random sample.
+
+A query draws its row with a probability that is known: 1 - share + share / n for the best of n open rows, share / n for
+each other. At each step
+
+    R_m = (sum of the costs of the rows labelled before + cost of this row / its probability) / N
+
+is an unbiased estimate of the mean cost of all N rows, whatever the strategy; the steps are averaged with the weights
+1 / (n (n - 1)), which give the exact mean once every row is labelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.labels import Label
+
+Z = 1.959963984540054  # of 95 %
+
+
+@dataclass(frozen=True)
+class Step:
+    """A row that was shown: its label (None: not known), how probable it was to be shown, and among how many rows.
+
+    A row that was not drawn has no chance: its label was chosen by somebody.
+    """
+
+    row: int
+    label: Label | None
+    chance: float | None
+    n_open: int
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The mean cost of a row of the pool, its interval of 95 %, and the naive mean over the asked rows beside it."""
+
+    mean: float
+    low: float
+    high: float
+    naive: float
+    n_labels: int
+    effective: float  # as many rows drawn at random would tell as much
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def weights_of(steps: Sequence[Step], n_rows: int) -> FloatArray:
+    """(n_steps,) what the cost of each row counts, so that the sum is the mean cost of all rows.
+
+    >>> weights_of([Step(4, "a", 0.5, 10), Step(7, "b", 1 / 9, 9)], n_rows=10).round(4).tolist()
+    [0.1444, 0.5]
+    """
+    drawn = np.array([step.chance is not None for step in steps])
+    n_open = np.array([step.n_open for step in steps], dtype=np.float64)
+    chance = np.array([1.0 if step.chance is None else step.chance for step in steps])
+    if n_open[drawn].min(initial=2.0) < 2:  # the last row was drawn: every cost is known
+        return np.full(len(steps), 1.0 / n_rows)
+    share = np.where(drawn, 1.0 / (n_open * np.maximum(n_open - 1.0, 1.0)), 0.0)
+    share /= share.sum()
+    later = share.sum() - np.cumsum(share)
+    return np.asarray((share / chance + later) / n_rows)
+
+
+def estimated(steps: Sequence[Step], costs: FloatArray, n_rows: int, least: float, most: float) -> Risk:
+    """The risk from the cost of each step's row (NaN where the label is not known); costs lie within least and most.
+
+    Rows whose label nobody knew are left out of the mean. The interval is Wilson's for the range of the costs and
+    the effective number of rows: it is wide after a few labels, also when none of them cost anything.
+    """
+    known = ~np.isnan(costs)
+    if not any(step.chance is not None for step in steps) or not known.any():
+        raise ParameterError("no row was drawn yet", fix="ask with `query` and teach its answer first")
+    if any(step.chance == 1.0 and step.n_open > 1 for step in steps):
+        raise ParameterError(
+            "rows that were asked for without chance say nothing of the others",
+            fix="give random_share=0.1 from the start",
+        )
+    weight = weights_of(steps, n_rows)
+    share = weight[known].sum() / weight.sum()  # of the rows whose label can be known
+    mean = float((weight[known] * costs[known]).sum() / share)
+    effective = float(weight[known].sum() ** 2 / (weight[known] ** 2).sum())
+    low, high = _wilson(mean, effective, least, most)
+    return Risk(min(max(mean, least), most), low, high, float(costs[known].mean()), int(known.sum()), effective)
+
+
+def _wilson(mean: float, n: float, least: float, most: float) -> tuple[float, float]:
+    if most <= least:
+        return least, most
+    p = min(max((mean - least) / (most - least), 0.0), 1.0)
+    centre = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
+    scale = most - least
+    return least + scale * max(0.0, float(centre - half)), least + scale * min(1.0, float(centre + half))
