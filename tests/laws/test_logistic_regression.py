@@ -75,4 +75,4 @@ def test_the_account_adds_up_to_the_posterior() -> None:
     model = bw.LogisticRegression().fit(X, y)
     account = model.explain(X[:1])
     assert np.allclose(account.posterior, model.predict_proba(X[:1])[0], rtol=1e-12)
-    assert np.allclose(account.contributions[1].log_likelihood, model.coef_[:, 1] * X[0, 1])
+    assert np.allclose(account.contributions[1].log_likelihood, model.coef_[:, 1] * (X[0, 1] - X[:, 1].mean()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scipy.sparse import issparse
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.estimators.naive_bayes import NaiveBayes
 from bayeswise.foundation.arrays import FloatArray
@@ -62,8 +62,8 @@ class AveragedNaiveBayes(NaiveBayes):
     @property
     def relevance_(self) -> dict[str, float]:
         """p(column relevant | rows), by column."""
-        check_is_fitted(self)
-        return self.model_.relevance
+        relevance: dict[str, float] = self._model.relevance
+        return relevance
 
     def _settings(self) -> AveragedSettings:
         return AveragedSettings(
@@ -73,7 +73,7 @@ class AveragedNaiveBayes(NaiveBayes):
             relevance=self.relevance,
         )
 
-    def _empty_model(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
+    def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
         return AveragedNaiveBayesModel(schema, self._settings(), empty, factors)
 
     def _factors(self, X: Any, schema: Schema, labels: Any, weights: FloatArray | None) -> tuple[Factor, ...]:
@@ -82,15 +82,13 @@ class AveragedNaiveBayes(NaiveBayes):
             refuse_unless_averageable(factor)
         return factors
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
-        from scipy.sparse import issparse
-
+    def _checked(self, X: Any, *, reset: bool) -> Any:
         if issparse(X):
             raise ParameterError(
                 "a sparse matrix is read as word counts, which cannot be averaged over structures",
                 fix="give X.toarray(), or use NaiveBayes",
             )
-        return super()._rows(X, y, sample_weight, reset=reset)
+        return super()._checked(X, reset=reset)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

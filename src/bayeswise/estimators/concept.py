@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bayeswise.estimators import features
-from bayeswise.estimators.naive_bayes import as_array, labels_of
+from bayeswise.estimators.targets import as_array, labels_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.hypotheses.concepts import WAYS, ConceptModel, concept_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
 from bayeswise.engines.ranges import over_ranges
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.estimators.targets import Labels
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
@@ -27,14 +28,6 @@ from bayeswise.tables.schema import Column, Schema, Target
 from bayeswise.tables.source import Source, open_source
 
 WORDS = "words"
-
-
-@dataclass(frozen=True)
-class Labels:
-    """y as codes into classes that stand in canonical order."""
-
-    codes: CodeArray  # (n_rows,)
-    classes: Vocabulary
 
 
 def is_frame(X: Any) -> bool:

@@ -8,28 +8,23 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bayeswise.estimators.regression_rows import (
-    batches_of,
-    checked_columns,
-    checked_row_weights,
-    checked_target,
-    complete_rows,
-    matrix_of,
-    present,
-    schema_for,
-    tell_dependent,
-)
+from bayeswise.estimators import features
+from bayeswise.estimators.face import Face
+from bayeswise.estimators.regression_rows import batches_of, checked_columns, present, schema_for
+from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
-from bayeswise.models.regression.glm import IteratedModel, fit_iterated
+from bayeswise.models.regression.design import Design
+from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
+from bayeswise.models.regression.learning import tell_dependent
 from bayeswise.models.regression.left_out import leave_one_out
-from bayeswise.models.regression.linear import LinearModel, moments_of
+from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.statistics.regression import RegressionMoments
@@ -40,7 +35,7 @@ def _has_moments(estimator: LinearRegression) -> bool:
     return estimator.likelihood == "gaussian"
 
 
-class LinearRegression(RegressorMixin, BaseEstimator):
+class LinearRegression(RegressorMixin, Face):
     """y = w0 + w . x + noise: the likelihood chooses the loss, the prior the regulariser.
 
     likelihood   "gaussian": squares; "student-t", "laplace": robust; "poisson", "exponential": E[y] = exp(w0 + w . x)
@@ -96,12 +91,16 @@ class LinearRegression(RegressorMixin, BaseEstimator):
         """Learn from scratch."""
         settings = self._settings()
         X, target, weights = self._rows(X, y, sample_weight, reset=True)
-        schema = schema_for(X, self.missing, self._wishes())
+        refuse_outside(target if weights is None else np.where(weights > 0, target, 1.0), settings.likelihood, "y")
+        X, target, weights = present(X, target, weights)
+        schema = schema_for(X, self._wishes())
         if settings.likelihood == "gaussian":
-            self.model_ = LinearModel(schema, settings, self._moments(schema, X, target, weights))
-            tell_dependent(self.model_.dependent if len(self.model_.weights) else ())
+            self.model_ = self._moments_of(schema, settings, X, target, weights)
+            tell_dependent(self.model_, stacklevel=3)
             return self
-        self.model_ = self._iterated(schema, settings, X, target, weights)
+        design = Design.of(schema, features.batches(schema, X, None, weights), settings.missing)
+        known = design.of_rows(target)
+        self.model_ = fit_iterated(design.features, design.matrix, known, design.weights, settings)
         if not self.model_.certificate.converged:
             warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
         return self
@@ -122,43 +121,27 @@ class LinearRegression(RegressorMixin, BaseEstimator):
     @available_if(_has_moments)  # type: ignore[untyped-decorator]
     def merge(self, other: LinearRegression) -> LinearRegression:
         """A new estimator that has learned the rows of both."""
-        check_is_fitted(self)
-        check_is_fitted(other)
-        both = LinearRegression(**self.get_params(deep=False))
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(both, name, getattr(self, name))
-        if not isinstance(other.model_, LinearModel):
+        if not isinstance(other._model, LinearModel):
             raise NotMergedError(f"{other!r} keeps no moments", fix="merge models of a gaussian likelihood")
-        both.model_ = self._moments_model().merge(other.model_)
-        return both
+        self._moments_model()
+        return self._merged_with(other)
 
     # -- answering --------------------------------------------------------------------------------------------
     def predict(self, X: Any) -> FloatArray:
         """(n_rows,) E[y | row], the integral of y p(y | row)."""
-        return np.concatenate([self.model_.predict(batch, first) for first, batch in self._batches(X)])
+        return np.asarray(self._over(X, lambda batch: self.model_.predict(batch)))
 
     def predict_distribution(self, X: Any) -> Predictive:
         """p(y | row) of each row: mean, stddev, quantile, cdf, sample. A student-t where the noise is Gaussian."""
-        parts = [self.model_.predictive(batch, first) for first, batch in self._batches(X)]
-        location, scale = (np.concatenate([getattr(part, name) for part in parts]) for name in ("location", "scale"))
-        return Predictive(parts[0].kind, location, scale, parts[0].freedom)
+        return Predictive.joined([self.model_.predictive_of(batch) for batch in self._batches(X)])
 
     @available_if(_has_moments)  # type: ignore[untyped-decorator]
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Predictive:
         """The distribution of each learned row's target under the model that never saw the row."""
-        check_is_fitted(self)
-        X, target, weights = self._rows(X, y, sample_weight, reset=False)
         model = self._moments_model()
-        known = model.features.vocabularies
-        parts = [
-            leave_one_out(model, batch, target[rows])
-            for rows, batch in batches_of(model.schema, X, weights, vocabularies=known)
-        ]
-        location, scale, freedom = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("location", "scale", "freedom")
-        )
-        return Predictive("student-t", location, scale, freedom)
+        X, target, weights = self._rows(X, y, sample_weight, reset=False)
+        rows = batches_of(model.schema, X, weights, model.vocabularies)
+        return Predictive.joined([leave_one_out(model, batch, target[part]) for part, batch in rows])
 
     @property
     def coef_(self) -> FloatArray:
@@ -175,19 +158,8 @@ class LinearRegression(RegressorMixin, BaseEstimator):
         """The weights by (column, level); the level is None for a number."""
         return self.model_.features.by_name(self.model_.weights)
 
-    def save(self, path: Any) -> None:
-        """Write the model file."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
         tags.target_tags.positive_only = self.likelihood in ("poisson", "exponential")
         return tags
 
@@ -203,47 +175,33 @@ class LinearRegression(RegressorMixin, BaseEstimator):
             self.missing,
         )
 
-    def _wishes(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("kinds", "levels") if getattr(self, name) is not None}
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        return checked_columns(self, X, reset=reset)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, FloatArray, FloatArray | None]:
-        X = checked_columns(self, X, reset=reset)
-        target = checked_target(y)
-        return X, target, checked_row_weights(X, target, sample_weight)
+        X = self._checked(X, reset=reset)
+        target = number_column(y)
+        check_consistent_length(X, target)
+        return X, target, row_weights(X, sample_weight)
 
     def _moments_model(self) -> LinearModel:
+        check_is_fitted(self)
         if not isinstance(self.model_, LinearModel):
             raise FitError("the model keeps no moments", fix="fit with likelihood='gaussian'")
         return self.model_
 
-    def _moments(self, schema: Schema, X: Any, target: FloatArray, weights: FloatArray | None) -> RegressionMoments:
-        X, target, weights = present(X, target, weights)
-        found: RegressionMoments | None = None
-        for rows, batch in batches_of(schema, X, weights):
-            part = moments_of(schema, batch, target[rows], missing=self.missing, first_row=rows.start)
-            found = part if found is None else found.merge(part)
+    def _moments_of(
+        self, schema: Schema, settings: LinearSettings, X: Any, target: FloatArray, weights: FloatArray | None
+    ) -> LinearModel:
+        rows = ((batch, target[part]) for part, batch in batches_of(schema, X, weights))
+        found = LinearModel.of_rows(schema, settings, rows)
         if found is None:
             raise FitError("X has no rows", fix="give at least one")
         return found
 
     def _changed_by(self, change: Any, X: Any, y: Any, sample_weight: Any) -> Self:
-        X, target, weights = self._rows(X, y, sample_weight, reset=False)
+        X, target, weights = present(*self._rows(X, y, sample_weight, reset=False))
         model = self._moments_model()
-        rows = self._moments(model.schema, X, target, weights)
-        self.model_ = replace(model, settings=self._settings(), statistics=change(model.statistics, rows))
+        rows = self._moments_of(model.schema, self._settings(), X, target, weights)
+        self.model_ = replace(rows, statistics=change(model.statistics, rows.statistics))
         return self
-
-    def _iterated(
-        self, schema: Schema, settings: LinearSettings, X: Any, target: FloatArray, weights: FloatArray | None
-    ) -> IteratedModel:
-        X, target, weights = present(X, target, weights)
-        features, matrix = matrix_of(schema, X, weights)
-        matrix, target, weights = complete_rows(features, matrix, target, weights, self.missing)
-        return fit_iterated(features, matrix, target, weights, settings)
-
-    def _batches(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X = checked_columns(self, X, reset=False)
-        model = self.model_
-        for rows, batch in batches_of(model.schema, X, vocabularies=model.features.vocabularies):
-            yield rows.start, batch

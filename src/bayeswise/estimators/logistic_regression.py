@@ -7,30 +7,18 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bayeswise.estimators.naive_bayes import as_array, labels_of
-from bayeswise.estimators.regression_rows import (
-    batches_of,
-    checked_columns,
-    checked_row_weights,
-    complete_rows,
-    matrix_of,
-    present,
-    schema_for,
-)
+from bayeswise.estimators import features
+from bayeswise.estimators.face import ClassifierFace
+from bayeswise.estimators.regression_rows import checked_columns, present, schema_for
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.models.regression.learning import fitted_logistic
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.logistic_fit import fit_logistic
 from bayeswise.models.regression.settings import LogisticSettings
 
 
-class LogisticRegression(ClassifierMixin, BaseEstimator):
+class LogisticRegression(ClassifierFace):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
     prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `freedom` degrees; not of the intercept
@@ -88,54 +76,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch."""
         settings = self._settings()
-        if y is None:
-            raise ParameterError("requires y to be passed, but the target y is None", fix="give a class for each row")
-        X = checked_columns(self, X, reset=True)
-        values = column_or_1d(y, warn=True)
-        check_classification_targets(values)
-        X, values, weights = present(X, values, checked_row_weights(X, values, sample_weight))
-        schema = schema_for(X, self.missing, self._wishes())
-        features, matrix = matrix_of(schema, X, weights)
-        matrix, values, weights = complete_rows(features, matrix, values, weights, self.missing)
-        self._dtype_of_y = values.dtype
-        labels = labels_of(values)
-        if len(labels.classes) < 2:
-            self.model_ = LogisticModel.of_one_class(features, labels.classes, settings)
-            return self
-        fit = fit_logistic(features, matrix, labels.codes, len(labels.classes), weights, settings)
-        self.model_ = LogisticModel.of(features, labels.classes, settings, fit)
-        if not fit.certificate.converged:
-            warnings.warn(str(fit.certificate), ConvergenceWarning, stacklevel=2)
+        X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        X, codes, weights = present(X, labels.codes, weights)
+        schema = schema_for(X, self._wishes())
+        rows = features.batches(schema, X, None, weights)
+        self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
+        if not self.model_.certificate.converged:
+            warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
         return self
 
     # -- answering --------------------------------------------------------------------------------------------
-    @property
-    def classes_(self) -> Any:
-        """The classes, in the order of the columns of `predict_proba`."""
-        return as_array(self.model_.classes, self._dtype_of_y)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """(n_rows, n_classes) the posterior."""
-        return np.concatenate([self.model_.probability(batch, first) for first, batch in self._batches(X)])
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """(n_rows, n_classes) the logarithm of the posterior, exact in the tails."""
-        return np.concatenate([self.model_.log_probability(batch, first) for first, batch in self._batches(X)])
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class; the first one of `classes_` where several are."""
-        best = [np.argmax(self.model_.log_relative(batch, first), axis=1) for first, batch in self._batches(X)]
-        return self.classes_[np.concatenate(best)]
-
     def decision_function(self, X: Any) -> FloatArray:
         """The log-odds of the second class for two classes, otherwise (n_rows, n_classes) the scores; not moderated."""
-        scores = np.concatenate([self.model_.scores(batch, first) for first, batch in self._batches(X)])
+        scores = self._over(X, lambda batch: self.model_.scores(batch))
         return np.asarray(scores[:, 1]) if scores.shape[1] == 2 else scores
-
-    def explain(self, X: Any) -> Any:
-        """The account of one row: the intercept, w x of each column, the posterior."""
-        ((_, batch),) = self._batches(X)
-        return self.model_.explain(batch)
 
     @property
     def coef_(self) -> FloatArray:
@@ -169,21 +123,6 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """The scale of the prior that is in force."""
         return self.model_.scale
 
-    def save(self, path: Any) -> None:
-        """Write the model file."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self) -> LogisticSettings:
         return LogisticSettings(
@@ -198,16 +137,5 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             self.max_iter,
         )
 
-    def _wishes(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("kinds", "levels") if getattr(self, name) is not None}
-
-    def _batches(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X = checked_columns(self, X, reset=False)
-        model = self.model_
-        found = False
-        for rows, batch in batches_of(model.schema, X, vocabularies=model.features.vocabularies):
-            found = True
-            yield rows.start, batch
-        if not found:
-            raise FitError("X has no rows", fix="give at least one")
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        return checked_columns(self, X, reset=reset)

@@ -1,10 +1,9 @@
-"""What every classifier over a table does alike: encode rows, learn, forget, merge, answer."""
+"""What every classifier that is a function of exact statistics does alike: learn, forget, merge."""
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -15,9 +14,8 @@ from bayeswise.engines import Request, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, NotMergedError
 from bayeswise.foundation.logspace import log
-from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.posteriors.states import find_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
@@ -28,7 +26,7 @@ from bayeswise.tables.source import open_source
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(ProbabilityModel):
     """A frozen value (schema, settings, statistics): `learn`, `forget`, `merge` and `changed` give new ones."""
 
     schema: Schema
@@ -41,16 +39,8 @@ class Classifier:
         """What the model needs of rows."""
 
     @abstractmethod
-    def log_relative(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_states) the log joint up to a number for each row."""
-
-    @abstractmethod
     def log_joint(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) log p(state) + log p(row | state)."""
-
-    @abstractmethod
-    def probability(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_states) the posterior of encoded rows."""
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property
@@ -75,10 +65,6 @@ class Classifier:
             return np.broadcast_to(log(prior_by_state(given, self.classes)), class_weight.shape)
         return np.asarray(log(class_weight) - log(class_weight.sum(axis=-1, keepdims=True)))
 
-    def state(self, label: Any) -> int:
-        """The position of a class."""
-        return find_state(label, self.classes)
-
     def __repr__(self) -> str:
         shares = ", ".join(f"{c!r}: {w:g}" for c, w in zip(self.classes[:6], self.class_weight, strict=False))
         more = f", ... {len(self.classes) - 6} more" if len(self.classes) > 6 else ""
@@ -86,29 +72,8 @@ class Classifier:
         inside = f"{target}: {{{shares}{more}}}, {len(self.schema.used)} columns, {self.settings}"
         return f"{type(self).__name__}({inside})"
 
-    # -- what it says about rows ------------------------------------------------------------------------------
-    def predict_proba(self, table: Any) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row, states in the order of `classes`."""
-        return self.over(table, self.probability, (len(self.classes),))
-
-    def predict_log_proba(self, table: Any) -> FloatArray:
-        """(n_rows, n_states) the logarithm of the posterior, exact in the tails."""
-        return self.over(table, lambda batch: log_posterior(self.log_relative(batch)), (len(self.classes),))
-
-    def predict(self, table: Any) -> list[Label]:
-        """The most probable state of each row; the first one of `classes` where several are."""
-        best = self.over(table, lambda batch: np.argmax(self.log_relative(batch), axis=1), ())
-        return [self.classes[int(state)] for state in best]
-
-    def log_odds(self, table: Any, state: Any, against: Any) -> FloatArray:
-        """(n_rows,) log p(state | row) - log p(against | row), without leaving log space."""
-        one, other = self.state(state), self.state(against)
-
-        def odds(batch: Batch) -> FloatArray:
-            relative = self.log_relative(batch)
-            return np.asarray(relative[:, one] - relative[:, other])
-
-        return self.over(table, odds, ())
+    def warn(self) -> None:
+        """Warnings about what the rows do not determine."""
 
     # -- rows come and go -------------------------------------------------------------------------------------
     def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
@@ -139,19 +104,7 @@ class Classifier:
         """The same rows under other beliefs; no second pass."""
         return replace(self, settings=self.settings.changed(**settings))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file: whole or not at all, the same bytes for the same model."""
-        from bayeswise.models.files import save_model
-
-        save_model(self, path)
-
     # -- encoding ---------------------------------------------------------------------------------------------
-    def batches(self, table: Any) -> Iterator[Batch]:
-        """A table to be predicted, encoded; a batch passes as it is."""
-        if isinstance(table, Batch):
-            return iter([table])
-        return Encoder(self.schema, learning=False).batches(open_source(table))
-
     def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:
         """Rows with their target, encoded; a batch passes as it is."""
         if isinstance(table, Batch):
@@ -167,13 +120,6 @@ class Classifier:
         if (groups < 0).any():
             raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
         return groups
-
-    def over(self, table: Any, answer: Callable[[Batch], Any], shape: tuple[int, ...]) -> FloatArray:
-        """The answers to all batches of a table, one below the other."""
-        parts = [answer(batch) for batch in self.batches(table)]
-        if len(parts) == 1:
-            return np.asarray(parts[0])
-        return np.concatenate(parts) if parts else np.zeros((0, *shape))
 
     def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
         rows = self.learned(table, targets, weights, check)

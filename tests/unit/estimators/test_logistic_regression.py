@@ -137,6 +137,6 @@ def test_a_saved_model_answers_the_same(tmp_path: Path) -> None:
     model = bw.LogisticRegression(moderated=True).fit(X, y)
     model.save(tmp_path / "m.bayes")
     again = bw.load(tmp_path / "m.bayes")
-    [batch] = [batch for _, batch in model._batches(X)]
+    [batch] = model._batches(X)
     assert np.array_equal(again.probability(batch), model.predict_proba(X))
     assert again.certificate == model.certificate_

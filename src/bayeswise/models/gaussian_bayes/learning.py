@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayeswise.engines import summarise
-from bayeswise.foundation.errors import KindError, ParameterError, SchemaError
+from bayeswise.foundation.errors import KindError, SchemaError
+from bayeswise.models.from_table import divided, schema_for, swept
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import open_source
-
-_SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
+from bayeswise.tables.sweep import Report
 
 
 def fit(
@@ -35,24 +32,28 @@ def fit(
     >>> fit(rows, target="y", covariance="shared").regions()
     Regions(height: 'a' | 1.9 | 'b')
     """
-    about_columns = {name: wishes.pop(name) for name in _SCHEMA_WORDS if name in wishes}
-    settings = GaussianBayesSettings().changed(**wishes)
+    return learned(table, target, schema=schema, threads=threads, progress=progress, **wishes)[0]
+
+
+def learned(
+    table: Any,
+    target: str,
+    *,
+    schema: Schema | None = None,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    **wishes: Any,
+) -> tuple[GaussianBayesModel, Report]:
+    """What `fit` learns, and what it met on its way: strays, rows without a target."""
+    about_columns, beliefs = divided(wishes)
+    settings = GaussianBayesSettings().changed(**beliefs)
     source = open_source(table)
-    if schema is None:
-        schema = infer_schema(source, target, **about_columns)
-    elif about_columns:
-        raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
+    schema = schema_for(source, target, schema, about_columns)
     refuse_other_kinds(schema)
-    found = summarise(
-        Encoder(schema, learning=True).batches(source), schema, request_of(schema), threads=threads, progress=progress
-    )
-    if found.n_rows == 0:
-        raise SchemaError(
-            f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
-        )
-    model = GaussianBayesModel(schema, settings, found.statistics)
+    found, report = swept(source, schema, request_of(schema), threads, progress)
+    model = GaussianBayesModel(schema, settings, found)
     model.warn()
-    return model
+    return model, report
 
 
 def refuse_other_kinds(schema: Schema) -> None:

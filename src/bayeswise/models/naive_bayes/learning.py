@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from bayeswise.engines import summarise
-from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.models.classifier import Classifier
+from bayeswise.models.from_table import divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import Families, factors_for
-from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings, settings_of
+from bayeswise.models.naive_bayes.settings import settings_of
 from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.profile import profile
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import Report
 
-_SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
+Model = TypeVar("Model", bound=Classifier)
 
 
 def fit(
@@ -73,28 +72,27 @@ def learned(
 
     `streaming` refuses families that keep all their values; None: where the table is a file.
     """
-    about_columns = {name: wishes.pop(name) for name in _SCHEMA_WORDS if name in wishes}
-    settings = settings_of(convention, wishes)
+    about_columns, beliefs = divided(wishes)
+    settings = settings_of(convention, beliefs)
     source = open_source(table)
-    if schema is None:
-        schema = infer_schema(source, target, **about_columns)
-    elif about_columns:
-        raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
+    schema = schema_for(source, target, schema, about_columns)
     if isinstance(families, str) and families == "select":
         families = select(source, schema).families
     factors = factors_for(schema, families, streaming=_is_file(table) if streaming is None else streaming)
-    return _swept(source, schema, settings, factors, threads, progress)
+    found, report = swept(source, schema, request_of(factors, schema), threads, progress)
+    return NaiveBayesModel(schema, settings, found, factors), report
 
 
 def learned_like(
-    model: NaiveBayesModel,
+    model: Model,
     table: Any,
     *,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> tuple[NaiveBayesModel, Report]:
+) -> tuple[Model, Report]:
     """The table under the schema, families and settings of a model, so that both can be merged."""
-    return _swept(open_source(table), model.schema, model.settings, model.factors, threads, progress)
+    found, report = swept(open_source(table), model.schema, model.request(), threads, progress)
+    return replace(model, statistics=found), report
 
 
 def _is_file(table: Any) -> bool:
@@ -102,28 +100,10 @@ def _is_file(table: Any) -> bool:
     return isinstance(first, str | os.PathLike)
 
 
-def _swept(
-    source: Source,
-    schema: Schema,
-    settings: NaiveBayesSettings,
-    factors: tuple[Factor, ...],
-    threads: int | None,
-    progress: Callable[[int], None] | None,
-) -> tuple[NaiveBayesModel, Report]:
-    encoder = Encoder(schema, learning=True)
-    request = request_of(factors, schema)
-    found = summarise(encoder.batches(source), schema, request, threads=threads, progress=progress)
-    if found.n_rows == 0:
-        target = schema.target.name if schema.target else "?"
-        raise SchemaError(
-            f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
-        )
-    return NaiveBayesModel(schema, settings, found.statistics, factors), encoder.report
-
-
 def select(table: Any, schema: Schema) -> Selection:
     """The family of each number column with the largest evidence, and why.
 
+    >>> from bayeswise.tables.inference import infer_schema
     >>> rows = [{"visits": k % 4, "y": "ab"[k % 2]} for k in range(12)]
     >>> select(rows, infer_schema(open_source(rows), "y", kinds={"visits": "number"}))
     visits: poisson: the rows are e^1.4 times as probable as under normal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -13,7 +13,7 @@ from bayeswise.engines import Request
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, NotFittedError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError
 from bayeswise.models.classifier import Classifier, as_targets
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
@@ -111,21 +111,23 @@ class NaiveBayesModel(Classifier):
 
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, for one row (a mapping by column, or a table of one row)."""
-        table = [dict(row)] if isinstance(row, Mapping) else row
-        batch = next(self.batches(table), None)
-        if batch is None or batch.n_rows != 1:
-            found = 0 if batch is None else batch.n_rows
-            raise FitError(f"explain takes one row; found {found}", fix="pick a row first")
-        shown = self._shown_values(batch)
+        batch = self.row_of(row)
         parts = []
         for factor, each in zip(self.factors, self.scores, strict=True):
             log_cells = each.by_column(batch)[0]  # (n_columns, n_states)
             for c, column in enumerate(factor.columns):
-                value, note = shown[column]
+                value, note = self.shown_cell(column, batch, *self._notes_of(column))
                 parts.append(Contribution(column, value, log_cells[c], note))
         order = {name: k for k, name in enumerate(self.schema.used)}
         parts.sort(key=lambda part: order[part.column])
         return Account(self.classes, self.log_prior, tuple(parts), self.settings.convention)
+
+    def _notes_of(self, name: str) -> tuple[str, str]:
+        """What happens to a cell that is missing, and to one that was never seen."""
+        column = self.schema[name]
+        own = name in self.schema.categories and column.missing == "level"
+        missing = "missing: a level of its own" if own else "missing: skipped"
+        return missing, "unseen: smoothed" if column.unseen == "smooth" else "unseen: skipped"
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
         """What the column could say instead: every level, or numbers across the range that was learned."""
@@ -196,39 +198,12 @@ class NaiveBayesModel(Classifier):
                 known[factor.columns[0]] = part.levels
         return known
 
-    def batches(self, table: Any) -> Iterator[Batch]:
-        """A table to be predicted, encoded; a batch passes as it is."""
-        if isinstance(table, Batch):
-            return iter([table])
-        encoder = Encoder(self.schema, learning=False, vocabularies=self.vocabularies)
-        return encoder.batches(open_source(table))
-
     def _learned_before(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
         """Rows that the model has learned, in the codes of its own vocabularies."""
         if isinstance(table, Batch):
             return iter([table])
         encoder = Encoder(self.schema, learning=True, vocabularies=dict(self.vocabularies), check_strays=False)
         return encoder.batches(open_source(table), targets=as_targets(targets), weights=weights)
-
-    def _shown_values(self, batch: Batch) -> dict[str, tuple[Any, str]]:
-        """The cells of the first row as a reader would write them, with a note where one is missing or unseen."""
-        shown: dict[str, tuple[Any, str]] = {}
-        for c, name in enumerate(self.schema.numbers):
-            value = float(batch.values[0, c])
-            shown[name] = (None, "missing: skipped") if np.isnan(value) else (value, "")
-        for c, name in enumerate(self.schema.categories):
-            shown[name] = self._shown_level(name, int(batch.codes[0, c]), batch.vocabularies[c])
-        for t, name in enumerate(self.schema.texts):
-            shown[name] = (f"{int(batch.texts[t].counts[[0]].sum())} words", "")
-        return shown
-
-    def _shown_level(self, name: str, code: int, vocabulary: Vocabulary) -> tuple[Any, str]:
-        column = self.schema[name]
-        if code >= 0:
-            return vocabulary[code], ""
-        if code == -1:
-            return None, "missing: a level of its own" if column.missing == "level" else "missing: skipped"
-        return "(unseen)", "unseen: smoothed" if column.unseen == "smooth" else "unseen: skipped"
 
 
 def _normalised(joint: FloatArray) -> Posterior:

@@ -7,16 +7,15 @@ it speaks neither for nor against; with missing="error" it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError
-from bayeswise.tables.batch import Batch
+from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, row_number
+from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.schema import Schema
 
@@ -83,6 +82,10 @@ class Features:
             first += len(known)
         return np.array(found, dtype=np.int64)
 
+    def of_column(self, name: str) -> IntArray:
+        """Where the number, or the indicators, of a column stand."""
+        return np.array([k for k, (column, _) in enumerate(self.names) if column == name], dtype=np.int64)
+
     def matrix(self, batch: Batch) -> FloatArray:
         """(n_rows, n_features); NaN where a cell is missing or unseen. The batch's own numbers if that is all."""
         if not self.schema.categories:
@@ -97,43 +100,45 @@ class Features:
             first += width
         return matrix
 
-    def refuse_missing(self, matrix: FloatArray, first_row: int = 0) -> None:
-        """An error that names the first missing or infinite cell; one pass where there is none."""
-        if np.isfinite(matrix.sum()):
-            return
-        wrong = ~np.isfinite(matrix)
-        if not wrong.any():
-            return
-        row, column = (int(k) for k in np.argwhere(wrong)[0])
-        name = self.names[column][0]
-        if np.isinf(matrix[row, column]):
-            raise NonFiniteError(
-                f"column {name!r} has an infinite value in row {first_row + row + 1}",
-                fix="leave the cell empty, or give a finite number",
-            )
-        raise MissingCellError(
-            f"column {name!r} is missing (NaN) in row {first_row + row + 1}",
-            fix="fill the cell in, or choose missing='mean'",
-        )
-
-    def filled(self, batch: Batch, mean: FloatArray, *, missing: str, first_row: int = 0) -> FloatArray:
+    def filled(self, batch: Batch, mean: FloatArray, *, missing: str) -> FloatArray:
         """The matrix without holes: means in their place, or an error."""
+        whole = refuse_holes(self.schema, batch, missing)
         matrix = self.matrix(batch)
-        if missing == "error":
-            self.refuse_missing(matrix[:, self.is_number], first_row)
-        if np.isfinite(matrix.sum()):
+        if whole and not self.schema.categories:
             return matrix
-        self.refuse_infinite(matrix, first_row)
         return np.where(np.isnan(matrix), mean, matrix)
-
-    def refuse_infinite(self, matrix: FloatArray, first_row: int = 0) -> None:
-        infinite = np.isinf(matrix)
-        if infinite.any():
-            self.refuse_missing(np.where(infinite, matrix, 0.0), first_row)
 
     def by_name(self, weights: Sequence[float] | FloatArray) -> dict[Feature, float]:
         """Weights with their names."""
         return dict(zip(self.names, np.asarray(weights, dtype=np.float64).tolist(), strict=True))
+
+
+def refuse_holes(schema: Schema, batch: Batch, missing: str) -> bool:
+    """An error that names the first infinite cell and, with missing="error", the first missing one.
+
+    True where all numbers are there.
+    """
+    whole = bool(np.isfinite(batch.values.sum()))  # one quick pass where nothing is wrong
+    if not whole:
+        infinite = np.argwhere(np.isinf(batch.values))
+        if len(infinite):
+            row, column = infinite[0].tolist()
+            raise NonFiniteError(row=batch.place(row), column=schema.numbers[column])
+        if missing == "error":
+            _refuse_first(batch, np.isnan(batch.values), schema.numbers)
+    if missing == "error" and schema.categories:
+        _refuse_first(batch, batch.codes == MISSING, schema.categories)
+    return whole
+
+
+def _refuse_first(batch: Batch, holes: BoolArray, names: Sequence[str]) -> None:
+    places = np.argwhere(holes)
+    if len(places):
+        row, column = places[0].tolist()
+        raise MissingCellError(
+            f"column {names[column]!r} is missing (NaN) in row {row_number(batch.place(row))}",
+            fix="fill the cell in, or choose missing='mean' (--missing mean)",
+        )
 
 
 def refuse_extreme(names: Sequence[str], spread: FloatArray, least: float, most: float) -> None:
@@ -156,12 +161,15 @@ def _fill(block: FloatArray, codes: CodeArray, positions: IntArray) -> None:
     block[np.flatnonzero(place < 0)] = np.nan
 
 
-def usable(schema: Schema, missing: str) -> Schema:
-    """The schema with the missing policy of a regression; free text has no place in one."""
+def usable(schema: Schema) -> Schema:
+    """The schema for a regression, which judges missing cells itself; free text has no place in one."""
     if schema.texts:
         raise FitError(
             f"column {schema.texts[0]!r} is free text, which a regression cannot use",
             fix=f"leave it out, or declare it a category with kinds={{{schema.texts[0]!r}: 'category'}}",
         )
-    policy: Mapping[str, Any] = {"missing": "error" if missing == "error" else "ignore"}
-    return Schema(tuple(replace(column, **policy) for column in schema.columns), schema.target, schema.weight)
+    columns = (
+        replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")
+        for column in schema.columns
+    )
+    return Schema(tuple(columns), schema.target, schema.weight)

@@ -6,7 +6,7 @@ exponential   E[y | x] = exp(score): Newton             laplace      EM: least a
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.newton import Certificate, Point, minimise
 from bayeswise.models.regression.penalties import Penalty
 from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.robust import Iterated, fit_robust
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
@@ -31,7 +32,7 @@ LARGEST_SCORE = 700.0
 
 
 @dataclass(frozen=True)
-class IteratedModel:
+class IteratedModel(RegressionModel):
     """y = w0 + w . x + noise for robust noise; E[y] = exp(w0 + w . x) for counts and times."""
 
     schema: Schema
@@ -48,38 +49,17 @@ class IteratedModel:
         return Features(self.schema, self.levels)
 
     @property
-    def intercept(self) -> float:
-        """The score of a row of zeros."""
-        return float(self.at_centre - self.centre @ self.weights)
+    def baseline(self) -> tuple[FloatArray, float]:
+        return self.centre, self.at_centre
 
-    @property
-    def has_log_link(self) -> bool:
-        return self.settings.likelihood in ("poisson", "exponential")
+    def matrix(self, batch: Batch) -> FloatArray:
+        return self.features.filled(batch, self.centre, missing=self.settings.missing)
 
-    def score(self, batch: Batch, first_row: int = 0) -> FloatArray:
-        """(n_rows,) w0 + w . x."""
-        matrix = self.features.filled(batch, self.centre, missing=self.settings.missing, first_row=first_row)
-        return np.asarray((matrix - self.centre) @ self.weights + self.at_centre)
-
-    def predict(self, batch: Batch, first_row: int = 0) -> FloatArray:
-        """(n_rows,) E[y | row]; beyond the range of floats, the largest float."""
-        score = self.score(batch, first_row)
-        if not self.has_log_link:
-            return score
-        with np.errstate(over="ignore"):
-            return np.minimum(np.exp(score), np.finfo(np.float64).max)
-
-    def predictive(self, batch: Batch, first_row: int = 0) -> Predictive:
+    def predictive_of(self, batch: Batch) -> Predictive:
         """The distribution of each row, the weights taken as known."""
-        location = self.predict(batch, first_row)
+        location = self.predict(batch)
         freedom = self.settings.freedom if self.settings.likelihood == "student-t" else np.inf
         return Predictive(self.settings.likelihood, location, np.full_like(location, self.noise), freedom)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        from bayeswise.models.files import save_model
-
-        save_model(self, path)
 
     def __repr__(self) -> str:
         what = f"{self.settings.likelihood}, {self.settings.prior} prior"
@@ -112,7 +92,6 @@ def fit_iterated(
 
 
 def _fit_log_link(rows: Rows, target: FloatArray, penalty: Penalty, settings: LinearSettings) -> Iterated:
-    _refuse_outside(target, settings.likelihood)
     by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
     counts = settings.likelihood == "poisson"
 
@@ -144,9 +123,14 @@ def _fit_log_link(rows: Rows, target: FloatArray, penalty: Penalty, settings: Li
     return Iterated(found.point.weights, 1.0, found.certificate)
 
 
-def _refuse_outside(target: FloatArray, likelihood: str) -> None:
+_NEEDS = {"poisson": "a poisson target is not negative", "exponential": "an exponential target is above 0"}
+
+
+def refuse_outside(target: FloatArray, likelihood: str, column: str, place: Callable[[int], int] = int) -> None:
+    """An error for the first target that the likelihood does not allow; `place` is where a row stands in its table."""
+    if likelihood not in _NEEDS:
+        return
     wrong = target < 0 if likelihood == "poisson" else target <= 0
     if wrong.any():
         row = int(np.argmax(wrong))
-        needs = "a poisson target is not negative" if likelihood == "poisson" else "an exponential target is above 0"
-        raise SupportError(needs, row=row + 1, column="y", value=float(target[row]))
+        raise SupportError(_NEEDS[likelihood], row=place(row), column=column, value=float(target[row]))

@@ -58,7 +58,7 @@ def _by_leverage(
     model: LinearModel, batch: Batch, target: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     known, equations = model.posterior, model.equations
-    away = model.matrix(batch) - model._centre
+    away = model.matrix(batch) - model.baseline[0]
     spread = np.einsum("ij,jk,ik->i", away, known.covariance, away)
     if model.settings.intercept:
         spread = spread + 1.0 / equations.n_rows

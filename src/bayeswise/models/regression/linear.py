@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -11,17 +12,21 @@ import numpy as np
 
 from bayeswise.engines.ranges import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import KindError, NotFittedError, TooFewRowsError
+from bayeswise.foundation.errors import KindError, NotFittedError, NotMergedError, TooFewRowsError
 from bayeswise.models.regression.evidence import ScaleEvidence
-from bayeswise.models.regression.features import Feature, Features
+from bayeswise.models.regression.features import Feature, Features, refuse_holes
 from bayeswise.models.regression.normal_equations import NormalEquations
 from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.rows import in_blocks
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.regression.target_rows import TargetRows
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.differences import difference
 from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import open_source
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class WeightPosterior:
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(RegressionModel):
     """y = w0 + w . x + noise, from the moments of the rows and nothing else."""
 
     schema: Schema
@@ -99,11 +104,6 @@ class LinearModel:
         return self._solved[0]
 
     @property
-    def intercept(self) -> float:
-        """The mean of a row of zeros."""
-        return float(self._at_mean - self.equations.mean[:-1] @ self.weights) if self.settings.intercept else 0.0
-
-    @property
     def dependent(self) -> tuple[Feature, ...]:
         """Columns without a weight of their own: combinations of earlier ones, found without a tolerance."""
         if self.settings.prior is not None:
@@ -141,68 +141,76 @@ class LinearModel:
 
     # -- what it says about rows ------------------------------------------------------------------------------
     @property
-    def _at_mean(self) -> float:
-        return float(self.equations.mean[-1])
+    def baseline(self) -> tuple[FloatArray, float]:
+        mean = self.equations.mean
+        return (mean[:-1], float(mean[-1])) if self.settings.intercept else (np.zeros(len(mean) - 1), 0.0)
 
-    @property
-    def _centre(self) -> FloatArray:
-        """(n_features,) where deviations are counted from."""
-        mean = self.equations.mean[:-1]
-        return mean if self.settings.intercept else np.zeros_like(mean)
+    def matrix(self, batch: Batch) -> FloatArray:
+        return self.features.filled(batch, self.equations.mean[:-1], missing=self.settings.missing)
 
-    def matrix(self, batch: Batch, first_row: int = 0) -> FloatArray:
-        """(n_rows, n_features) without holes."""
-        mean = self.equations.mean[:-1]
-        return self.features.filled(batch, mean, missing=self.settings.missing, first_row=first_row)
-
-    def predict(self, batch: Batch, first_row: int = 0) -> FloatArray:
-        """(n_rows,) E[y | row]."""
-        away = self.matrix(batch, first_row) - self._centre
-        return np.asarray(away @ self.weights + (self._at_mean if self.settings.intercept else 0.0))
-
-    def predictive(self, batch: Batch, first_row: int = 0) -> Predictive:
+    def predictive_of(self, batch: Batch) -> Predictive:
         """The student-t of each row: noise, and what is not known about the weights."""
         known = self.posterior
-        away = self.matrix(batch, first_row) - self._centre
+        away = self.matrix(batch) - self.baseline[0]
         spread = np.einsum("ij,jk,ik->i", away, known.covariance, away)
         if self.settings.intercept:
             spread = spread + 1.0 / self.equations.n_rows
         scale = np.sqrt(known.noise_square * (1.0 + spread))
-        return Predictive("student-t", self.predict(batch, first_row), scale, known.freedom)
+        return Predictive("student-t", self.predict(batch), scale, known.freedom)
 
     # -- rows come and go -------------------------------------------------------------------------------------
-    def moments_of(self, batch: Batch, target: FloatArray, first_row: int = 0) -> RegressionMoments:
+    @classmethod
+    def of_rows(
+        cls, schema: Schema, settings: LinearSettings, rows: Iterable[tuple[Batch, FloatArray]]
+    ) -> LinearModel | None:
+        """The model of encoded rows with their targets; None without any."""
+        parts = (moments_of(schema, batch, target, missing=settings.missing) for batch, target in rows)
+        found = reduce(lambda one, other: other if one is None else one.merge(other), parts, None)
+        return None if found is None else cls(schema, settings, found)
+
+    def learn(self, table: Any) -> LinearModel:
+        """The model that has seen the rows of this table too."""
+        return self._changed_by(RegressionMoments.merge, table)
+
+    def forget(self, table: Any) -> LinearModel:
+        """The model that has never seen the rows of this table, to the last byte."""
+        try:
+            return self._changed_by(RegressionMoments.subtract, table)
+        except NotMergedError as error:
+            raise NotMergedError(
+                f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
+            ) from None
+
+    def _changed_by(
+        self, change: Callable[[RegressionMoments, RegressionMoments], RegressionMoments], table: Any
+    ) -> LinearModel:
+        rows = TargetRows(self.schema, open_source(table), check_strays=change is RegressionMoments.merge)
+        found = LinearModel.of_rows(self.schema, self.settings, rows)
+        return self if found is None else replace(self, statistics=change(self.statistics, found.statistics))
+
+    def moments_of(self, batch: Batch, target: FloatArray) -> RegressionMoments:
         """What the model would learn of these rows."""
-        return moments_of(self.schema, batch, target, missing=self.settings.missing, first_row=first_row)
+        return moments_of(self.schema, batch, target, missing=self.settings.missing)
 
     def merge(self, other: LinearModel) -> LinearModel:
         """The model of both sets of rows; schema and settings must be the same."""
         for what in ("schema", "settings"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if fingerprint(mine) != fingerprint(theirs):
-                raise KindError(f"the models have different {what}: {mine} against {theirs}")
+                why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
+                raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
         return replace(self, statistics=self.statistics.merge(other.statistics))
 
     def changed(self, **settings: Any) -> LinearModel:
         """The same rows under other beliefs: prior, scale; no second pass."""
         return replace(self, settings=self.settings.changed(**settings))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        from bayeswise.models.files import save_model
-
-        save_model(self, path)
-
 
 def moments_of(
-    schema: Schema, batch: Batch, target: FloatArray, *, missing: str, first_row: int = 0
+    schema: Schema, batch: Batch, target: FloatArray, *, missing: str
 ) -> RegressionMoments:
     """The moments of encoded rows; with missing="error" a hole is an error, otherwise its row teaches nothing."""
-    features = Features(schema, batch.vocabularies)
-    if missing == "error":
-        features.refuse_missing(batch.values, first_row)
-    else:
-        features.refuse_infinite(batch.values, first_row)
+    refuse_holes(schema, batch, missing)
     declared = [schema[name].levels for name in schema.categories]
     codes = batch.codes if schema.categories else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,20 +13,24 @@ from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.logspace import log
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.logistic_fit import LogisticFit
 from bayeswise.models.regression.moderation import moderated_scores
 from bayeswise.models.regression.newton import Certificate
 from bayeswise.models.regression.settings import LogisticSettings
-from bayeswise.posteriors.normalise import log_posterior, normalise
-from bayeswise.posteriors.states import find_state
+from bayeswise.models.table_model import ProbabilityModel
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.names import find_name
 from bayeswise.tables.schema import Schema
+
+ALTERNATIVES = 25
 
 
 @dataclass(frozen=True)
-class LogisticModel:
+class LogisticModel(ProbabilityModel):
     """log p(class | row) = w0 + w . x up to a number for each row; for two classes the first one's w is 0."""
 
     schema: Schema
@@ -42,10 +45,18 @@ class LogisticModel:
     certificate: Certificate
     separates: bool
     covariance: FloatArray  # of standardised weights, vector after vector, each with its intercept; or empty
-    log_evidence_of_scale: float | None = None
+    log_evidence_of_scale: float | None
+    class_weight: FloatArray  # (n_classes,) of the rows that were learned
 
     @classmethod
-    def of(cls, features: Features, labels: Vocabulary, settings: LogisticSettings, fit: LogisticFit) -> LogisticModel:
+    def of(
+        cls,
+        features: Features,
+        labels: Vocabulary,
+        settings: LogisticSettings,
+        fit: LogisticFit,
+        class_weight: FloatArray,
+    ) -> LogisticModel:
         slopes = fit.weights[:, :-1] / fit.rows.unit
         at_centre = fit.weights[:, -1]
         if len(labels) == 2:
@@ -64,10 +75,13 @@ class LogisticModel:
             fit.separates,
             fit.covariance,
             fit.log_evidence,
+            class_weight,
         )
 
     @classmethod
-    def of_one_class(cls, features: Features, labels: Vocabulary, settings: LogisticSettings) -> LogisticModel:
+    def of_one_class(
+        cls, features: Features, labels: Vocabulary, settings: LogisticSettings, class_weight: FloatArray
+    ) -> LogisticModel:
         """All rows have one class, and so has every other: its probability is 1."""
         n = len(features.names)
         certificate = Certificate(0.0, 0, True, settings.tolerance)
@@ -85,6 +99,8 @@ class LogisticModel:
             certificate,
             True,
             np.empty((0, 0)),
+            None,
+            class_weight,
         )
 
     # -- what it is ---------------------------------------------------------------------------------------------
@@ -97,13 +113,32 @@ class LogisticModel:
         return Features(self.schema, self.levels)
 
     @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        return self.features.vocabularies
+
+    @property
+    def references(self) -> dict[str, Label]:
+        """The level of each category that the intercept speaks for."""
+        return self.features.references
+
+    @property
+    def log_prior(self) -> FloatArray:
+        """(n_classes,) the shares of the classes in the rows that were learned."""
+        return np.asarray(log(self.class_weight) - log(self.class_weight.sum()))
+
+    def n_free_parameters(self) -> int:
+        """A weight for each column and an intercept; for more than two classes, for each class."""
+        vectors = 1 if len(self.classes) == 2 else len(self.classes)
+        return vectors * (len(self.features.names) + int(self.settings.intercept)) if len(self.classes) > 1 else 0
+
+    @property
     def intercept(self) -> FloatArray:
         """(n_classes,) the scores of a row of zeros and reference levels."""
         return np.asarray(self.at_centre - self.weights @ self.centre)
 
     def between(self, state: Any, against: Any) -> tuple[FloatArray, float]:
         """w and w0 of log p(state | row) - log p(against | row)."""
-        one, other = find_state(state, self.classes), find_state(against, self.classes)
+        one, other = self.state(state), self.state(against)
         intercept = self.intercept
         return self.weights[one] - self.weights[other], float(intercept[one] - intercept[other])
 
@@ -113,12 +148,12 @@ class LogisticModel:
         return f"LogisticModel({inside} of scale {self.scale:g}{word}, {self.certificate})"
 
     # -- what it says about rows --------------------------------------------------------------------------------
-    def scores(self, batch: Batch, first_row: int = 0) -> FloatArray:
+    def scores(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) log p(class | row) up to a number for each row, at the most probable weights."""
-        return self._scores_of(self.matrix(batch, first_row))
+        return self._scores_of(self.matrix(batch))
 
-    def matrix(self, batch: Batch, first_row: int = 0) -> FloatArray:
-        return self.features.filled(batch, self.centre, missing=self.settings.missing, first_row=first_row)
+    def matrix(self, batch: Batch) -> FloatArray:
+        return self.features.filled(batch, self.centre, missing=self.settings.missing)
 
     def _scores_of(self, matrix: FloatArray) -> FloatArray:
         scores = np.empty((len(matrix), len(self.classes)))
@@ -130,9 +165,9 @@ class LogisticModel:
         over_ranges(fill, len(matrix))
         return scores
 
-    def log_relative(self, batch: Batch, first_row: int = 0) -> FloatArray:
+    def log_relative(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) the scores that the answers come from: moderated ones, if so set."""
-        matrix = self.matrix(batch, first_row)
+        matrix = self.matrix(batch)
         scores = self._scores_of(matrix)
         if not self.settings.moderated or len(self.classes) < 2:
             return scores
@@ -140,39 +175,30 @@ class LogisticModel:
             raise FitError("the posterior of the weights was not learned", fix="fit with moderated=True")
         return moderated_scores(scores, (matrix - self.centre) / self.unit, self.covariance)
 
-    def probability(self, batch: Batch, first_row: int = 0) -> FloatArray:
+    def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) the posterior."""
-        return normalise(self.log_relative(batch, first_row)).probability
+        return normalise(self.log_relative(batch)).probability
 
-    def log_probability(self, batch: Batch, first_row: int = 0) -> FloatArray:
-        return log_posterior(self.log_relative(batch, first_row))
-
-    def explain(self, batch: Batch) -> Account:
-        """Why: the intercept, and w x of each column, for one row."""
-        matrix = self.matrix(batch)
-        if len(matrix) != 1:
-            raise FitError(f"explain takes one row; found {len(matrix)}", fix="pick a row first")
-        terms = self.weights * matrix[0]  # (n_classes, n)
+    def explain(self, row: Any) -> Account:
+        """Why: the score of a row of means, and w (x - mean) of each column, for one row; not moderated."""
+        batch = self.row_of(row)
+        terms = self.weights * (self.matrix(batch)[0] - self.centre)  # (n_classes, n)
         parts = []
         for name in self.schema.used:
-            own = [k for k, (column, _) in enumerate(self.features.names) if column == name]
-            value, note = self._shown(name, batch)
-            parts.append(Contribution(name, value, terms[:, own].sum(axis=1), note))
-        convention = f"logistic regression, {self.settings.prior} prior of scale {self.scale:g}"
-        return Account(self.classes, self.intercept, tuple(parts), convention)
+            value, note = self.shown_cell(name, batch, "missing: at its mean", "unseen: at the mean")
+            parts.append(Contribution(name, value, terms[:, self.features.of_column(name)].sum(axis=1), note))
+        weights = f"{self.settings.prior} prior of scale {self.scale:g}"
+        convention = f"logistic regression, {weights}; the first line is a row of means"
+        return Account(self.classes, self.at_centre, tuple(parts), convention)
 
-    def _shown(self, name: str, batch: Batch) -> tuple[Any, str]:
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """What the column could say instead: every level, or numbers over three standard deviations."""
+        name = find_name(column, self.schema.used, where="the model")
+        own = self.features.of_column(name)
+        weights, centre = self.weights[:, own], self.centre[own]
         if name in self.schema.numbers:
-            value = float(batch.values[0, self.schema.numbers.index(name)])
-            return (None, "missing: at its mean") if np.isnan(value) else (value, "")
-        position = self.schema.categories.index(name)
-        code = int(batch.codes[0, position])
-        if code >= 0:
-            return batch.vocabularies[position][code], ""
-        return (None, "missing: at its mean") if code == -1 else ("(unseen)", "unseen: at the mean")
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        from bayeswise.models.files import save_model
-
-        save_model(self, path)
+            grid = centre[0] + self.unit[own[0]] * np.linspace(-3.0, 3.0, ALTERNATIVES)
+            return tuple(Contribution(name, float(x), weights[:, 0] * (x - centre[0])) for x in grid)
+        levels = self.features.ordered[self.schema.categories.index(name)]
+        cells = np.vstack([np.zeros(len(own)), np.eye(len(own))]) - centre  # (n_levels, n), the reference first
+        return tuple(Contribution(name, level, weights @ cell) for level, cell in zip(levels, cells, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import FitError, ParameterError
 
 _SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson": "poisson", "exponential": "expon"}
 
@@ -27,6 +28,17 @@ class Predictive:
     location: FloatArray  # (n_rows,)
     scale: FloatArray  # (n_rows,); for counts and times the mean is all there is
     freedom: FloatArray | float = np.inf
+
+    @classmethod
+    def joined(cls, parts: Sequence[Predictive]) -> Predictive:
+        """Some rows, and some more."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            raise FitError("there are no rows", fix="give at least one")
+        location, scale = (np.concatenate([getattr(part, name) for part in parts]) for name in ("location", "scale"))
+        freedom = np.concatenate([np.broadcast_to(part.freedom, part.location.shape) for part in parts])
+        return cls(parts[0].kind, location, scale, freedom)
 
     @property
     def mean(self) -> FloatArray:

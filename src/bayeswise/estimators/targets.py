@@ -1,0 +1,91 @@
+"""y and the weights of rows as scikit-learn users bring them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import DataError, ParameterError, row_number
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.weights import checked_weights, refuse_all_zero
+
+
+@dataclass(frozen=True)
+class Labels:
+    """y as codes into classes that stand in canonical order."""
+
+    codes: CodeArray  # (n_rows,)
+    classes: Vocabulary
+
+
+def class_column(y: Any, X: Any) -> Any:
+    """y as one column of classes, as long as X."""
+    _refuse_none(y, "give a class for each row")
+    values = column_or_1d(y, warn=True)
+    check_classification_targets(values)
+    n_rows = n_rows_of(X)
+    if len(values) != n_rows:
+        raise DataError(f"X and y have inconsistent numbers of rows: {n_rows} and {len(values)}")
+    return values
+
+
+def number_column(y: Any) -> FloatArray:
+    """y as one column of numbers, all of them finite."""
+    _refuse_none(y, "give a number for each row")
+    target = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+    wrong = ~np.isfinite(target)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"y is {target[row]} (NaN or inf) in row {row_number(row)}", fix="leave out the rows without a target"
+        )
+    return target
+
+
+def row_weights(X: Any, sample_weight: Any) -> FloatArray | None:
+    """One finite weight from 0 on for each row, or None; a number stands for all rows."""
+    if sample_weight is None:
+        return None
+    n_rows = n_rows_of(X)
+    given = np.full(n_rows, sample_weight) if isinstance(sample_weight, Real) else column_or_1d(sample_weight)
+    check_consistent_length(X, given)
+    weights = np.ascontiguousarray(given, dtype=np.float64)
+    checked_weights(weights, 0, "sample_weight")
+    refuse_all_zero(float(weights.max(initial=0.0)), n_rows, "sample_weight")
+    return weights
+
+
+def n_rows_of(X: Any) -> int:
+    return int(X.shape[0] if hasattr(X, "shape") else len(X))
+
+
+def labels_of(values: Any) -> Labels:
+    """y as codes; integers of a small range without sorting a million of them."""
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low <= 4 * len(values) + 1024:
+            seen = np.bincount(values - low, minlength=high - low + 1) > 0
+            codes = (np.cumsum(seen) - 1).astype(np.int32)[values - low]
+            return Labels(codes, Vocabulary((np.flatnonzero(seen) + low).tolist()))
+    classes, codes = np.unique(values, return_inverse=True)
+    return Labels(codes.astype(np.int32), Vocabulary(classes.tolist()))
+
+
+def as_array(classes: tuple[Any, ...], dtype: Any) -> Any:
+    """The classes as an array of the type that y had."""
+    if dtype.kind == "O" or len({type(label) for label in classes}) > 1:
+        array = np.empty(len(classes), dtype=object)
+        array[:] = classes
+        return array
+    return np.array(classes, dtype=None if dtype.kind in "US" else dtype)
+
+
+def _refuse_none(y: Any, fix: str) -> None:
+    if y is None:
+        raise ParameterError("requires y to be passed, but the target y is None", fix=fix)

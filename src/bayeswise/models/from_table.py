@@ -1,0 +1,56 @@
+"""From any table to what a model learns from: look once, decide the schema, sweep once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bayeswise.engines import Request, summarise
+from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.statistics import Grouped, Product
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import Source
+from bayeswise.tables.sweep import Report
+
+SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
+Progress = Callable[[int], None]
+
+
+def divided(wishes: dict[str, Any], words: Sequence[str] = SCHEMA_WORDS) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Wishes about columns, and wishes about beliefs.
+
+    >>> divided({"ignore": ["id"], "smoothing": 2.0})
+    ({'ignore': ['id']}, {'smoothing': 2.0})
+    """
+    about_columns = {name: value for name, value in wishes.items() if name in words}
+    return about_columns, {name: value for name, value in wishes.items() if name not in words}
+
+
+def schema_for(source: Source, target: str, schema: Schema | None, about_columns: dict[str, Any]) -> Schema:
+    """The schema that was given, or the one that the table shows."""
+    if schema is None:
+        return infer_schema(source, target, **about_columns)
+    if about_columns:
+        raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
+    return schema
+
+
+def swept(
+    source: Source, schema: Schema, request: Request, threads: int | None, progress: Progress | None
+) -> tuple[Grouped[Product], Report]:
+    """What a request asks of all rows, and what was met on the way."""
+    encoder = Encoder(schema, learning=True)
+    found = summarise(encoder.batches(source), schema, request, threads=threads, progress=progress)
+    if found.n_rows == 0:
+        raise no_rows(source, schema)
+    return found.statistics, encoder.report
+
+
+def no_rows(source: Source, schema: Schema) -> SchemaError:
+    """The error for a table that teaches nothing."""
+    target = schema.target.name if schema.target else "?"
+    return SchemaError(
+        f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
+    )

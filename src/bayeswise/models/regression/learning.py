@@ -1,0 +1,162 @@
+"""From a table to a fitted regression: of classes (logistic) or of a number (linear)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.models.from_table import SCHEMA_WORDS, divided, no_rows, schema_for
+from bayeswise.models.regression.design import Design
+from bayeswise.models.regression.features import usable
+from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
+from bayeswise.models.regression.linear import LinearModel
+from bayeswise.models.regression.logistic import LogisticModel
+from bayeswise.models.regression.logistic_fit import fit_logistic
+from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
+from bayeswise.models.regression.target_rows import TargetRows
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.names import find_name
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.sweep import Report
+
+COLUMN_WORDS = tuple(word for word in SCHEMA_WORDS if word != "missing")  # the regression's own has other values
+NUMBERS = ("integer", "number")
+
+
+# -- classes --------------------------------------------------------------------------------------------------
+
+
+def learned_logistic(
+    table: Any, target: str, *, schema: Schema | None = None, threads: int | None = None, **wishes: Any
+) -> tuple[LogisticModel, Report]:
+    """Logistic regression of a column of classes, and what was met on the way.
+
+    Wishes about beliefs: prior, scale, freedom, intercept, standardise, moderated, missing ("error" or "mean").
+
+    >>> rows = [{"x": x, "y": y} for x, y in ((0.0, "low"), (1.0, "low"), (3.0, "high"), (4.0, "high"))]
+    >>> model, _ = learned_logistic(rows, "y", scale=2.0)
+    >>> model.predict([{"x": 0.5}, {"x": 5.0}]), model.certificate.converged
+    (['low', 'high'], True)
+    """
+    about_columns, beliefs = divided(wishes, COLUMN_WORDS)
+    settings = LogisticSettings().changed(**beliefs)
+    source = open_source(table)
+    return logistic_of(source, usable(schema_for(source, target, schema, about_columns)), settings)
+
+
+def logistic_of(source: Source, schema: Schema, settings: LogisticSettings) -> tuple[LogisticModel, Report]:
+    """Logistic regression of all rows of a source."""
+    encoder = Encoder(schema, learning=True)
+    batches = list(encoder.batches(source))
+    if not batches:
+        raise no_rows(source, schema)
+    classes = Vocabulary.of(label for batch in batches for label in _seen_in(batch))
+    codes = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in batches])
+    return fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings), encoder.report
+
+
+def _seen_in(batch: Batch) -> list[Any]:
+    assert batch.groups is not None
+    return [batch.group_labels[int(code)] for code in np.unique(batch.groups)]
+
+
+def fitted_logistic(
+    schema: Schema, batches: Any, codes: CodeArray, classes: Vocabulary, settings: LogisticSettings
+) -> LogisticModel:
+    """The most probable weights for encoded rows with the class of each; a class without a complete row is none."""
+    design = Design.of(schema, batches, settings.missing)
+    codes = design.of_rows(codes)
+    weight = np.bincount(codes, weights=design.weights, minlength=len(classes)).astype(np.float64)
+    if not weight.all():
+        kept = np.flatnonzero(weight)
+        codes = np.searchsorted(kept, codes).astype(np.int32)
+        classes, weight = Vocabulary([classes[int(k)] for k in kept]), weight[kept]
+    if len(classes) < 2:
+        return LogisticModel.of_one_class(design.features, classes, settings, weight)
+    fit = fit_logistic(design.features, design.matrix, codes, len(classes), design.weights, settings)
+    return LogisticModel.of(design.features, classes, settings, fit, weight)
+
+
+# -- numbers --------------------------------------------------------------------------------------------------
+
+
+def learned_linear(
+    table: Any, target: str, *, schema: Schema | None = None, threads: int | None = None, **wishes: Any
+) -> tuple[LinearModel | IteratedModel, Report]:
+    """Linear regression of a column of numbers, and what was met on the way.
+
+    Wishes about beliefs: likelihood, prior, scale, freedom, intercept, standardise, missing ("error" or "mean").
+
+    >>> rows = [{"x": float(x), "y": 1.0 + 2.0 * x} for x in range(4)]
+    >>> model, _ = learned_linear(rows, "y", prior=None)
+    >>> model.predict([{"x": 10.0}]).tolist(), model.weights.tolist()
+    ([21.0], [2.0])
+    """
+    about_columns, beliefs = divided(wishes, COLUMN_WORDS)
+    settings = LinearSettings().changed(**beliefs)
+    source = open_source(table)
+    if schema is None:
+        about_columns = _number_target(source, target, about_columns)
+    schema = usable(schema_for(source, target, schema, about_columns))
+    _refuse_labels(source, schema)
+    return linear_of(source, schema, settings)
+
+
+def linear_of(
+    source: Source, schema: Schema, settings: LinearSettings
+) -> tuple[LinearModel | IteratedModel, Report]:
+    """Linear regression of all rows of a source."""
+    rows = TargetRows(schema, source)
+    if settings.likelihood == "gaussian":
+        model = LinearModel.of_rows(schema, settings, rows)
+        if model is None:
+            raise no_rows(source, schema)
+        tell_dependent(model)
+        return model, rows.report
+    parts = list(rows)
+    if not parts:
+        raise no_rows(source, schema)
+    for batch, numbers in parts:
+        refuse_outside(numbers, settings.likelihood, rows.target, batch.place)
+    design = Design.of(schema, (batch for batch, _ in parts), settings.missing)
+    target: FloatArray = design.of_rows(np.concatenate([numbers for _, numbers in parts]))
+    return fit_iterated(design.features, design.matrix, target, design.weights, settings), rows.report
+
+
+def _number_target(source: Source, target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
+    """Wishes under which any target is taken for what it is; a number may be asked for by name."""
+    name = find_name(target, [column.name for column in source.columns], where=source.description, role="target")
+    kinds = {find_name(k, [name, k], where=""): kind for k, kind in (about_columns.get("kinds") or {}).items()}
+    if kinds.get(name) not in (None, "number", "count"):
+        raise ParameterError(f"linear regression predicts a number, not a {kinds[name]}", fix="--model logistic")
+    return {**about_columns, "kinds": {**kinds, name: "category"}}
+
+
+def _refuse_labels(source: Source, schema: Schema) -> None:
+    target = schema.target
+    if target is not None and (target.labels not in NUMBERS or target.classes is not None):
+        raise SchemaError(
+            f"the target {target.name!r} holds {'classes' if target.classes else target.labels}, and linear "
+            "regression predicts a number",
+            fix="predict it with model='logistic' (--model logistic), or choose another target",
+        )
+
+
+# -- what a user should know ----------------------------------------------------------------------------------
+
+
+def tell_dependent(model: LinearModel, stacklevel: int = 3) -> None:
+    """A warning that names columns without a weight of their own."""
+    names = model.dependent if len(model.weights) else ()
+    if names:
+        shown = ", ".join(column if level is None else f"{column}={level}" for column, level in names)
+        warnings.warn(
+            f"columns that other columns determine have the weight 0: {shown}", UserWarning, stacklevel=stacklevel
+        )

@@ -1,0 +1,97 @@
+"""What every regression of a number does alike: predict, tell the distribution, say why."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.score_account import ScoreAccount, Term
+from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.table_model import TableModel
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Label, Vocabulary
+
+
+class RegressionModel(TableModel):
+    """E[y | row] = w0 + w . x, or its exponential."""
+
+    settings: LinearSettings
+
+    # -- what each model says for itself ------------------------------------------------------------------------
+    if TYPE_CHECKING:  # fields of some models, reckoned by others
+
+        @property
+        def features(self) -> Features:
+            """What the weights belong to."""
+
+        @property
+        def weights(self) -> FloatArray:
+            """(n_features,) in original units."""
+
+    @property
+    @abstractmethod
+    def baseline(self) -> tuple[FloatArray, float]:
+        """(n_features,) where deviations are counted from, and the score there."""
+
+    @abstractmethod
+    def matrix(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_features) without holes."""
+
+    @abstractmethod
+    def predictive_of(self, batch: Batch) -> Predictive:
+        """p(y | row) of encoded rows."""
+
+    # -- what all of them say -----------------------------------------------------------------------------------
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        return self.features.vocabularies
+
+    @property
+    def references(self) -> dict[str, Label]:
+        """The level of each category that the intercept speaks for."""
+        return self.features.references
+
+    @property
+    def has_log_link(self) -> bool:
+        """Whether the score is the logarithm of the mean."""
+        return self.settings.likelihood in ("poisson", "exponential")
+
+    @property
+    def intercept(self) -> float:
+        """The score of a row of zeros and reference levels."""
+        centre, at_centre = self.baseline
+        return float(at_centre - centre @ self.weights)
+
+    def score(self, batch: Batch) -> FloatArray:
+        """(n_rows,) w0 + w . x."""
+        centre, at_centre = self.baseline
+        return np.asarray((self.matrix(batch) - centre) @ self.weights + at_centre)
+
+    def predict(self, table: Any) -> FloatArray:
+        """(n_rows,) E[y | row]; beyond the range of floats, the largest float."""
+        score = self.over(table, self.score, ())
+        if not self.has_log_link:
+            return score
+        with np.errstate(over="ignore"):
+            return np.minimum(np.exp(score), np.finfo(np.float64).max)
+
+    def predictive(self, table: Any) -> Predictive:
+        """p(y | row) of each row: mean, stddev, quantile, cdf, sample."""
+        return Predictive.joined([self.predictive_of(batch) for batch in self.batches(table)])
+
+    def explain(self, row: Any) -> ScoreAccount:
+        """Why: what each column adds to the score of one row (a mapping by column, or a table of one row)."""
+        batch = self.row_of(row)
+        centre, at_centre = self.baseline
+        amounts = (self.matrix(batch)[0] - centre) * self.weights
+        terms = []
+        for name in self.schema.used:
+            value, note = self.shown_cell(name, batch, "missing: at its mean", "unseen: at the mean")
+            terms.append(Term(name, value, float(amounts[self.features.of_column(name)].sum()), note))
+        target = self.schema.target.name if self.schema.target else "y"
+        return ScoreAccount(target, float(at_centre), tuple(terms), self.settings.likelihood, self.has_log_link)

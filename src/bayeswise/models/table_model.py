@@ -1,0 +1,117 @@
+"""What every model over a table does alike: encode rows, answer for all of them, be saved."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.posteriors.states import find_state
+from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import open_source
+
+
+class TableModel:
+    """A frozen value with a schema; wherever it takes a table, an encoded batch will do."""
+
+    schema: Schema
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The levels and words that the model knows, by column."""
+        return {}
+
+    def batches(self, table: Any) -> Iterator[Batch]:
+        """A table to be predicted, encoded; a batch passes as it is."""
+        if isinstance(table, Batch):
+            return iter([table])
+        return Encoder(self.schema, learning=False, vocabularies=self.vocabularies).batches(open_source(table))
+
+    def over(self, table: Any, answer: Callable[[Batch], Any], shape: tuple[int, ...]) -> FloatArray:
+        """The answers to all batches of a table, one below the other."""
+        parts = [answer(batch) for batch in self.batches(table)]
+        if len(parts) == 1:
+            return np.asarray(parts[0])
+        return np.concatenate(parts) if parts else np.zeros((0, *shape))
+
+    def row_of(self, row: Any) -> Batch:
+        """One row, encoded: a mapping by column, a table of one row, or a batch of one."""
+        batch = next(self.batches([dict(row)] if isinstance(row, Mapping) else row), None)
+        if batch is None or batch.n_rows != 1:
+            found = 0 if batch is None else batch.n_rows
+            raise FitError(f"explain takes one row; found {found}", fix="pick a row first")
+        return batch
+
+    def shown_cell(self, name: str, batch: Batch, missing: str, unseen: str) -> tuple[Any, str]:
+        """The cell of a batch's first row as a reader would write it, with a note where it is missing or unseen."""
+        if name in self.schema.numbers:
+            value = float(batch.values[0, self.schema.numbers.index(name)])
+            return (None, missing) if np.isnan(value) else (value, "")
+        if name in self.schema.texts:
+            return f"{int(batch.texts[self.schema.texts.index(name)].counts[[0]].sum())} words", ""
+        position = self.schema.categories.index(name)
+        code = int(batch.codes[0, position])
+        if code >= 0:
+            return batch.vocabularies[position][code], ""
+        return (None, missing) if code == MISSING else ("(unseen)", unseen)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file: whole or not at all, the same bytes for the same model."""
+        from bayeswise.models.files import save_model
+
+        save_model(self, path)
+
+
+class ProbabilityModel(TableModel):
+    """A model that answers with the probability of each class."""
+
+    # -- what each model says for itself ----------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def classes(self) -> tuple[Label, ...]:
+        """The states, in canonical order."""
+
+    @abstractmethod
+    def log_relative(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the log joint up to a number for each row."""
+
+    @abstractmethod
+    def probability(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the posterior of encoded rows."""
+
+    # -- what it says about rows ------------------------------------------------------------------------------
+    def state(self, label: Any) -> int:
+        """The position of a class."""
+        return find_state(label, self.classes)
+
+    def predict_proba(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row, states in the order of `classes`."""
+        return self.over(table, self.probability, (len(self.classes),))
+
+    def predict_log_proba(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the logarithm of the posterior, exact in the tails."""
+        return self.over(table, lambda batch: log_posterior(self.log_relative(batch)), (len(self.classes),))
+
+    def predict(self, table: Any) -> list[Label]:
+        """The most probable state of each row; the first one of `classes` where several are."""
+        best = self.over(table, lambda batch: np.argmax(self.log_relative(batch), axis=1), ())
+        return [self.classes[int(state)] for state in best]
+
+    def log_odds(self, table: Any, state: Any, against: Any) -> FloatArray:
+        """(n_rows,) log p(state | row) - log p(against | row), without leaving log space."""
+        one, other = self.state(state), self.state(against)
+
+        def odds(batch: Batch) -> FloatArray:
+            relative = self.log_relative(batch)
+            return np.asarray(relative[:, one] - relative[:, other])
+
+        return self.over(table, odds, ())
