@@ -97,6 +97,24 @@ def random_diagram(
     return InfluenceDiagram(pieces)
 
 
+def chain(seed: int, n_steps: int, n_states: int = 3) -> InfluenceDiagram:
+    """A state that moves as one acts on it, seen through a noisy reading before each action."""
+    generator = np.random.default_rng(seed)
+    states, options = [f"s{k}" for k in range(n_states)], ["left", "right"]
+    pieces: list[Any] = [Chance("state 0", states, generator.dirichlet(np.ones(n_states)))]
+    for k in range(n_steps):
+        reading = generator.dirichlet(np.ones(n_states) * 0.5, n_states)
+        moves = generator.dirichlet(np.ones(n_states) * 0.5, 2 * n_states)
+        told = [f"reading {k}", *([f"act {k - 1}"] if k else [])]
+        pieces += [
+            Chance(f"reading {k}", states, reading, [f"state {k}"]),
+            Decision(f"act {k}", options, told),
+            Chance(f"state {k + 1}", states, moves, [f"act {k}", f"state {k}"]),
+            Utility(f"gain {k}", generator.normal(size=(2, n_states)), [f"act {k}", f"state {k + 1}"]),
+        ]
+    return InfluenceDiagram(pieces)
+
+
 def _levels(piece: Any) -> Any:
     return piece.options if isinstance(piece, Decision) else piece.states
 

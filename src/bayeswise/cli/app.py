@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
     "concept": "Show which combinations of levels make up a class.",
     "network": "Ask, show, explain, convert or learn a belief network.",
+    "diagram": "Solve an influence diagram: what to do, on what is known.",
     "compare": "Compare models of a table by their bits and by rows left out.",
 }
 
@@ -39,7 +40,7 @@ MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
 }
 
 # The verbs that have verbs of their own: their file says which, by an `application` like this one.
-GROUPS = ("network",)
+GROUPS = ("network", "diagram")
 
 
 def application(words: Sequence[str]) -> typer.Typer:

@@ -41,7 +41,7 @@ class Entry:
     def __str__(self) -> str:
         case = ", ".join(f"{shown(name)} = {shown(state)}" for name, state in self.given)
         if self.is_utility:
-            return f"{shown(self.node)}({case})"
+            return f"{shown(self.node)} ({case})" if case else shown(self.node)
         return f"P({shown(self.node)} = {shown(self.state)}{f' | {case}' if case else ''})"
 
     def moved(self, diagram: InfluenceDiagram, value: float) -> Numbers:

@@ -85,7 +85,10 @@ def tornado(
     ranges: Mapping[Any, tuple[float, float]] | None,
     evidence: Mapping[str, Any] | None,
 ) -> Tornado:
-    """Each entry moves by a share of itself to both sides, or within the range that is given under its name."""
+    """Each entry moves by a share of itself to both sides, or within the range that is given under its name.
+
+    What is certain (0 or 1) is how the problem is made, and stays unless a range is given.
+    """
     if not 0.0 <= spread <= 1.0:
         raise ParameterError(f"the spread is {spread}", fix="give a share of each entry from 0 to 1")
     now = diagram.solve(evidence)
@@ -120,7 +123,8 @@ def _ranges(
             raise ParameterError(f"{name} cannot go from {low:g} to {high:g}", fix="give the lower end first")
     found = []
     for name, entry in known.items():
-        low, high = given.get(name, (entry.value - spread * abs(entry.value), entry.value + spread * abs(entry.value)))
+        step = 0.0 if not entry.is_utility and entry.value == 1.0 else spread * abs(entry.value)
+        low, high = given.get(name, (entry.value - step, entry.value + step))
         if not entry.is_utility:
             low, high = max(0.0, low), min(1.0, high)
         if low < high:

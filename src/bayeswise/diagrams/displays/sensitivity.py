@@ -40,13 +40,16 @@ class SensitivityDisplay:
         kept = [found.kept_at(t) for t in places.tolist()]
         ax.plot(places, kept, color=NEUTRAL, linewidth=1.2, linestyle=(0, (4, 3)), label="policy of today")
         ax.plot(places, best, color=FOR, linewidth=2.0, label="best policy")
+        line, before = 0, -np.inf
         for threshold in found.thresholds:
+            line = line + 1 if threshold - before < 0.1 * (found.high - found.low) else 0
+            before = threshold
             ax.axvline(threshold, color=NEUTRAL, linewidth=0.8)
             ax.annotate(
                 f"{threshold:.4g}",
                 (threshold, 1.0),
                 xycoords=("data", "axes fraction"),
-                xytext=(3, -2),
+                xytext=(3, -2 - 12 * line),
                 textcoords="offset points",
                 va="top",
                 fontsize="small",
@@ -57,7 +60,7 @@ class SensitivityDisplay:
         ax.set_xlabel(label(str(found.entry), 80))
         ax.set_ylabel("expected utility")
         ax.set_title("Where the best policy changes", loc="left", fontsize="medium")
-        ax.legend(frameon=False, fontsize="small")
+        ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 1.12), ncols=2)
         bare(ax, "bottom", "left")
         self.ax_, self.figure_ = ax, ax.figure
         return self

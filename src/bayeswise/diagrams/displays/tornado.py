@@ -41,7 +41,7 @@ class TornadoDisplay:
         span = (max(ends) - min(ends)) or 1.0
         ax.set_xlim(min(ends) - 0.12 * span, max(ends) + 0.12 * span)
         ax.set_ylim(len(bars) - 0.4, -0.6)
-        ax.set_yticks(range(len(bars)), [label(str(bar.entry), 46) for bar in bars])
+        ax.set_yticks(range(len(bars)), [label(str(bar.entry), 56) for bar in bars])
         ax.set_xlabel(f"best expected utility (now {self.tornado.utility:.4g})")
         changing = any(bar.changes for bar in bars)
         caption = "\norange: another policy becomes better at one of the ends" if changing else ""

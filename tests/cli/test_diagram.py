@@ -1,0 +1,93 @@
+"""`bayeswise diagram`: policies, values and sensitivities from a file that a person wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.diagram_cases import oil
+
+Command = Callable[..., SimpleNamespace]
+OIL = Path(__file__).parents[2] / "examples" / "oil.toml"
+
+
+def test_the_example_is_the_wildcatter(bayeswise: Command) -> None:
+    from bayeswise.diagrams import InfluenceDiagram
+
+    assert InfluenceDiagram.read(OIL) == oil()
+
+
+def test_solve_says_what_to_do_and_shows_every_case(bayeswise: Command) -> None:
+    answer = bayeswise("diagram", "solve", OIL)
+    assert answer.code == 0
+    head, *table = answer.out.split("\n\n")
+    assert head.splitlines() == [
+        "expected utility 22.5",
+        "test: yes",
+        "drill: yes if report is closed or open, else no",
+    ]
+    assert table[0].splitlines()[3].split() == ["yes", "diffuse", "no", "0.41", "-30.4878", "0"]
+
+
+def test_solve_speaks_json_with_scenarios_and_risks(bayeswise: Command) -> None:
+    facts = json.loads(bayeswise("diagram", "solve", OIL, "--scenarios", "--risk", "--json").out)
+    assert facts["expected_utility"] == pytest.approx(22.5)
+    assert facts["policies"]["drill"]["rule"] == "yes if report is closed or open, else no"
+    assert sum(row["contribution"] for row in facts["scenarios"]) == pytest.approx(22.5)
+    assert facts["risk"]["probability_of_loss"] == pytest.approx(0.61)
+    assert "probability of a loss 0.61" in bayeswise("diagram", "solve", OIL, "--risk").out
+
+
+def test_what_is_known_and_what_is_not_free(bayeswise: Command) -> None:
+    assert bayeswise("diagram", "solve", OIL, "--given", "test=yes", "report=diffuse").out.splitlines() == [
+        "expected utility -10",
+        "drill: no",
+    ]
+    assert bayeswise("diagram", "solve", OIL, "--policy", "test=no").out.startswith("expected utility 20\n")
+
+
+def test_value_of_knowing(bayeswise: Command) -> None:
+    answer = bayeswise("diagram", "value", OIL, "oil", "--before", "drill", "--price", "oil=5")
+    assert answer.out == "oil before drill: worth 32.5 at a price of 5\n"
+    facts = json.loads(bayeswise("diagram", "value", OIL, "--json").out)
+    assert facts["perfect_information"] == pytest.approx(32.5)
+    assert [row["decision"] for row in facts["nodes"]] == ["test", "drill"]
+
+
+def test_tornado_and_sensitivity(bayeswise: Command) -> None:
+    widest = json.loads(bayeswise("diagram", "tornado", OIL, "--spread", ".2", "--json").out)[0]
+    assert (widest["entry"], widest["policy_changes"]) == ("P(oil = dry)", True)
+    facts = json.loads(bayeswise("diagram", "sensitivity", OIL, "oil", "dry", "--json").out)
+    assert facts["thresholds"] == pytest.approx([27 / 59, 44 / 65, 39 / 56])
+    assert "is -70" in bayeswise("diagram", "sensitivity", OIL, "gain", "--case", "drill=yes", "oil=dry").out
+
+
+def test_show_draws_the_solved_diagram(bayeswise: Command, tmp_path: Path) -> None:
+    answer = bayeswise("diagram", "show", OIL, "-o", tmp_path / "oil.svg")
+    assert answer.code == 0
+    assert "decision  drill | test, report: yes, no" in answer.out
+    assert "59.0 %" in (tmp_path / "oil.svg").read_text(encoding="utf-8")
+    assert json.loads(bayeswise("diagram", "show", OIL, "--json").out)["order"] == ["test", "drill"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("solve", OIL, "--given", "report=open"), 2, "depends on the decision 'test', which is still open"),
+        (("solve", OIL, "--given", "oil=soakin"), 2, "did you mean 'soaking'?"),
+        (("solve", OIL, "--given", "test=no", "report=open"), 4, "the evidence is impossible"),
+        (("value", OIL, "report", "--before", "test"), 2, "test -> report"),
+        (("sensitivity", OIL, "report", "open"), 2, "is given 'test' too"),
+        (("solve", "none.toml"), 3, "cannot read 'none.toml'"),
+        (("solve", "none.csv"), 2, "is no .toml or .json file"),
+        (("show", OIL, "--given", "test=yes"), 2, "changes the picture only"),
+    ],
+)
+def test_mistakes_are_told_with_their_exit_code(bayeswise: Command, words: object, code: int, said: str) -> None:
+    answer = bayeswise("diagram", *words)  # type: ignore[misc]
+    assert answer.code == code
+    assert said in answer.err
