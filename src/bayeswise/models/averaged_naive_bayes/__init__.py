@@ -7,10 +7,11 @@ With d columns there are 2^d structures. As columns are independent given the cl
 
 with w = p(the column is relevant | rows), from the evidence of its cells with and without the classes.
 
-settings.py   what is believed before: which columns are relevant
+settings.py   what is believed before: which columns are relevant     structures.py  how many of them are
 mixing.py     from evidence to the weight of a column, and the mixture
-categories.py Dirichlet-categorical columns     numbers.py normal columns     others.py Poisson, exponential, geometric
-model.py      the fitted model                  evidence.py the log evidence of rows, part by part
+categories.py Dirichlet-categorical columns     others.py  Poisson, exponential, geometric     words.py  texts
+numbers.py    normal columns (student.py one of them; redundancy.py, pairs.py what several say together)
+model.py      the fitted model                  evidence.py  the log evidence of rows, part by part
 """
 
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of

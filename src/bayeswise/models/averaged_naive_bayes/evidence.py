@@ -17,6 +17,7 @@ from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel,
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
 from bayeswise.models.averaged_naive_bayes.structures import log_average, log_structure_prior
+from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.posteriors.prior import prior_by_state
@@ -90,6 +91,9 @@ def _parts_of(scores: Any) -> list[ColumnEvidence]:
         return [_of_table(table) for table in scores.tables if isinstance(table, AveragedTable)]
     if isinstance(scores, AveragedNormalScores):
         return _zipped(scores.columns, *_of_normals(scores))
+    if isinstance(scores, AveragedWordScores):
+        log_evidence = scores.log_evidence
+        return [ColumnEvidence(scores.columns[0], float(log_evidence[:-1].sum()), float(log_evidence[-1]))]
     return _zipped(scores.columns, *_of_family(scores))
 
 

@@ -16,12 +16,14 @@ from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
 from bayeswise.models.averaged_naive_bayes.pairs import fit_with_pairs, given_temper
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings, settings_from
 from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
+from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.linear import LinearForm
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
+from bayeswise.models.naive_bayes.words import Words
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,8 +53,11 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
         if isinstance(factor, Categories):
             return averaged_categories(factor.columns, statistic, self.settings, self.schema)
         refuse_unless_averageable(factor)
-        positions = np.array([self.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
         odds, imagined = self.settings.log_prior_odds(factor.columns), self.settings.pseudo_rows
+        if isinstance(factor, Words):
+            place = self.schema.texts.index(factor.columns[0])
+            return AveragedWordScores(factor.columns, place, statistic, imagined, odds)
+        positions = np.array([self.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
         if isinstance(factor, Others):
             return AveragedFamilyScores(factor.columns, factor.family, positions, statistic, imagined, odds)
         return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, self.settings.temper)
@@ -86,11 +91,13 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
 
 
 def refuse_unless_averageable(factor: Factor) -> None:
-    """Words have no evidence of one column here."""
+    """Of the models of words only the multinomial one has an evidence."""
+    if isinstance(factor, Words) and factor.model == "multinomial":
+        return
     if not isinstance(factor, Categories | Numbers | Others):
         raise ParameterError(
-            f"text cannot be averaged over structures: {', '.join(map(repr, factor.columns))}",
-            fix="leave the text out, or use a plain naive Bayes",
+            f"this model of words cannot be averaged over structures: {', '.join(map(repr, factor.columns))}",
+            fix='take a text column as "multinomial", or use a plain naive Bayes',
         )
 
 
