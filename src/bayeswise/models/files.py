@@ -48,6 +48,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "families.normal_inverse_wishart.NormalInverseWishart",
         "statistics.*",
     ),
+    "network-classifier": (
+        "networks.classifiers.model.NetworkClassifierModel",
+        "networks.classifiers.settings.NetworkSettings",
+        "statistics.*",
+    ),
     "linear-regression": (
         "models.regression.linear.LinearModel",
         "models.regression.settings.LinearSettings",

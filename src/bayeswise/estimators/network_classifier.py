@@ -1,0 +1,120 @@
+"""Networks over all columns of a table, from naive Bayes to any graph, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayeswise.estimators import features
+from bayeswise.estimators.face import MergingFace
+from bayeswise.estimators.targets import Labels
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.classifiers.learning import prepared
+from bayeswise.networks.classifiers.model import NetworkClassifierModel
+from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.tables.batch import Batch
+
+_BELIEFS = ("structure", "prior", "strength", "class_prior", "k", "min_frequency", "criterion", "max_parents")
+
+
+class NetworkClassifier(MergingFace):
+    """p(class | row) from a belief network of the class and all columns.
+
+    structure      "naive": columns depend on the class alone; "tan": and on one other column each, along the tree of
+                   most information; "aode": the average over all networks in which they depend on one and the same
+                   column; "k-dependence": on `k` others each; "markov-blanket": any graph, found by hill climbing
+    prior          imagined rows: "laplace" for each cell of a table, "m-estimate" for each row of it, "bdeu" for all
+    strength       how many
+    numbers        "cut": where that shortens the description of the classes (Fayyad and Irani); "category": each
+                   number is a level of its own
+    cuts           {column: [numbers]} to cut a column there instead
+    missing        a missing cell is summed out ("ignore"), a level of its own ("level") or an error
+    unseen         a level never seen is smoothed ("smooth"), summed out ("ignore") or an error
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
+    >>> exclusive = (X[:, 0] != X[:, 1]).astype(int)               # no single column says anything
+    >>> NetworkClassifier("naive", numbers="category").fit(X, exclusive).score(X, exclusive)
+    0.5
+    >>> NetworkClassifier("tan", numbers="category").fit(X, exclusive).score(X, exclusive)
+    1.0
+    """
+
+    def __init__(
+        self,
+        structure: str = "tan",
+        prior: str = "laplace",
+        strength: float = 1.0,
+        class_prior: Mapping[Any, float] | None = None,
+        *,
+        k: int = 2,
+        min_frequency: float = 1.0,
+        criterion: str = "bic",
+        max_parents: int = 3,
+        numbers: str = "cut",
+        cuts: Mapping[str, Sequence[float]] | None = None,
+        missing: Any = "ignore",
+        unseen: Any = "smooth",
+        kinds: Mapping[str, str] | None = None,
+        levels: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.structure = structure
+        self.prior = prior
+        self.strength = strength
+        self.class_prior = class_prior
+        self.k = k
+        self.min_frequency = min_frequency
+        self.criterion = criterion
+        self.max_parents = max_parents
+        self.numbers = numbers
+        self.cuts = cuts
+        self.missing = missing
+        self.unseen = unseen
+        self.kinds = kinds
+        self.levels = levels
+
+    model_: NetworkClassifierModel
+
+    _schema_words: ClassVar[Mapping[str, Any]] = {
+        "kinds": None,
+        "levels": None,
+        "missing": "ignore",
+        "unseen": "smooth",
+    }
+
+    @property
+    def network(self) -> BeliefNetwork:
+        """The belief network, numbers as intervals in words; "aode" has one for each superparent in `model_`."""
+        check_is_fitted(self)
+        return self.model_.network
+
+    # -- inside -----------------------------------------------------------------------------------------------
+    def _settings(self) -> NetworkSettings:
+        return NetworkSettings(**{name: getattr(self, name) for name in _BELIEFS})
+
+    def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
+        schema = features.schema_of(X, categorical=self._is_categorical, wishes=self._wishes())
+
+        def rows() -> Iterator[Batch]:
+            return features.batches(schema, X, labels, weights)
+
+        return prepared(rows, schema, self._settings(), self.cuts)
+
+    def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
+        return model.summary(features.batches(model.schema, X, labels, weights))
+
+    @property
+    def _is_categorical(self) -> bool:
+        if self.numbers not in ("cut", "category"):
+            raise ParameterError(f"numbers is {self.numbers!r}", fix="choose 'cut' or 'category'")
+        return self.numbers == "category"
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            return validate_data(self, X, reset=reset)  # says that dense data are needed
+        return features.checked(self, X, reset=reset, integers=self._is_categorical)

@@ -1,0 +1,192 @@
+"""Every column as a few levels: numbers by their cuts, a missing cell as a level where the schema says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, KindError, MissingCellError, NonFiniteError, SchemaError
+from bayeswise.models.description_length.discretising import codes_of, cut_points
+from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema import Column, Schema
+
+MISSING_LEVEL = "(missing)"
+
+
+@dataclass(frozen=True)
+class Coding:
+    """From batches of a table to batches in which every used column is a category, in the order of the table.
+
+    >>> coding = Coding(Schema((Column("age", "number"),)), {"age": (30.0, 50.0)})
+    >>> coding.batch(Batch(3, np.array([[20.0], [30.0], [np.nan]]), np.empty((3, 0), np.int32))).codes.ravel().tolist()
+    [0, 1, -1]
+    >>> coding.words("age", Vocabulary([0, 1, 2]))
+    ['< 30', '30 to 50', '>= 50']
+    """
+
+    schema: Schema
+    cuts: Mapping[str, tuple[float, ...]]
+
+    def __post_init__(self) -> None:
+        if self.schema.texts:
+            raise KindError(
+                f"a network of columns cannot hold the text {self.schema.texts[0]!r}",
+                fix="ignore the column, or make it a category",
+            )
+        if not self.schema.used:
+            raise SchemaError("the table has no column to learn from", fix="keep one with kinds={...: 'category'}")
+        for name in self.schema.numbers:
+            cuts = self.cuts.get(name)
+            if cuts is None or any(not low < high for low, high in pairwise(cuts)):
+                raise SchemaError(f"the cuts of column {name!r} are {cuts}", fix="give numbers in increasing order")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.schema.used
+
+    @cached_property
+    def coded(self) -> Schema:
+        """The schema of the coded batches."""
+        return replace(self.schema, columns=tuple(Column(name, "category", "mixed") for name in self.columns))
+
+    @cached_property
+    def declared(self) -> tuple[Vocabulary | None, ...]:
+        """The levels of each column that stay though no row shows them."""
+        return tuple(self._declared(self.schema[name]) for name in self.columns)
+
+    def _declared(self, column: Column) -> Vocabulary | None:
+        fixed: tuple[object, ...] = column.levels.labels if column.levels is not None else ()
+        if column.name in self.schema.numbers:
+            fixed = tuple(range(len(self.cuts[column.name]) + 1))
+        extra = (MISSING_LEVEL,) if column.missing == "level" and MISSING_LEVEL not in fixed else ()
+        return Vocabulary([*fixed, *extra]) if fixed or extra else None
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether batches are coded as they come."""
+        return not self.schema.numbers and all(self.schema[name].missing != "level" for name in self.columns)
+
+    def batch(self, batch: Batch) -> Batch:
+        """The rows with every used column as codes; -1 stays where a cell is missing."""
+        if self.is_plain:
+            return batch
+        codes = np.empty((batch.n_rows, len(self.columns)), dtype=np.int32)
+        vocabularies = []
+        for place, name in enumerate(self.columns):
+            column = self.schema[name]
+            if name in self.schema.numbers:
+                values = batch.values[:, self.schema.numbers.index(name)]
+                codes[:, place] = codes_of(values, np.array(self.cuts[name]))
+                levels = Vocabulary.trusted(tuple(range(len(self.cuts[name]) + 1)))
+            else:
+                at = self.schema.categories.index(name)
+                codes[:, place], levels = batch.codes[:, at], batch.vocabularies[at]
+            if column.missing == "error" and (codes[:, place] == MISSING).any():
+                row = int(np.argmax(codes[:, place] == MISSING))
+                raise MissingCellError(f"column {name!r} is missing (NaN) in row {row + 1}", fix="missing='ignore'")
+            if column.missing == "level":
+                levels = _with_missing(levels)
+                codes[codes[:, place] == MISSING, place] = levels.code(MISSING_LEVEL)
+            vocabularies.append(levels)
+        values = np.empty((batch.n_rows, 0))
+        return replace(batch, values=values, codes=codes, vocabularies=tuple(vocabularies), texts=())
+
+    def codes(self, batch: Batch, known: Sequence[Vocabulary]) -> CodeArray:
+        """(n_rows, n_columns) positions in the known levels; a level beyond them is -2, or -1 where it is ignored."""
+        coded = self.batch(batch)
+        if coded.vocabularies == tuple(known) and all(self.schema[name].unseen != "ignore" for name in self.columns):
+            return np.ascontiguousarray(coded.codes, dtype=np.int32)
+        codes = np.empty(coded.codes.shape, dtype=np.int32)
+        for place, (name, levels) in enumerate(zip(self.columns, known, strict=True)):
+            unseen = MISSING if self.schema[name].unseen == "ignore" else UNSEEN
+            positions = coded.vocabularies[place].positions_in(levels)
+            table = np.append(np.where(positions < 0, unseen, positions), [unseen, MISSING])  # codes -2 and -1
+            codes[:, place] = table[coded.codes[:, place]]
+        return codes
+
+    def words(self, name: str, levels: Vocabulary) -> list[object]:
+        """The levels as a reader would write them: intervals in words."""
+        if name not in self.schema.numbers:
+            return list(levels)
+        shown = intervals(self.cuts[name])
+        return [shown[level] if isinstance(level, int) else level for level in levels]
+
+
+def _with_missing(levels: Vocabulary) -> Vocabulary:
+    return levels if MISSING_LEVEL in levels else Vocabulary.trusted((*levels.labels, MISSING_LEVEL))
+
+
+def intervals(cuts: Sequence[float]) -> list[str]:
+    """Intervals in words; each begins with its lower cut.
+
+    >>> intervals([2.5]), intervals([])
+    (['< 2.5', '>= 2.5'], ['any number'])
+    """
+    if not len(cuts):
+        return ["any number"]
+    shown = _distinct(cuts)
+    inner = [f"{low} to {high}" for low, high in pairwise(shown)]
+    return [f"< {shown[0]}", *inner, f">= {shown[-1]}"]
+
+
+def _distinct(cuts: Sequence[float]) -> list[str]:
+    """As few digits as tell the cuts apart."""
+    for digits in range(4, 18):
+        shown = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(shown)) == len(shown):
+            break
+    return shown
+
+
+def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[float, ...]]:
+    """The cuts of every number column that shorten the description of the classes (Fayyad and Irani)."""
+    if not schema.numbers:
+        return {}
+    values: list[FloatArray] = []
+    groups: list[CodeArray] = []
+    weights: list[FloatArray] = []
+    classes = Vocabulary()
+    for batch in batches:
+        _refuse_infinite(batch, schema)
+        classes = Vocabulary([*classes, *(label for label in batch.group_labels if label not in classes)])
+        if batch.groups is None:
+            raise FitError("the rows have no target", fix="give a table with the target column")
+        positions = np.append(batch.group_labels.positions_in(classes), -1).astype(np.int32)
+        groups.append(positions[batch.groups])
+        values.append(np.asarray(batch.values, dtype=np.float64))
+        weights.append(np.ones(batch.n_rows) if batch.weights is None else batch.weights)
+    if not values:
+        return dict.fromkeys(schema.numbers, ())
+    table, group, weight = np.concatenate(values), np.concatenate(groups), np.concatenate(weights)
+    return {
+        name: tuple(cut_points(table[:, k], group, len(classes), weights=weight).tolist())
+        for k, name in enumerate(schema.numbers)
+    }
+
+
+def _refuse_infinite(batch: Batch, schema: Schema) -> None:
+    infinite = np.isinf(batch.values)
+    if infinite.any():
+        row, column = (int(place) for place in np.argwhere(infinite)[0])
+        raise NonFiniteError(row=row, column=schema.numbers[column])
+
+
+def with_cuts(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
+    """The schema that says where its numbers are cut."""
+    columns = [
+        replace(column, reason=_reason(cuts[column.name])) if column.name in schema.numbers else column
+        for column in schema
+    ]
+    return replace(schema, columns=tuple(columns))
+
+
+def _reason(cuts: Sequence[float]) -> str:
+    if not len(cuts):
+        return "not cut: no cut is worth its bits"
+    return f"cut at {', '.join(_distinct(cuts))}"

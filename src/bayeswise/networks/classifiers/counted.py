@@ -1,0 +1,140 @@
+"""The counts behind a classifier, as floats: of columns, of pairs of columns, and of families of a given graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.engines import Ask, Request
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.networks.classifiers.coding import Coding
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.settings import Needs
+from bayeswise.statistics import JointCounts, PairCounts, Product
+from bayeswise.tables.labels import Vocabulary
+
+COLUMNS, PAIRS, ABOVE_CLASS = "columns", "pairs", "above the class"
+
+
+def request_of(coding: Coding, needs: Needs, graph: Graph | None) -> Request:
+    """What the tables of a structure need of coded rows."""
+    names = coding.columns
+    if needs == "pairs":
+        return Request({PAIRS: Ask("categories", names, _counter(PairCounts, coding.declared))})
+    request = Request.counts(COLUMNS, names, coding.declared)
+    if needs == "families" and graph is not None:
+        for place, above in enumerate(graph.parents):
+            request = request | _family(f"family {place}", (*above, place), coding)
+        if graph.class_parents:
+            request = request | _family(ABOVE_CLASS, graph.class_parents, coding)
+    return request
+
+
+def _family(name: str, scope: Sequence[int], coding: Coding) -> Request:
+    declared = [coding.declared[place] for place in scope]
+    columns = tuple(coding.columns[place] for place in scope)
+    return Request({name: Ask("categories", columns, _counter(JointCounts, declared))})
+
+
+def _counter(statistic: Any, declared: Sequence[Vocabulary | None]) -> Any:
+    def count(codes: Any, vocabularies: Any, groups: Any, n_groups: int, weights: Any) -> Any:
+        return statistic.of(codes, list(vocabularies), groups, n_groups, weights, list(declared))
+
+    return count
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Pair counts as one array; the slots of a column lie side by side, missing last."""
+
+    weight: FloatArray  # (n_states, n_slots, n_slots)
+    sizes: IntArray  # (n_columns,) levels of each column
+
+    @classmethod
+    def of(cls, counts: PairCounts) -> PairTable:
+        return cls(counts.weight.to_floats(), np.array([len(levels) for levels in counts.levels], dtype=np.int64))
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """(n_columns,) the first slot of each column."""
+        return np.concatenate([[0], np.cumsum(self.sizes + 1)[:-1]]).astype(np.int64)
+
+    def slots(self, column: int) -> slice:
+        return slice(int(self.starts[column]), int(self.starts[column] + self.sizes[column]))
+
+    def pair(self, one: int, other: int) -> FloatArray:
+        """(n_states, n_levels of one, n_levels of other) over rows that have both cells."""
+        return self.weight[:, self.slots(one), self.slots(other)]
+
+    def single(self, column: int) -> FloatArray:
+        """(n_states, n_levels)."""
+        places = np.arange(self.weight.shape[1])[self.slots(column)]
+        return np.asarray(self.weight[:, places, places])
+
+    @cached_property
+    def present(self) -> FloatArray:
+        """The weight of pairs of levels alone: missing slots are zero."""
+        weight = self.weight.copy()
+        missing = self.starts + self.sizes
+        weight[:, missing, :] = 0.0
+        weight[:, :, missing] = 0.0
+        return weight
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counts of one model; the first axis is always the classes."""
+
+    levels: tuple[Vocabulary, ...]
+    singles: tuple[FloatArray, ...]  # (n_states, n_levels) of each column
+    pairs: PairTable | None
+    families: tuple[FloatArray, ...]  # (n_states, *levels of the parents, n_levels) of each column of a given graph
+    above_class: FloatArray | None  # (n_states, *levels of the parents of the class)
+
+    @classmethod
+    def of(cls, part: Product, columns: Sequence[str], graph: Graph | None) -> Counted:
+        """The counts that `request_of` asked for."""
+        if PAIRS in part.parts:
+            pairs = PairTable.of(part[PAIRS])
+            singles = tuple(pairs.single(place) for place in range(len(columns)))
+            return cls(part[PAIRS].levels, singles, pairs, (), None)
+        counts = [part[COLUMNS][name] for name in columns]
+        levels = tuple(each.levels for each in counts)
+        singles = tuple(each.weight.to_floats() for each in counts)
+        if graph is None:
+            return cls(levels, singles, None, (), None)
+        families = [
+            _over(part[f"family {place}"], (*above, place), levels) for place, above in enumerate(graph.parents)
+        ]
+        above = _over(part[ABOVE_CLASS], graph.class_parents, levels) if graph.class_parents else None
+        return cls(levels, singles, None, tuple(families), above)
+
+    @property
+    def sizes(self) -> IntArray:
+        return np.array([len(levels) for levels in self.levels], dtype=np.int64)
+
+    def family(self, column: int, parents: Sequence[int]) -> FloatArray:
+        """(n_states, *levels of the parents, n_levels) over rows that have all these cells."""
+        if self.families:
+            return self.families[column]
+        if not parents:
+            return self.singles[column]
+        return self.needed_pairs.pair(parents[0], column)
+
+    @property
+    def needed_pairs(self) -> PairTable:
+        if self.pairs is None:
+            raise FitError("the model holds no counts of pairs of columns", fix="fit it anew with this structure")
+        return self.pairs
+
+
+def _over(counts: JointCounts, scope: Sequence[int], levels: Sequence[Vocabulary]) -> FloatArray:
+    """A row with a hole in the family may show a level that the family never saw."""
+    return counts._weight_over(tuple(levels[place] for place in scope)).to_floats()
+
+

@@ -1,0 +1,88 @@
+"""Each learned row under the model that never saw it: counts less the row, and the structure chosen anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.scores import GraphScores, without
+from bayeswise.networks.classifiers.superparents import SuperparentScores
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.sweep import rows_of
+
+if TYPE_CHECKING:
+    from bayeswise.networks.classifiers.model import NetworkClassifierModel
+
+_BLOCK_CELLS = 1 << 20
+
+
+def log_joint_left_out(model: NetworkClassifierModel, batch: Batch) -> FloatArray:
+    """(n_rows, n_states); a row that takes a class or a level with it is a real refit, equal ones only once."""
+    groups = model.groups_of(batch)
+    weights = np.ones(batch.n_rows) if batch.weights is None else np.asarray(batch.weights)
+    codes = model.codes(batch)
+    class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
+    rows = np.arange(batch.n_rows)
+    class_weight[rows, groups] = without(class_weight[rows, groups], weights)
+    takes = _takes_a_class(model, class_weight) | _takes_a_level(model, codes, weights)
+    joint = np.empty(class_weight.shape)
+    for chosen, scores in _structures(model, codes, groups, weights, np.flatnonzero(~takes)):
+        log_prior = model.log_prior_of(class_weight[chosen])
+        joint[chosen] = scores.left_out(codes[chosen], groups[chosen], weights[chosen], log_prior)
+    if takes.any():
+        keys = np.column_stack([codes, groups, weights])[takes]
+        joint[takes] = _refitted(model, batch, np.flatnonzero(takes), keys)
+    return joint
+
+
+def _takes_a_class(model: NetworkClassifierModel, class_weight: FloatArray) -> BoolArray:
+    """(n_rows,) whether a class that was not declared has no row left, or nothing is left at all."""
+    declared = np.array([label in model.statistics.declared for label in model.classes], dtype=bool)
+    gone = class_weight <= 0.0
+    return np.asarray((gone & ~declared).any(axis=1) | gone.all(axis=1))
+
+
+def _takes_a_level(model: NetworkClassifierModel, codes: CodeArray, weights: FloatArray) -> BoolArray:
+    """(n_rows,) whether a level that was not declared has no row left."""
+    takes = np.zeros(len(codes), dtype=bool)
+    for place, counts in enumerate(model.counted.singles):
+        declared = model.coding.declared[place] or ()
+        loose = np.array([*(level not in declared for level in model.counted.levels[place]), False])
+        total = np.append(counts.sum(axis=0), 1.0)
+        cell = np.maximum(codes[:, place], -1)
+        takes |= loose[cell] & (without(total[cell], weights) <= 0.0)
+    return takes
+
+
+def _structures(
+    model: NetworkClassifierModel, codes: CodeArray, groups: CodeArray, weights: FloatArray, rows: IntArray
+) -> list[tuple[IntArray, GraphScores | SuperparentScores]]:
+    """Rows by the structure that the counts would have chosen without them."""
+    scores = model.scores
+    if not isinstance(scores, GraphScores) or model.settings.needs != "pairs" or not len(rows):
+        return [(rows, scores)]
+    size = max(1, _BLOCK_CELLS // codes.shape[1] ** 2)
+    blocks = [rows[start : start + size] for start in range(0, len(rows), size)]
+    chosen = [model.forest(*model.information.without(codes[b], groups[b], weights[b])) for b in blocks]
+    forests, which = np.unique(np.concatenate(chosen), axis=0, return_inverse=True)
+    made = [GraphScores(Graph.of_forest(forest), model.counted, model.settings, model.log_prior) for forest in forests]
+    return [(rows[which.ravel() == k], each) for k, each in enumerate(made)]
+
+
+def _refitted(model: NetworkClassifierModel, batch: Batch, rows: IntArray, keys: FloatArray) -> FloatArray:
+    """(n_rows, n_states) by forgetting each row; rows with equal keys have equal answers."""
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    answers = [_without_row(model, rows_of(batch, slice(int(row), int(row) + 1))) for row in rows[first]]
+    return np.array(answers)[which.ravel()]
+
+
+def _without_row(model: NetworkClassifierModel, row: Batch) -> FloatArray:
+    """(n_states,) the log joint; a class that the others lack is impossible."""
+    others = model.forget(row)
+    joint = np.full(len(model.classes), -np.inf)
+    if others.classes:
+        joint[others.statistics.labels.positions_in(model.statistics.labels)] = others.log_joint(row)[0]
+    return joint

@@ -1,0 +1,225 @@
+"""The fitted network classifier: schema, cuts, settings, exact counts, and a graph where counts cannot choose one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from bayeswise.engines import Request, summarise
+from bayeswise.explanations.account import Account
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.models.classifier import Classifier
+from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
+from bayeswise.networks.classifiers.counted import PAIRS, Counted, request_of
+from bayeswise.networks.classifiers.explaining import account_of
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.left_out import log_joint_left_out
+from bayeswise.networks.classifiers.scores import GraphScores
+from bayeswise.networks.classifiers.settings import Needs, NetworkSettings
+from bayeswise.networks.classifiers.structure import Information, k_parents, tree
+from bayeswise.networks.classifiers.superparents import SuperparentScores
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.statistics import Grouped, Product
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.names import find_name
+
+
+@dataclass(frozen=True, repr=False)
+class NetworkClassifierModel(Classifier):
+    """p(state | row) from a network of the class and all columns; a frozen value.
+
+    The structures "naive", "tan", "aode" and 1-dependence are functions of the counts, so they are chosen anew whenever
+    rows come or go. The others have tables of more columns than pairs: their `parents` are found once, and kept.
+    """
+
+    settings: NetworkSettings
+    cuts: Mapping[str, tuple[float, ...]]
+    parents: Mapping[str, tuple[str, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        kept = self.parents is not None
+        if (self.settings.needs == "families") != kept or (self.settings.needs == "pairs" and self.holds != "pairs"):
+            raise ParameterError(
+                f"the structure {self.settings.structure!r} cannot be had from these counts", fix="fit it anew"
+            )
+        if self.settings.class_prior is not None and self.graph_kept is not None and self.graph_kept.class_parents:
+            raise ParameterError(
+                "the class has parents in this graph and so no prior of its own", fix="fit it anew with class_prior"
+            )
+
+    # -- what it is -------------------------------------------------------------------------------------------
+    @property
+    def target(self) -> str:
+        return self.schema.target.name if self.schema.target else "class"
+
+    @cached_property
+    def coding(self) -> Coding:
+        return Coding(self.schema, self.cuts)
+
+    @cached_property
+    def graph_kept(self) -> Graph | None:
+        """The graph that was found before the counts, if there is one."""
+        return None if self.parents is None else Graph.of_names(self.parents, self.coding.columns, self.target)
+
+    @cached_property
+    def counted(self) -> Counted:
+        if not self.classes:
+            raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
+        return Counted.of(self.statistics.part, self.coding.columns, self.graph_kept)
+
+    @cached_property
+    def information(self) -> Information:
+        """What the columns say of each other given the class, and of the class."""
+        return Information(self.counted.needed_pairs)
+
+    @cached_property
+    def scores(self) -> GraphScores | SuperparentScores:
+        """The structure with its tables."""
+        if self.settings.structure == "aode":
+            return SuperparentScores(self.counted, self.settings, self.log_prior)
+        return GraphScores(self.graph, self.counted, self.settings, self.log_prior)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Which columns a column depends on."""
+        if self.settings.structure == "aode":
+            raise ParameterError(
+                "an average over superparents has no single graph", fix="ask for model.superparent_network(column)"
+            )
+        if self.graph_kept is not None:
+            return self.graph_kept
+        if self.settings.structure == "naive":
+            return Graph.of_parents([()] * len(self.coding.columns))
+        information = self.information
+        return Graph.of_forest(self.forest(information.between[None], information.about_class[None])[0])
+
+    def forest(self, between: FloatArray, about_class: FloatArray) -> IntArray:
+        """(n_models, n_columns) the parents that such information would choose, -1 for none."""
+        if self.settings.structure == "tan":
+            return tree(between, about_class)
+        if self.settings.k == 0:
+            return np.full(about_class.shape, -1, dtype=np.int64)
+        return k_parents(between, about_class, 1)[:, :, 0]
+
+    @cached_property
+    def network(self) -> BeliefNetwork:
+        """The belief network of the class and the columns, numbers as intervals in words."""
+        return self._named(GraphScores(self.graph, self.counted, self.settings, self.log_prior))
+
+    def superparent_network(self, column: str) -> BeliefNetwork:
+        """The network in which every column depends on this one: one of those that "aode" averages."""
+        if not isinstance(self.scores, SuperparentScores):
+            raise ParameterError("only the structure 'aode' has superparents", fix="ask for model.network")
+        place = self.coding.columns.index(find_name(column, self.coding.columns, where="the model"))
+        return self._named(self.scores.one(place))
+
+    def _named(self, scores: GraphScores) -> BeliefNetwork:
+        names = list(self.coding.columns)
+        levels = [
+            Vocabulary(self.coding.words(name, known)) for name, known in zip(names, self.counted.levels, strict=True)
+        ]
+        return scores.network(names, tuple(levels), self.target, Vocabulary(self.classes))
+
+    def n_free_parameters(self) -> int:
+        """How many numbers are free in the tables."""
+        return self.scores.n_free_parameters()
+
+    # -- what it says about rows ------------------------------------------------------------------------------
+    def codes(self, batch: Batch) -> CodeArray:
+        """(n_rows, n_columns) the levels of a batch, by their position in the model's."""
+        return self.coding.codes(batch, self.counted.levels)
+
+    def log_joint(self, batch: Batch) -> FloatArray:
+        return self.scores.log_joint(self.codes(batch))
+
+    def log_relative(self, batch: Batch) -> FloatArray:
+        return self.log_joint(batch)
+
+    def probability(self, batch: Batch) -> FloatArray:
+        joint = self.log_joint(batch)
+        return normalise(joint, out=joint).probability
+
+    def log_evidence(self, table: Any) -> FloatArray:
+        """(n_rows,) log p(row): small for rows unlike any that were learned."""
+        return self.over(table, lambda batch: normalise(self.log_joint(batch)).log_evidence, ())
+
+    def explain(self, row: Any) -> Account:
+        """Why: the prior and what each column adds to what was known before it, for one row."""
+        return account_of(self, self.row_of(row))
+
+    # -- rows come and go -------------------------------------------------------------------------------------
+    @property
+    def holds(self) -> Needs:
+        """Which counts it keeps."""
+        if PAIRS in self.statistics.part.parts:
+            return "pairs"
+        return "columns" if self.parents is None else "families"
+
+    def request(self) -> Request:
+        """What the model needs of coded rows."""
+        return request_of(self.coding, self.holds, self.graph_kept)
+
+    def merge(self, other: Self) -> Self:
+        """The model of both sets of rows; schema, cuts, settings and a graph that is kept must be the same."""
+        for what, words in (("cuts", "their numbers are cut"), ("parents", "their graphs run")):
+            if getattr(self, what) != getattr(other, what):
+                raise KindError(f"the models cannot be merged: {words} differently", fix="fit one like the other")
+        return super().merge(other)
+
+    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row under the model that never saw it; cuts and a kept graph stay.
+
+        The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
+        """
+        joints = [log_joint_left_out(self, batch) for batch in self.learned(table, targets, weights)]
+        parts = [normalise(joint, undefined="uniform").probability for joint in joints]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each row under the model that never saw it; minus infinity for an only row."""
+        joints = [log_joint_left_out(self, batch) for batch in self.learned(table, targets, weights)]
+        return np.concatenate([log_sum_exp(joint) for joint in joints]) if joints else np.zeros(0)
+
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
+        """n rows drawn from the network, as columns; numbers as the intervals they were cut into."""
+        generator = np.random.default_rng(seed)
+        if not isinstance(self.scores, SuperparentScores):
+            return dict(self.network.sample(n, generator))
+        columns = self.coding.columns
+        shares = generator.multinomial(n, np.full(len(columns), 1.0 / len(columns)))
+        parts = [(self.superparent_network(name), int(m)) for name, m in zip(columns, shares, strict=True) if m]
+        drawn = [network.sample(m, generator) for network, m in parts]
+        order = generator.permutation(n)
+        together = {name: [cell for part in drawn for cell in part[name]] for name in (*columns, self.target)}
+        return {name: [cells[k] for k in order] for name, cells in together.items()}
+
+    def summary(
+        self, batches: Iterable[Batch], threads: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> Grouped[Product]:
+        """The counts of encoded rows."""
+        coded = (self.coding.batch(batch) for batch in batches)
+        return summarise(coded, self.coding.coded, self.request(), threads=threads, progress=progress).statistics
+
+    def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
+        return self.summary(self.learned(table, targets, weights, check), threads)
+
+    # -- encoding ---------------------------------------------------------------------------------------------
+    @cached_property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The levels that the model knows, by column of categories."""
+        known = dict(zip(self.coding.columns, self.counted.levels, strict=True))
+        return {name: self._labels(name, known[name]) for name in self.schema.categories}
+
+    def _labels(self, name: str, levels: Vocabulary) -> Vocabulary:
+        """Without the level that stands for a missing cell; text may be spelt like it."""
+        if self.schema[name].missing != "level" or self.schema[name].labels == "text":
+            return levels
+        return Vocabulary([level for level in levels if level != MISSING_LEVEL])

@@ -1,0 +1,237 @@
+"""The log joint of rows under one graph: log p(state) + sum of log p(cell | parents, state), missing cells summed out.
+
+A forest of columns is answered by messages along its trees, all in log space; any other graph by its tables where a row
+has every cell, and by the junction tree of its network where it has not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.engines.ranges import over_ranges
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.logspace import log
+from bayeswise.networks.classifiers.counted import Counted
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.classifiers.smoothing import imagined_rows, log_shares, with_unseen, with_unseen_parent
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
+from bayeswise.networks.rows import posterior_and_evidence
+from bayeswise.tables.labels import Vocabulary
+
+_ROUNDING = 1e-12  # of weights that were subtracted in floats
+
+
+@dataclass(frozen=True)
+class FamilyCounts:
+    """One column with its parents: counts (n_states, *levels of the parents, n_levels), one state for all if pooled."""
+
+    column: int
+    parents: tuple[int, ...]
+    by_class: bool
+    counts: FloatArray
+    imagined: float
+
+    @cached_property
+    def log_table(self) -> FloatArray:
+        return log_shares(self.counts, self.imagined)
+
+    def of_rows(self, codes: CodeArray) -> FloatArray:
+        """(n_rows, n_states or 1) log p(cell | parents, state) of rows that have all these cells."""
+        index = tuple(codes[:, place] for place in (*self.parents, self.column))
+        return np.asarray(np.moveaxis(self.log_table, 0, -1)[index])
+
+    def change_without(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
+        """(n_rows,) how log p(cell | parents, own class) changes had the row never been counted; 0 with a hole."""
+        scope = (*self.parents, self.column)
+        rows = np.flatnonzero((codes[:, scope] >= 0).all(axis=1))
+        change = np.zeros(len(codes))
+        above = (groups[rows], *(codes[rows, place] for place in self.parents))
+        count, total = self.counts[(*above, codes[rows, self.column])], self.counts.sum(axis=-1)[above]
+        change[rows] = change_of_share(count, total, weights[rows], self.imagined, self.counts.shape[-1])
+        return change
+
+
+def change_of_share(
+    count: FloatArray, total: FloatArray, gone: FloatArray, imagined: float, n_levels: int
+) -> FloatArray:
+    """log of a share after minus log of it before, when a weight leaves a cell."""
+    before = log(count + imagined) - log(total + imagined * n_levels)
+    left, below = without(count, gone) + imagined, without(total, gone) + imagined * n_levels
+    after = np.where(below > 0.0, log(left) - log(np.where(below > 0.0, below, 1.0)), -np.log(max(n_levels, 1)))
+    return np.asarray(after - before)
+
+
+def without(weight: FloatArray, gone: FloatArray) -> FloatArray:
+    """A difference of weights that is zero where only rounding is left."""
+    left = weight - gone
+    return np.where(left <= _ROUNDING * weight, 0.0, left)
+
+
+@dataclass(frozen=True)
+class GraphScores:
+    """One graph with the tables that go with its counts."""
+
+    graph: Graph
+    counted: Counted
+    settings: NetworkSettings
+    log_prior: FloatArray  # (n_states,)
+
+    @property
+    def n_states(self) -> int:
+        return len(self.log_prior)
+
+    @cached_property
+    def families(self) -> tuple[FamilyCounts, ...]:
+        return tuple(self._families())
+
+    def _families(self) -> Iterator[FamilyCounts]:
+        sizes, settings = self.counted.sizes, self.settings
+        for column, (above, by_class) in enumerate(zip(self.graph.parents, self.graph.given_class, strict=True)):
+            counts = self.counted.family(column, above)
+            counts = counts if by_class else counts.sum(axis=0, keepdims=True)
+            n_configurations = int(np.prod(sizes[list(above)])) * (self.n_states if by_class else 1)
+            imagined = imagined_rows(settings.prior, settings.strength, counts.shape[-1], n_configurations)
+            yield FamilyCounts(column, above, by_class, counts, imagined)
+
+    @cached_property
+    def of_class(self) -> FamilyCounts | None:
+        """The class with its parents, (1, *levels of the parents, n_states); None if it has none."""
+        if self.counted.above_class is None or not self.graph.class_parents:
+            return None
+        counts = np.moveaxis(self.counted.above_class, 0, -1)[None]
+        n_configurations = int(np.prod(counts.shape[1:-1]))
+        imagined = imagined_rows(self.settings.prior, self.settings.strength, self.n_states, n_configurations)
+        return FamilyCounts(-1, self.graph.class_parents, False, counts, imagined)
+
+    # -- rows -------------------------------------------------------------------------------------------------
+    def log_joint(self, codes: CodeArray) -> FloatArray:
+        """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
+        return self._of_forest(codes) if self.graph.is_forest else self._of_any(codes)
+
+    def _of_forest(self, codes: CodeArray) -> FloatArray:
+        joint = np.empty((len(codes), self.n_states))
+        sizes, forest, order = self.counted.sizes, self.graph.forest, np.array(self.graph.order, dtype=np.int64)
+        starts, tables = self._flat
+
+        def fill(rows: slice) -> None:
+            joint[rows] = self.log_prior
+            _kernels.add_tree(joint[rows], codes[rows], sizes, forest, order, starts, tables)
+
+        over_ranges(fill, len(codes))
+        return joint
+
+    @cached_property
+    def _flat(self) -> tuple[IntArray, FloatArray]:
+        """The tables of a forest for the kernel, states fastest, each with a slot for unseen levels."""
+        tables = []
+        for family in self.families:
+            if family.parents:
+                table = with_unseen_parent(family.counts, family.imagined)
+            else:
+                table = with_unseen(family.counts[:, None], family.imagined)
+            tables.append(np.moveaxis(table, 0, -1).ravel())
+        starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])[:-1]]).astype(np.int64)
+        return starts, np.concatenate(tables)
+
+    def _of_any(self, codes: CodeArray) -> FloatArray:
+        """An unseen level is taken for missing: no table of such a graph has a place for it."""
+        holes = (codes < 0).any(axis=1)
+        if not holes.any():
+            return self._of_whole(codes)
+        joint = np.empty((len(codes), self.n_states))
+        joint[~holes] = self._of_whole(codes[~holes])
+        joint[holes] = self._summed_out(np.maximum(codes[holes], -1))
+        return joint
+
+    def _of_whole(self, codes: CodeArray) -> FloatArray:
+        joint = np.broadcast_to(self._log_class(codes), (len(codes), self.n_states)).copy()
+        for family in self.families:
+            joint += family.of_rows(codes)
+        return joint
+
+    def _log_class(self, codes: CodeArray) -> FloatArray:
+        if self.of_class is None:
+            return self.log_prior
+        index = tuple(codes[:, place] for place in self.of_class.parents)
+        return np.asarray(self.of_class.log_table[0][index])
+
+    def _summed_out(self, codes: CodeArray) -> FloatArray:
+        columns = list(range(codes.shape[1]))
+        posterior, log_evidence = posterior_and_evidence(self.plain_network, len(columns), columns, codes)
+        possible = (log_evidence > -np.inf)[:, None]
+        return np.where(possible, log(np.where(possible, posterior, 1.0)) + log_evidence[:, None], -np.inf)
+
+    # -- the network ------------------------------------------------------------------------------------------
+    @cached_property
+    def plain_network(self) -> BeliefNetwork:
+        """The network with positions for names and states; the class is the last node."""
+        names = [f"c{place}" for place in range(len(self.families))]
+        return self.network(names, self.counted.levels, "class", Vocabulary(range(self.n_states)))
+
+    def network(
+        self, names: list[str], levels: tuple[Vocabulary, ...], target: str, classes: Vocabulary
+    ) -> BeliefNetwork:
+        """The same tables under names of columns and states; a column that showed no level has one, None's text."""
+        nodes = []
+        for family, name, states in zip(self.families, names, levels, strict=True):
+            table = np.exp(family.log_table)
+            table = np.moveaxis(table, 0, -2).reshape(-1, table.shape[-1])  # the class changes fastest
+            above = [*(names[place] for place in family.parents), *([target] if family.by_class else [])]
+            if not states:
+                nodes.append(Node(name, ["(none)"], [1.0]))
+            else:
+                nodes.append(Node(name, states, table, above))
+        if self.of_class is None:
+            nodes.append(Node(target, classes, np.exp(self.log_prior)[None]))
+        else:
+            table = np.exp(self.of_class.log_table[0]).reshape(-1, self.n_states)
+            nodes.append(Node(target, classes, table, [names[place] for place in self.of_class.parents]))
+        return BeliefNetwork(nodes)
+
+    def n_free_parameters(self) -> int:
+        """Those of the tables, and of a counted prior."""
+        families = self.families if self.of_class is None else (*self.families, self.of_class)
+        shapes = [each.counts.shape for each in families]
+        counted_prior = self.of_class is None and self.settings.class_prior is None
+        prior = self.n_states - 1 if counted_prior else 0
+        return int(prior + sum(math.prod(shape[:-1]) * max(shape[-1] - 1, 0) for shape in shapes))
+
+    # -- rows left out ----------------------------------------------------------------------------------------
+    def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
+        """(n_rows, n_states) the log joint of each row, had it never been counted.
+
+        A row with a hole is in no table that the hole is summed out of, so only cells that are there change.
+        """
+        rows = np.arange(len(codes))
+        joint = self.log_joint(codes)
+        if self.of_class is None:
+            joint = joint - np.where(np.isneginf(self.log_prior), 0.0, self.log_prior) + log_prior
+        else:
+            joint += self._change_of_class(self.of_class, codes, groups, weights)
+        for family in self.families:
+            if family.by_class:
+                joint[rows, groups] += family.change_without(codes, groups, weights)
+            else:
+                joint += family.change_without(codes, np.zeros_like(groups), weights)[:, None]
+        return joint
+
+    def _change_of_class(
+        self, family: FamilyCounts, codes: CodeArray, groups: CodeArray, weights: FloatArray
+    ) -> FloatArray:
+        """(n_rows, n_states) how log p(state | parents of the class) changes."""
+        change = np.zeros((len(codes), self.n_states))
+        rows = np.flatnonzero((codes[:, family.parents] >= 0).all(axis=1))
+        before = family.counts[0][tuple(codes[rows, place] for place in family.parents)]  # (n_rows, n_states)
+        after = before.copy()
+        own = np.arange(len(rows)), groups[rows]
+        after[own] = without(before[own], weights[rows])
+        change[rows] = log_shares(after, family.imagined) - log_shares(before, family.imagined)
+        return change

@@ -1,0 +1,107 @@
+"""Graphs that need rows beyond pair counts: k-dependence with tables of more columns, and hill climbing by a score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bayeswise.engines import summarise
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, SchemaError
+from bayeswise.networks.classifiers.coding import Coding
+from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.classifiers.structure import Information, k_parents
+from bayeswise.networks.learning.rows import MOST_LEVELS, CodedRows
+from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.structure import Constraints, climb
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Vocabulary
+
+Batches = Callable[[], Iterable[Batch]]  # each call sweeps the rows anew
+
+
+def found_graph(batches: Batches, coding: Coding, settings: NetworkSettings) -> Graph | None:
+    """The graph of a structure whose tables need more than pairs; None where pairs are enough."""
+    if settings.needs != "families":
+        return None
+    coded = (coding.batch(batch) for batch in batches())
+    return _k_dependence(coded, coding, settings.k) if settings.structure != "markov-blanket" else _climbed(
+        coded, coding, settings
+    )
+
+
+def _k_dependence(coded: Iterator[Batch], coding: Coding, k: int) -> Graph:
+    found = summarise(coded, coding.coded, request_of(coding, "pairs", None)).statistics
+    information = Information(PairTable.of(found.part[PAIRS]))
+    chosen = k_parents(information.between[None], information.about_class[None], k)[0]
+    return Graph.of_parents([sorted(int(place) for place in above if place >= 0) for above in chosen])
+
+
+def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) -> Graph:
+    target = coding.schema.target.name if coding.schema.target else "class"
+    rows, weights = _gathered(coded, coding, target)
+    scores = Scores(rows, settings.criterion) if weights is None else WeightedScores(rows, settings.criterion, weights)
+    tiers = ((target,), coding.columns) if settings.class_prior is not None else ()
+    parents = climb(scores, Constraints(tiers=tiers, max_parents=settings.max_parents))
+    named = {name: [rows.names[place] for place in above] for name, above in zip(rows.names, parents, strict=True)}
+    return Graph.of_names(named, coding.columns, target)
+
+
+class WeightedScores(Scores):
+    """Scores of rows that count with a weight: k as k rows."""
+
+    def __init__(self, rows: CodedRows, score: str, weights: FloatArray) -> None:
+        super().__init__(rows, score)
+        self.weights = weights
+        self.n_rows: Any = float(weights.sum())
+
+    def counts(self, node: int, parents: tuple[int, ...]) -> FloatArray:
+        scope = [*parents, node]
+        sizes = [self.sizes[place] for place in scope]
+        cell = np.ravel_multi_index([self.columns[place].astype(np.int64) for place in scope], sizes)
+        found: FloatArray = np.bincount(cell, self.weights, math.prod(sizes)).astype(np.float64)
+        return found.reshape(-1, sizes[-1])
+
+
+def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> tuple[CodedRows, FloatArray | None]:
+    """All rows with a class in common codes, the class last; for the search a missing cell is a state of its own."""
+    parts: list[CodeArray] = []
+    weights: list[FloatArray | None] = []
+    known = [each or Vocabulary() for each in (*coding.declared, None)]
+    for batch in coded:
+        if batch.groups is None:
+            raise FitError("the rows have no target", fix="give a table with the target column")
+        vocabularies = (*batch.vocabularies, batch.group_labels)
+        known = [_grown(mine, new) for mine, new in zip(known, vocabularies, strict=True)]
+        rows = np.flatnonzero(batch.groups >= 0)
+        codes = np.column_stack([batch.codes[rows], batch.groups[rows]])
+        translated = [
+            np.append(new.positions_in(mine), -1)[codes[:, place]]
+            for place, (mine, new) in enumerate(zip(known, vocabularies, strict=True))
+        ]
+        parts.append(np.column_stack(translated).astype(np.int32))
+        weights.append(None if batch.weights is None else batch.weights[rows])
+    names = (*coding.columns, target)
+    codes = np.concatenate(parts) if parts else np.zeros((0, len(names)), dtype=np.int32)
+    states = []
+    for place, levels in enumerate(known):
+        hole = codes[:, place] < 0
+        codes[hole, place] = len(levels)
+        states.append(Vocabulary(range(len(levels) + int(hole.any() or not len(levels)))))
+        if len(states[-1]) > MOST_LEVELS:
+            raise SchemaError(
+                f"column {names[place]!r} has more than {MOST_LEVELS} levels", fix="ignore it, or put levels together"
+            )
+    weighted = any(each is not None for each in weights)
+    together = [np.ones(len(p)) if w is None else w for p, w in zip(parts, weights, strict=True)]
+    return CodedRows(names, tuple(states), codes), np.concatenate(together) if weighted else None
+
+
+def _grown(known: Vocabulary, new: Vocabulary) -> Vocabulary:
+    fresh = [label for label in new if label not in known]
+    return Vocabulary([*known, *fresh]) if fresh else known

@@ -1,0 +1,81 @@
+"""What is believed before the rows: which structure, how its tables are smoothed, the prior of the classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.scores import SCORES
+from bayeswise.posteriors.states import guess
+from bayeswise.tables.labels import Label
+
+STRUCTURES = ("naive", "tan", "aode", "k-dependence", "markov-blanket")
+PRIORS = ("laplace", "m-estimate", "bdeu")
+Needs = Literal["columns", "pairs", "families"]
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """The beliefs of a network classifier.
+
+    structure      "naive", "tan", "aode", "k-dependence" or "markov-blanket"
+    prior          imagined rows: "laplace" for each cell of a table, "m-estimate" for each of its rows, shared by the
+                   cells, "bdeu" for the whole table
+    strength       how many of them
+    class_prior    probability by class, or None to count
+    k              k-dependence: the most columns that a column depends on
+    min_frequency  aode: a level with fewer rows is no superparent
+    criterion      markov-blanket: what the search maximises, "bic", "aic", "mdl", "bdeu" or "k2"
+    max_parents    markov-blanket: the most parents of a node
+
+    >>> NetworkSettings("tan", strength=2.0).needs, NetworkSettings("k-dependence", k=2).needs
+    ('pairs', 'families')
+    """
+
+    structure: str = "tan"
+    prior: str = "laplace"
+    strength: float = 1.0
+    class_prior: Mapping[Label, float] | None = None
+    k: int = 2
+    min_frequency: float = 1.0
+    criterion: str = "bic"
+    max_parents: int = 3
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("structure", STRUCTURES), ("prior", PRIORS), ("criterion", SCORES)):
+            found = getattr(self, name)
+            if found not in allowed:
+                raise ParameterError(f"there is no {name} {found!r}", fix=guess(found, allowed))
+        for name in ("strength", "min_frequency"):
+            if not _is_amount(getattr(self, name)):
+                raise ParameterError(f"{name} must be a number from 0 on; found {getattr(self, name)!r}")
+        for name, least in (("k", 0), ("max_parents", 1)):
+            found = getattr(self, name)
+            if not isinstance(found, int) or isinstance(found, bool) or found < least:
+                raise ParameterError(f"{name} must be a whole number from {least} on; found {found!r}")
+
+    @property
+    def needs(self) -> Needs:
+        """Which counts the tables are made of: of columns, of pairs of columns, or of families found beforehand."""
+        if self.structure == "markov-blanket" or (self.structure == "k-dependence" and self.k > 1):
+            return "families"
+        return "columns" if self.structure == "naive" else "pairs"
+
+    def changed(self, **changes: Any) -> NetworkSettings:
+        """The same beliefs but for these."""
+        known = [each.name for each in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise ParameterError(f"there is no setting {name!r}", fix=guess(name, known))
+        return replace(self, **changes)
+
+    def __str__(self) -> str:
+        shown = f"{self.k}-dependence" if self.structure == "k-dependence" else self.structure
+        return f"{shown}, {self.prior} {self.strength:g}"
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0

@@ -1,0 +1,156 @@
+"""Structures from pair counts given the class: the tree of most information, and k-dependence.
+
+Each takes one matrix of information for every model that is asked for, so that the structures of a thousand models,
+each of which never saw one row, are found together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.networks.classifiers.counted import PairTable
+
+_DIGITS = 12  # information closer than this is equal: the order of summing decides nothing
+
+
+@dataclass(frozen=True)
+class Information:
+    """What columns say of each other given the class, and of the class; in nats."""
+
+    table: PairTable
+
+    @cached_property
+    def margins(self) -> FloatArray:
+        """(n_states, n_slots, n_columns) the weight of a level in rows that have the other column's cell."""
+        return np.add.reduceat(self.table.present, self.table.starts, axis=2)
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """(n_states, n_columns, n_columns) the weight of rows that have both cells."""
+        return np.add.reduceat(self.margins, self.table.starts, axis=1)
+
+    @cached_property
+    def _excess(self) -> FloatArray:
+        """(n_columns, n_columns) sum n_abc log(n_abc n_c / (n_ac n_bc))."""
+        starts, present = self.table.starts, self.table.present
+        pairs = np.add.reduceat(np.add.reduceat(_h(present), starts, axis=2), starts, axis=1)
+        margins = np.add.reduceat(_h(self.margins), starts, axis=1)
+        return np.asarray((pairs - margins - margins.transpose(0, 2, 1) + _h(self.totals)).sum(axis=0))
+
+    @cached_property
+    def between(self) -> FloatArray:
+        """(n_columns, n_columns) I(one; other | class) = sum p(a, b, c) log[p(a, b | c) / p(a | c) p(b | c)]."""
+        return _per_row(self._excess, self.totals.sum(axis=0))
+
+    @cached_property
+    def _singles(self) -> FloatArray:
+        """(n_states, n_slots) the weight of each level."""
+        single: FloatArray = np.einsum("css->cs", self.table.weight).copy()
+        single[:, self.table.starts + self.table.sizes] = 0.0
+        return single
+
+    @cached_property
+    def _of_columns(self) -> tuple[FloatArray, FloatArray]:
+        """(n_states, n_columns) and (n_columns,) the weight of rows that have the cell."""
+        by_class = np.add.reduceat(self._singles, self.table.starts, axis=1)
+        return by_class, by_class.sum(axis=0)
+
+    @cached_property
+    def _excess_of_class(self) -> FloatArray:
+        starts, (by_class, total) = self.table.starts, self._of_columns
+        cells = np.add.reduceat(_h(self._singles).sum(axis=0) - _h(self._singles.sum(axis=0)), starts)
+        return np.asarray(cells - _h(by_class).sum(axis=0) + _h(total))
+
+    @cached_property
+    def about_class(self) -> FloatArray:
+        """(n_columns,) I(column; class)."""
+        return _per_row(self._excess_of_class, self._of_columns[1])
+
+    def without(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n_rows, n_columns, n_columns) and (n_rows, n_columns): both kinds of information had each row never been."""
+        here = codes >= 0
+        slot = self.table.starts + np.where(here, codes, 0)  # (n_rows, n_columns)
+        columns = np.arange(codes.shape[1])
+        both, g, w = here[:, :, None] & here[:, None, :], groups[:, None, None], weights[:, None, None]
+        pairs = _dropped(self.table.weight, (g, slot[:, :, None], slot[:, None, :]), w)
+        margins = _dropped(self.margins, (g, slot[:, :, None], columns), w)
+        change = margins + margins.transpose(0, 2, 1) - pairs - _dropped(self.totals, (groups,), w)
+        between = _per_row(self._excess + change * both, self.totals.sum(axis=0) - w * both)
+
+        g1, w1, (by_class, total) = groups[:, None], weights[:, None], self._of_columns
+        cells = _dropped(self._singles, (g1, slot), w1) - _dropped(self._singles.sum(axis=0), (slot,), w1)
+        change = _dropped(by_class, (groups,), w1) - _dropped(total, (), w1) - cells
+        return between, _per_row(self._excess_of_class + change * here, total - w1 * here)
+
+
+def _h(weight: FloatArray) -> FloatArray:
+    """n log n, with 0 log 0 = 0."""
+    return np.asarray(xlogy(weight, weight))
+
+
+def _dropped(table: FloatArray, index: tuple[Any, ...], gone: FloatArray) -> FloatArray:
+    """By how much n log n falls in the chosen cells when weights go; one weight for all is taken off the table once."""
+    if gone.size and (gone == gone.flat[0]).all():
+        return np.asarray((_h(table) - _h(np.maximum(table - gone.flat[0], 0.0)))[index])
+    before = table[index]
+    return _h(before) - _h(np.maximum(before - gone, 0.0))
+
+
+def _per_row(excess: FloatArray, total: FloatArray) -> FloatArray:
+    nothing = np.zeros(np.broadcast_shapes(excess.shape, total.shape))
+    information = np.divide(excess, total, out=nothing, where=total > 0.0)
+    return np.asarray(np.maximum(np.round(information, _DIGITS), 0.0))
+
+
+def tree(between: FloatArray, about_class: FloatArray) -> IntArray:
+    """(n_models, n_columns) the parent of each column in the spanning tree of most information, -1 for none.
+
+    Friedman, Geiger and Goldszmidt (1997). The root is the column that says most of the class. Columns that say nothing
+    of each other are not joined.
+
+    >>> tree(np.array([[[0, 0.1, 0.3], [0.1, 0, 0.2], [0.3, 0.2, 0]]]), np.array([[0.5, 0.1, 0.2]])).tolist()
+    [[-1, 2, 0]]
+    """
+    n_models, n_columns = about_class.shape
+    models = np.arange(n_models)
+    node = np.argmax(about_class, axis=1)
+    parents = np.full((n_models, n_columns), -1, dtype=np.int64)
+    inside = np.zeros((n_models, n_columns), dtype=bool)
+    best = np.full((n_models, n_columns), -1.0)
+    link = np.zeros((n_models, n_columns), dtype=np.int64)
+    for _ in range(n_columns - 1):
+        inside[models, node] = True
+        closer = between[models, node] > best
+        best = np.where(closer, between[models, node], best)
+        link = np.where(closer, node[:, None], link)
+        node = np.argmax(np.where(inside, -np.inf, best), axis=1)
+        parents[models, node] = np.where(best[models, node] > 0.0, link[models, node], -1)
+    return parents
+
+
+def k_parents(between: FloatArray, about_class: FloatArray, k: int) -> IntArray:
+    """(n_models, n_columns, k) the parents of each column, -1 for none (Sahami 1996).
+
+    Columns are ranked by what they say of the class; each depends on the k before it that say most of it.
+
+    >>> between = np.array([[[0, 0.1, 0.3], [0.1, 0, 0.2], [0.3, 0.2, 0]]])
+    >>> k_parents(between, np.array([[0.5, 0.4, 0.2]]), 1).ravel().tolist()
+    [-1, 0, 0]
+    """
+    n_models, n_columns = about_class.shape
+    order = np.argsort(-about_class, axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(n_columns), order.shape), axis=1)
+    earlier = rank[:, None, :] < rank[:, :, None]  # [model, column, other]
+    worth = np.where(earlier & (between > 0.0), between, 0.0)
+    chosen = np.argsort(-worth, axis=2, kind="stable")[:, :, :k]
+    kept = np.take_along_axis(worth, chosen, axis=2) > 0.0
+    found = np.full((n_models, n_columns, k), -1, dtype=np.int64)
+    found[:, :, : chosen.shape[2]] = np.where(kept, chosen, -1)
+    return found

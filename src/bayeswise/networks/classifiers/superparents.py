@@ -1,0 +1,179 @@
+"""Averaged one-dependence estimators: the mean over networks in which every column depends on one and the same column.
+
+Webb, Boughton and Wang (2005). With x_i for the superparent,
+
+    p(state, row) = mean over i of p(state) p(x_i | state) prod over j of p(x_j | x_i, state)
+
+over the superparents whose level was seen in `min_frequency` rows at least; naive Bayes where there is none. Missing
+cells are summed out, a missing superparent over its levels that were seen often enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.engines.ranges import over_ranges
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.networks.classifiers.counted import Counted
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
+from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.classifiers.smoothing import imagined_rows, with_unseen, with_unseen_parent
+
+
+@dataclass(frozen=True)
+class SuperparentScores:
+    """The tables of all pairs of columns."""
+
+    counted: Counted
+    settings: NetworkSettings
+    log_prior: FloatArray  # (n_states,)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.counted.levels)
+
+    @property
+    def n_states(self) -> int:
+        return len(self.log_prior)
+
+    # -- tables, states last ----------------------------------------------------------------------------------
+    def _imagined(self, column: int, parent: int | None = None) -> float:
+        sizes = self.counted.sizes
+        n_configurations = self.n_states * (1 if parent is None else int(sizes[parent]))
+        return imagined_rows(self.settings.prior, self.settings.strength, int(sizes[column]), n_configurations)
+
+    @cached_property
+    def log_singles(self) -> tuple[FloatArray, ...]:
+        """(n_levels + 1, n_states) log p(level | state) of each column."""
+        return tuple(
+            with_unseen(counts, self._imagined(column)).T for column, counts in enumerate(self.counted.singles)
+        )
+
+    def log_pair(self, parent: int, column: int) -> FloatArray:
+        """(n_levels of the parent + 1, n_levels + 1, n_states) log p(column | parent, state)."""
+        counts = self.counted.needed_pairs.pair(parent, column)
+        return np.moveaxis(with_unseen_parent(counts, self._imagined(column, parent)), 0, -1)
+
+    @cached_property
+    def frequency(self) -> tuple[FloatArray, ...]:
+        """(n_levels + 1,) the weight of each level of each column, and 0 for one unseen."""
+        return tuple(np.append(counts.sum(axis=0), 0.0) for counts in self.counted.singles)
+
+    def _allows(self, column: int, frequency: FloatArray) -> BoolArray:
+        """A column of one level is no superparent: nothing depends on it."""
+        return np.asarray(frequency >= self.settings.min_frequency) & bool(self.counted.sizes[column] > 1)
+
+    @cached_property
+    def allowed(self) -> tuple[BoolArray, ...]:
+        return tuple(self._allows(column, frequency) for column, frequency in enumerate(self.frequency))
+
+    @cached_property
+    def _flat(self) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
+        pairs = [
+            np.zeros(0) if parent == column else self.log_pair(parent, column).ravel()
+            for parent in range(self.n_columns)
+            for column in range(self.n_columns)
+        ]
+        starts = np.concatenate([[0], np.cumsum([len(table) for table in pairs])[:-1]]).astype(np.int64)
+        singles = np.concatenate([table.ravel() for table in self.log_singles])
+        return starts, np.concatenate(pairs), singles, np.concatenate(self.allowed)
+
+    # -- rows -------------------------------------------------------------------------------------------------
+    def log_joint(self, codes: CodeArray) -> FloatArray:
+        """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
+        joint = np.empty((len(codes), self.n_states))
+        starts, pairs, singles, allowed = self._flat
+
+        def fill(rows: slice) -> None:
+            joint[rows] = self.log_prior
+            _kernels.add_superparents(joint[rows], codes[rows], self.counted.sizes, starts, pairs, singles, allowed)
+
+        over_ranges(fill, len(codes))
+        return joint
+
+    def one(self, parent: int) -> GraphScores:
+        """The network of one superparent."""
+        alone = self.counted.sizes[parent] == 0
+        parents = [() if alone or column == parent else (parent,) for column in range(self.n_columns)]
+        return GraphScores(Graph.of_parents(parents), self.counted, self.settings, self.log_prior)
+
+    def n_free_parameters(self) -> int:
+        return sum(self.one(parent).n_free_parameters() for parent in range(self.n_columns))
+
+    # -- rows left out ----------------------------------------------------------------------------------------
+    def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
+        """(n_rows, n_states) the log joint of each row, had it never been counted."""
+        total = np.full((len(codes), self.n_states), -np.inf)
+        n_parents = np.zeros(len(codes))
+        for parent in range(self.n_columns):
+            allowed = np.zeros(len(codes), dtype=bool)
+            for level, chosen in self._levels_of(parent, codes):
+                term = self._term(parent, level, codes[chosen])
+                if level is None:
+                    change = self._change(parent, codes[chosen], groups[chosen], weights[chosen])
+                    term[np.arange(len(chosen)), groups[chosen]] += change
+                    left = without(self.frequency[parent][codes[chosen, parent]], weights[chosen])
+                    kept = self._allows(parent, left)
+                else:
+                    kept = np.full(len(chosen), self.allowed[parent][level])
+                total[chosen[kept]] = np.logaddexp(total[chosen[kept]], term[kept])
+                allowed[chosen[kept]] = True
+            n_parents += allowed
+        none = n_parents == 0
+        if none.any():
+            total[none] = self._naive_left_out(codes[none], groups[none], weights[none])
+        return np.asarray(total + log_prior - np.log(np.maximum(n_parents, 1.0))[:, None])
+
+    def _levels_of(self, parent: int, codes: CodeArray) -> Iterator[tuple[int | None, IntArray]]:
+        """The rows that have the cell (None), and for each level those that lack it."""
+        yield None, np.flatnonzero(codes[:, parent] != -1)
+        holes = np.flatnonzero(codes[:, parent] == -1)
+        if len(holes):
+            yield from ((level, holes) for level in range(int(self.counted.sizes[parent])))
+
+    def _term(self, parent: int, level: int | None, codes: CodeArray) -> FloatArray:
+        """(n_rows, n_states) log p(x_i | state) prod p(x_j | x_i, state), the cells that are there."""
+        at = codes[:, parent] if level is None else np.full(len(codes), level)
+        term = self.log_singles[parent][at].copy()
+        for column in range(self.n_columns):
+            if column != parent:
+                table, cell = self.log_pair(parent, column), codes[:, column]
+                term += np.where((cell == -1)[:, None], 0.0, table[at, np.where(cell == -2, -1, cell)])
+        return np.asarray(term)
+
+    def _change(self, parent: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
+        at = codes[:, parent]
+        change = self._change_of_single(parent, codes, groups, weights)
+        for column in range(self.n_columns):
+            rows = np.flatnonzero(codes[:, column] >= 0)
+            if column == parent or not len(rows):
+                continue
+            counts = self.counted.needed_pairs.pair(parent, column)[groups[rows], at[rows]]  # (n_rows, n_levels)
+            count = counts[np.arange(len(rows)), codes[rows, column]]
+            imagined = self._imagined(column, parent)
+            change[rows] += change_of_share(count, counts.sum(axis=1), weights[rows], imagined, counts.shape[1])
+        return change
+
+    def _change_of_single(self, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
+        counts = self.counted.singles[column][groups]  # (n_rows, n_levels)
+        rows = np.flatnonzero(codes[:, column] >= 0)
+        change = np.zeros(len(codes))
+        count = counts[rows, codes[rows, column]]
+        imagined = self._imagined(column)
+        change[rows] = change_of_share(count, counts[rows].sum(axis=1), weights[rows], imagined, counts.shape[1])
+        return change
+
+    def _naive_left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
+        rows = np.arange(len(codes))
+        total = np.zeros((len(codes), self.n_states))
+        for column, table in enumerate(self.log_singles):
+            cell = codes[:, column]
+            total += np.where((cell == -1)[:, None], 0.0, table[np.where(cell == -2, -1, cell)])
+            total[rows, groups] += self._change_of_single(column, codes, groups, weights)
+        return total
