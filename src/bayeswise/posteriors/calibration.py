@@ -24,7 +24,7 @@ from bayeswise.posteriors.calibration_fits import (
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.odds import probability_of
 
-_FOLDS = 10
+_FOLDS = 5
 
 
 class Calibration(Protocol):
@@ -97,7 +97,7 @@ def fit_calibration(method: str, probability: Any, states: Any, weights: Any = N
     """The calibration that fits rows best: "temperature", "platt", "isotonic", "dirichlet", or "auto".
 
     `probability` (n_rows, n_states) are posteriors of unseen rows, `states` the position of the true state of each.
-    "auto" takes Dirichlet or isotonic calibration if that lowers the log-loss of rows it was not fitted to, in ten
+    "auto" takes Dirichlet or isotonic calibration if that lowers the log-loss of rows it was not fitted to, in five
     folds, by more than one standard error, and leaves the posterior as it is otherwise.
 
     >>> shares = np.array([[0.99, 0.01]] * 10)
