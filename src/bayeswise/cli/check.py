@@ -41,11 +41,11 @@ def run(
 
     Without --cv the rows must be new to the model. Costs are 0-1 loss unless they are given.
     """
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.evaluation.evaluate import evaluate
-    from bayeswise.models.files import load
 
-    fitted = load(model)
+    fitted = load_for("check", model, "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
     with Bar(f"checking {source.description}") as bar:

@@ -44,11 +44,11 @@ def run(
     """
     from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.decided_rows import DecidedLayout, DecidedRows
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.predict import one_behind
     from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
-    from bayeswise.models.files import load
 
-    fitted = load(model)
+    fitted = load_for("decide", model, "schema")
     decision = costs_option.read_decision(costs, fitted)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, costs, *files])

@@ -17,10 +17,10 @@ def run(
     bayeswise inspect play.bayeswise
     bayeswise inspect play.bayeswise --json | jq .columns
     """
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.models.files import load
 
-    fitted = load(model)
+    fitted = load_for("inspect", model, "schema")
     facts = {"model": model, **about_file(model), **about_model(fitted)}
     if as_json:
         print(json_text(facts, indent=2))

@@ -14,8 +14,9 @@ def load_for(verb: str, path: str, *needed: str) -> Any:
     model = load(path)
     if not all(hasattr(type(model), name) or name in vars(model) for name in needed):
         kind = describe(path)["kind"]
+        other = f"ask `bayeswise network show {path}`" if kind == "belief-network" else ""
         raise KindError(
             f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",
-            fix=f"use it in Python: bw.load({path!r})",
+            fix=other or f"use it in Python: bw.load({path!r})",
         )
     return model

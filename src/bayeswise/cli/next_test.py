@@ -39,14 +39,14 @@ def run(
     """
     import numpy as np
 
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.one_row import typed_row
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.decisions.information import next_test
     from bayeswise.evaluation.empty_columns import empty_columns, outcomes_of
-    from bayeswise.models.files import load
     from bayeswise.posteriors.prior_shift import shifted
 
-    fitted = load(model)
+    fitted = load_for("next-test", model, "schema")
     if not hasattr(fitted, "alternatives"):
         raise FitError(
             f"{model} is no naive Bayes model, and knows nothing of a single column", fix="fit one to the same rows"

@@ -34,13 +34,13 @@ def run(
 
     The page is one file without scripts, and loads nothing.
     """
+    from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.evaluation.evaluate import evaluate
     from bayeswise.evaluation.report import report_page
-    from bayeswise.models.files import load
     from bayeswise.store.atomic import replacing_text
 
-    fitted = load(model)
+    fitted = load_for("report", model, "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *([costs] if costs else []), *files])
     source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
