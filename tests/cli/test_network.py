@@ -113,6 +113,15 @@ def test_sampled_answers_have_error_bars(bayeswise: Command, file: Path) -> None
     assert bayeswise("network", "query", file, "--method", "gibbs").code == 2
 
 
+def test_a_network_in_a_model_file_is_asked_like_any_other(bayeswise: Command, file: Path) -> None:
+    model = file.with_suffix(".bayeswise")
+    assert bayeswise("network", "convert", file, model).code == 0
+    assert bayeswise("network", "show", model).out == bayeswise("network", "show", file).out
+    refused = bayeswise("inspect", model)
+    assert refused.code == 4
+    assert "bayeswise network show" in refused.err
+
+
 def test_learn_writes_a_network_and_prints_its_edges(bayeswise: Command, tmp_path: Path) -> None:
     rows = asia().sample(2_000, seed=1)
     table = tmp_path / "rows.csv"

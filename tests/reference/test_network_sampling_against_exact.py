@@ -85,7 +85,7 @@ def test_soft_evidence_and_many_children_are_sampled_right() -> None:
 
 def test_a_network_that_is_too_entangled_says_how_large_and_is_sampled() -> None:
     network = grid(24)
-    with pytest.raises(TooLargeError, match=r"cells, about .* GB; .* GB are allowed. Fix: sample: network.estimate"):
+    with pytest.raises(TooLargeError, match=r"cells, about .* GB; .* GB are allowed. Fix: sample by network.estimate"):
         small = grid(24)
         small.engine.memory_limit = 1 << 20
         small.query("23,23", {"0,0": "a"})

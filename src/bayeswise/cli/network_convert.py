@@ -11,7 +11,7 @@ from bayeswise.cli.writing import check_output, saved, say
 
 
 def convert(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
     new: Annotated[str, typer.Argument(help="The new file; its suffix says the format.")],
 ) -> None:
     """Write a network in another format; the tables stay the same to the last bit.

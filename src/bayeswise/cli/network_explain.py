@@ -13,7 +13,7 @@ from bayeswise.cli.writing import check_output, saved, say
 
 
 def explain(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
     node: Annotated[str, typer.Argument(help="The node whose belief is explained.")],
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,

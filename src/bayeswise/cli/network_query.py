@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def query(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
     names: Annotated[list[str] | None, typer.Argument(help="The nodes asked for, else all.")] = None,
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,

@@ -68,6 +68,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.regression.settings.LogisticSettings",
         "models.regression.newton.Certificate",
     ),
+    "belief-network": ("networks.network.BeliefNetwork",),
+    "family-counts": ("networks.learning.counts.FamilyCounts", "statistics.*"),
 }
 
 

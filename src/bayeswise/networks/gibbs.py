@@ -118,8 +118,8 @@ def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list
             shown = ", ".join(network.names[node] for node in members[:6])
             raise TooLargeError(
                 f"zeros in tables tie {len(members)} nodes together ({shown}{', ...' if len(members) > 6 else ''}): "
-                f"they have {n_configurations:.3g} states, and {MOST_CONFIGURATIONS} are drawn at once; drawn one by one they "
-                "would be trapped",
+                f"they have {n_configurations:.3g} states, and {MOST_CONFIGURATIONS} are drawn at once; one by one "
+                "they would be trapped",
                 fix="sample by method='likelihood-weighting', or give the zeros a small probability",
             )
     return list(blocks.values())

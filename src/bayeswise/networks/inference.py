@@ -254,8 +254,8 @@ class Engine:
             raise TooLargeError(
                 f"an exact answer needs tables of {n_cells:.3g} cells, about {n_cells * _BYTES_PER_CELL / 1e9:.3g} GB; "
                 f"{self.memory_limit / 1e9:.3g} GB are allowed",
-                fix="sample: network.estimate(..., method='likelihood-weighting' or 'gibbs'), in the terminal --method; "
-                "or allow more with network.engine.memory_limit = BYTES",
+                fix="sample by network.estimate(..., method='gibbs' or 'likelihood-weighting'), or by --method;"
+                " or allow more with network.engine.memory_limit = BYTES",
             )
 
 

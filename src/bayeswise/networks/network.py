@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -308,6 +309,29 @@ class BeliefNetwork:
         from bayeswise.networks.formats import write
 
         write(self, path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """A model file, which `bw.load` reads: states keep their types, of any size."""
+        from bayeswise.models.files import save_model
+
+        save_model(self, path)
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """What a model file holds: the name, the nodes, and all tables one after the other."""
+        cells = np.concatenate([table.ravel() for table in self._tables]) if self._tables else np.zeros(0)
+        return self.name, tuple((n, self._states[k], self.parents(n)) for k, n in enumerate(self.names)), cells
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> BeliefNetwork:
+        """The inverse of `to_plain`, checked like a network that is built by hand."""
+        name, nodes, cells = plain
+        sizes = {node: len(states) for node, states, _ in nodes}
+        made, start = [], 0
+        for node, states, parents in nodes:
+            end = start + len(states) * math.prod(sizes[parent] for parent in parents)
+            made.append(Node(node, states, cells[start:end].reshape(-1, len(states)), parents))
+            start = end
+        return cls(made, name=name)
 
 
 def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:

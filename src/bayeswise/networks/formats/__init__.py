@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayeswise.foundation.errors import ParameterError, SourceError
+from bayeswise.foundation.errors import KindError, ParameterError, SourceError, TooLargeError
 from bayeswise.networks.formats import bif, hugin, xmlbif
 from bayeswise.posteriors.states import guess
 from bayeswise.store.atomic import write_bytes
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
 LARGEST_FILE = 64 << 20  # bytes
+MODEL_SUFFIX = ".bayeswise"
 
 _FORMATS: dict[str, tuple[Callable[[str, str], BeliefNetwork], Callable[[BeliefNetwork], str]]] = {
     ".bif": (bif.parse, bif.text),
@@ -26,22 +27,44 @@ _FORMATS: dict[str, tuple[Callable[[str, str], BeliefNetwork], Callable[[BeliefN
 
 
 def read(path: str | os.PathLike[str]) -> BeliefNetwork:
-    """The network in a file; its suffix says the format."""
+    """The network in a file; its suffix says the format, and .bayeswise is a model file."""
+    if Path(path).suffix.lower() == MODEL_SUFFIX:
+        return _loaded(path)
     parse, _ = _format_of(path)
     return parse(_content(path), Path(path).name)
 
 
 def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> None:
     """The file is there when all of it is."""
+    if Path(path).suffix.lower() == MODEL_SUFFIX:
+        network.save(path)
+        return
     _, text = _format_of(path)
-    write_bytes(path, text(network).encode("utf-8"))
+    content = text(network).encode("utf-8")
+    if len(content) > LARGEST_FILE:
+        raise TooLargeError(
+            f"the network takes {len(content) >> 20} MB in this format; {LARGEST_FILE >> 20} MB are read again at most",
+            fix="save it as a model file: network.save('network.bayeswise')",
+        )
+    write_bytes(path, content)
+
+
+def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
+    from bayeswise.models.files import load
+    from bayeswise.networks.network import BeliefNetwork
+
+    found = load(path)
+    if not isinstance(found, BeliefNetwork):
+        raise KindError(f"{os.fspath(path)!r} holds no network, but a {type(found).__name__}", fix="use bw.load")
+    return found
 
 
 def _format_of(path: str | os.PathLike[str]) -> tuple[Callable[[str, str], BeliefNetwork], Callable[..., str]]:
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise ParameterError(
-            f"{os.fspath(path)!r} has a suffix that stands for no format of networks", fix=guess(suffix, list(_FORMATS))
+            f"{os.fspath(path)!r} has a suffix that stands for no format of networks",
+            fix=guess(suffix, [*_FORMATS, MODEL_SUFFIX]),
         )
     return _FORMATS[suffix]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,10 @@ from bayeswise.networks.formats.tokens import (
     MOST_NODES,
     MOST_STATES,
     Tokens,
+    n_cells_of,
     quoted,
     refuse_empty,
+    shown_token,
     unquoted,
 )
 
@@ -49,6 +50,7 @@ def parse(text: str, where: str) -> BeliefNetwork:
     draft = _Draft()
     while tokens.next:
         _block(tokens, draft)
+        tokens.forget_passed()
     refuse_empty(draft.states, where)
     for name in draft.states:
         if name not in draft.tables:
@@ -71,14 +73,14 @@ def _block(tokens: Tokens, draft: _Draft) -> None:
     elif word == "probability":
         _probability(tokens, draft)
     else:
-        tokens.fail(f"expected network, variable or probability; found {word!r}", back=1)
+        tokens.fail(f"expected network, variable or probability; found {shown_token(word)}", back=1)
 
 
 def _properties(tokens: Tokens) -> None:
     """Pass over `property ...;` up to the closing brace."""
     while tokens.next != "}":
         if tokens.next != "property":
-            tokens.fail(f"expected property or }}; found {tokens.next or 'the end of the file'!r}")
+            tokens.fail(f"expected property or }}; found {shown_token(tokens.next)}")
         tokens.until(";")
     tokens.expect("}")
 
@@ -97,7 +99,7 @@ def _variable(tokens: Tokens, draft: _Draft) -> None:
         elif word == "property":
             tokens.until(";")
         else:
-            tokens.fail(f"expected type or property; found {word!r}", back=1)
+            tokens.fail(f"expected type or property; found {shown_token(word)}", back=1)
     tokens.expect("}")
     if name not in draft.states:
         tokens.fail(f"the variable {name!r} has no type", back=1, fix="write type discrete [ 2 ] { yes, no };")
@@ -105,7 +107,7 @@ def _variable(tokens: Tokens, draft: _Draft) -> None:
 
 def _states(tokens: Tokens, name: str) -> list[str]:
     if tokens.next != "discrete":
-        tokens.fail(f"the variable {name!r} is of type {tokens.next!r}; only discrete ones are known")
+        tokens.fail(f"the variable {name!r} is of type {shown_token(tokens.next)}; only discrete ones are known")
     tokens.take()
     tokens.expect("[")
     n_states = tokens.number()
@@ -130,18 +132,27 @@ def _probability(tokens: Tokens, draft: _Draft) -> None:
     parents: list[str] = []
     if tokens.next == "|":
         tokens.take()
-        parents.append(_known(tokens, draft))
-        while tokens.next == ",":
-            tokens.take()
-            parents.append(_known(tokens, draft))
+        parents = _parents(tokens, draft, name)
     tokens.expect(")")
     tokens.expect("{")
-    n_rows = math.prod(len(draft.states[parent]) for parent in parents)
+    n_rows = n_cells_of(len(draft.states[parent]) for parent in parents)
     draft.n_cells += n_rows * len(draft.states[name])
     if draft.n_cells > MOST_CELLS:
-        tokens.fail(f"the table of {name!r} brings the network to {draft.n_cells} cells; {MOST_CELLS} are allowed")
+        tokens.fail(f"the table of {name!r} brings the network to more than {MOST_CELLS} cells")
     draft.parents[name] = parents
     draft.tables[name] = _table(tokens, draft, name, parents, n_rows)
+
+
+def _parents(tokens: Tokens, draft: _Draft, name: str) -> list[str]:
+    found: dict[str, None] = {}
+    while True:
+        parent = _known(tokens, draft)
+        if parent in found:
+            tokens.fail(f"the variable {name!r} has the parent {parent!r} twice", back=1)
+        found[parent] = None
+        if tokens.next != ",":
+            return list(found)
+        tokens.take()
 
 
 def _known(tokens: Tokens, draft: _Draft) -> str:
@@ -156,6 +167,9 @@ def _known(tokens: Tokens, draft: _Draft) -> str:
 def _table(tokens: Tokens, draft: _Draft, name: str, parents: list[str], n_rows: int) -> Any:
     states = [{state: k for k, state in enumerate(draft.states[parent])} for parent in parents]
     width = len(draft.states[name])
+    regular = _regular_table(tokens, states, n_rows, width) if parents else None
+    if regular is not None:
+        return regular
     rows: dict[int, list[float]] = {}
     default: list[float] | None = None
     while tokens.next != "}":
@@ -172,7 +186,7 @@ def _table(tokens: Tokens, draft: _Draft, name: str, parents: list[str], n_rows:
                 tokens.fail(f"the table of {name!r} has a row twice", back=1)
             rows[place] = _row(tokens, name, width)
         else:
-            tokens.fail(f"expected a row of {name!r}; found {word or 'the end of the file'!r}", back=1)
+            tokens.fail(f"expected a row of {name!r}; found {shown_token(word)}", back=1)
     if len(rows) < n_rows and default is None:
         tokens.fail(f"the table of {name!r} has {len(rows)} of {n_rows} rows", fix="add the others, or a default")
     tokens.expect("}")
@@ -181,6 +195,36 @@ def _table(tokens: Tokens, draft: _Draft, name: str, parents: list[str], n_rows:
         table[:] = default
     for place, row in rows.items():
         table[place] = row
+    return table
+
+
+def _regular_table(tokens: Tokens, states: list[dict[str, int]], n_rows: int, width: int) -> Any:
+    """All rows at once where each of them is `(state, ...) number, ...;`; None where one is anything else."""
+    n_parents = len(states)
+    step = 2 * (n_parents + width) + 1  # tokens of a row, commas between them
+    tokens.ensure(n_rows * step + 1)
+    start, end = tokens.position, tokens.position + n_rows * step
+    part = tokens.tokens[start:end]
+    marks = {0: "(", 2 * n_parents: ")", step - 1: ";"}
+    commas = [*range(2, 2 * n_parents, 2), *range(2 * n_parents + 2, step - 1, 2)]
+    if tokens.tokens[end : end + 1] != ["}"] or len(part) < n_rows * step:
+        return None
+    for at, mark in (*marks.items(), *((at, ",") for at in commas)):
+        if part[at::step].count(mark) < n_rows:
+            return None
+    try:
+        places = [0] * n_rows
+        for k, codes in enumerate(states):
+            words = part[1 + 2 * k :: step]
+            places = [place * len(codes) + codes[word] for place, word in zip(places, words, strict=True)]
+        columns = [list(map(float, part[2 * n_parents + 1 + 2 * k :: step])) for k in range(width)]
+    except (KeyError, ValueError):
+        return None  # a name in quotes, or an error that has a place
+    table = np.full((n_rows, width), np.nan)
+    table[places] = np.array(columns).T
+    if len(set(places)) < n_rows:
+        return None
+    tokens.position = end + 1
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,10 @@ from bayeswise.networks.formats.tokens import (
     MOST_NODES,
     MOST_STATES,
     Tokens,
+    n_cells_of,
     quoted,
     refuse_empty,
+    shown_token,
     unquoted,
 )
 
@@ -38,15 +39,16 @@ def parse(text: str, where: str) -> BeliefNetwork:
     titles: dict[str, str] = {}
     name = "network"
     while tokens.next:
+        tokens.forget_passed()
         word = tokens.take()
         if word == "net":
-            name = _fields(tokens).get("name", ['"network"'])[0]
+            name = (_fields(tokens).get("name") or ['"network"'])[0]
         elif word == "node":
             _node(tokens, states, titles)
         elif word == "potential":
             _potential(tokens, states, given)
         else:
-            tokens.fail(f"expected net, node or potential; found {word!r}", back=1)
+            tokens.fail(f"expected net, node or potential; found {shown_token(word)}", back=1)
     refuse_empty(states, where)
     for node in states:
         if node not in given:
@@ -85,7 +87,7 @@ def _node(tokens: Tokens, states: dict[str, list[str]], titles: dict[str, str]) 
         tokens.fail(f"the node {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed", back=1)
     states[name] = levels
     # names that are no identifiers travel in a field that Hugin keeps for other programs
-    titles[name] = unquoted(fields.get("bayeswise_name", [name])[0])
+    titles[name] = unquoted((fields.get("bayeswise_name") or [name])[0])
 
 
 def _potential(tokens: Tokens, states: dict[str, list[str]], given: dict[str, tuple[list[str], Any]]) -> None:
@@ -102,10 +104,10 @@ def _potential(tokens: Tokens, states: dict[str, list[str]], given: dict[str, tu
             tokens.fail(f"there is no node {name!r} before this line", back=1, fix=guess(name, list(states)))
     if names[0] in given:
         tokens.fail(f"the potential of {names[0]!r} is there twice", back=1)
-    n_rows = math.prod(len(states[parent]) for parent in names[1:])
+    n_rows = n_cells_of(len(states[parent]) for parent in names[1:])
     n_cells = n_rows * len(states[names[0]])
     if n_cells > MOST_CELLS:
-        tokens.fail(f"the table of {names[0]!r} has {n_cells} cells; {MOST_CELLS} are allowed", back=1)
+        tokens.fail(f"the table of {names[0]!r} has more than {MOST_CELLS} cells", back=1)
     fields = _fields(tokens)
     numbers = tokens.numbers([word for word in fields.get("data", []) if word not in "()"])
     if len(numbers) != n_cells:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NoReturn
 
 from bayeswise.foundation.errors import SourceError
@@ -11,6 +11,11 @@ from bayeswise.foundation.errors import SourceError
 MOST_NODES = 100_000
 MOST_STATES = 100_000
 MOST_CELLS = 1 << 23
+
+_PIECE = 1 << 18  # characters that are cut at once
+_LONGEST_NAME = 100_000
+_MOST_PASSED = 100_000  # tokens kept after they were passed over
+_MOST_TOGETHER = 4 * MOST_CELLS  # tokens of one statement
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -20,38 +25,85 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.+<>-]*")
 class Tokens:
     """A cursor over the tokens of a text; `marks` are the characters that stand for themselves, `comment` starts one.
 
+    The text is cut piece by piece, as far as it is read: one that begins wrongly is not cut to its end, and tokens
+    that were passed over are dropped.
+
     >>> tokens = Tokens('variable "a b" { // why', "x.bif", marks="{}", comment="//")
     >>> tokens.take(), tokens.take(), tokens.take(), tokens.take()
     ('variable', '"a b"', '{', '')
     """
 
     def __init__(self, text: str, where: str, *, marks: str, comment: str, blocks: bool = True) -> None:
-        single, many = re.escape(comment), re.escape(marks)
+        single, many, first = re.escape(comment), re.escape(marks), re.escape(comment[0])
         starts = f"{single}|/\\*" if blocks else single
         block = r"|/\*(?:.*?\*/|.*)" if blocks else ""
-        word = rf"(?:(?!{starts})[^\s\"{many}])+"
-        # what has no end is one token up to the end of the text, so that a hostile text is passed over once
-        self._pattern = re.compile(rf"{single}[^\n]*{block}|{_STRING}?|[{many}]|{word}", re.DOTALL)
+        word = rf"(?:[^\s\"{many}{first}]++|(?!{starts}){first})++"
+        # what has no end is one token up to the end of the piece, so that a hostile text is passed over once
+        self._pattern = re.compile(rf"[{many}]|{word}|{_STRING}?|{single}[^\n]*{block}", re.DOTALL)
         self._comment = (comment, "/*") if blocks else (comment,)
         self.text, self.where = text, where
-        found = self._pattern.findall(text)
-        commented = any(start in text for start in self._comment)
-        self.tokens: list[str] = [t for t in found if not t.startswith(self._comment)] if commented else found
         self._marks, self._start = marks, 0
+        self.tokens: list[str] = []
         self.position = 0
-        self._refuse_unterminated(found)
+        self._dropped = 0  # tokens that were passed over and forgotten
+        self._cut = 0  # up to here the text has become tokens
+        self._pieces: list[tuple[int, int]] = []  # (tokens before it, where it begins) of each piece
 
-    def _refuse_unterminated(self, found: list[str]) -> None:
+    # -- cutting ----------------------------------------------------------------------------------------------
+    def _more(self, size: int = 0) -> bool:
+        """Cut another piece; False if there is none. What the end of the piece cuts in two waits for the next one."""
+        if self._cut >= len(self.text):
+            return False
+        size = size or _PIECE
+        start, end = self._cut, min(len(self.text), self._cut + size)
+        while end < len(self.text) and self.text[end - 1] == "\\":  # never between an escape and its character
+            end += 1
+        piece = self.text[start:end]
+        found = self._pattern.findall(piece)
+        self._cut = end
         last = found[-1] if found else ""
-        if last.startswith("/*") and "/*" in self._comment and (len(last) < 4 or not last.endswith("*/")):
-            self.fail("a comment has no end", at=len(self.text) - len(last), fix="close it")
-        if last.startswith('"') and not re.fullmatch(_STRING, last, re.DOTALL):
-            self.fail("a text in quotes has no end", at=self.text.rindex(last), fix="close it")
+        if last.startswith(self._comment):
+            self._cut = self._end_of_comment(start + piece.rindex(last), last)
+        elif last.startswith('"') and not re.fullmatch(_STRING, last, re.DOTALL):
+            if end == len(self.text):
+                self.fail("a text in quotes has no end", at=start + piece.rindex(last), fix="close it")
+            self._cut = start + piece.rindex(found.pop())
+        elif end < len(self.text) and last and last not in self._marks:
+            self._cut = start + piece.rindex(found.pop())
+        if self._cut == start:  # one token fills the piece
+            return self._more(2 * size)
+        self._pieces.append((self._dropped + len(self.tokens), start))
+        commented = any(mark in piece for mark in self._comment)
+        self.tokens += [t for t in found if not t.startswith(self._comment)] if commented else found
+        return True
+
+    def _end_of_comment(self, start: int, comment: str) -> int:
+        if not comment.startswith("/*") or "/*" not in self._comment:
+            end = self.text.find("\n", start)
+            return len(self.text) if end < 0 else end
+        end = self.text.find("*/", start + 2)
+        if end < 0:
+            self.fail("a comment has no end", at=start, fix="close it")
+        return end + 2
+
+    def ensure(self, n_tokens: int) -> None:
+        """Cut until so many tokens are ahead, or the text ends."""
+        while len(self.tokens) < self.position + n_tokens and self._more():
+            pass
+
+    def forget_passed(self) -> None:
+        """Drop the tokens before the cursor once they are many."""
+        if self.position > _MOST_PASSED:
+            del self.tokens[: self.position]
+            self._dropped += self.position
+            self.position = self._start = 0
 
     # -- reading ----------------------------------------------------------------------------------------------
     @property
     def next(self) -> str:
         """The token ahead, empty at the end."""
+        if self.position >= len(self.tokens):
+            self.ensure(1)
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
     def take(self) -> str:
@@ -63,26 +115,35 @@ class Tokens:
     def expect(self, wanted: str) -> None:
         """Pass over a token that must be there."""
         if self.next != wanted:
-            self.fail(f"expected {wanted!r}; found {self.next or 'the end of the file'!r}")
+            self.fail(f"expected {wanted!r}; found {shown_token(self.next)}")
         self.position += 1
 
     def name(self, what: str) -> str:
         """A name, in quotes or not."""
         token = self.next
         if not token or token in self._marks:
-            self.fail(f"expected {what}; found {token or 'the end of the file'!r}")
+            self.fail(f"expected {what}; found {shown_token(token)}")
+        if len(token) > _LONGEST_NAME:
+            self.fail(f"{what} has {len(token)} characters; {_LONGEST_NAME} are allowed")
         self.position += 1
         return unquoted(token)
 
     def until(self, mark: str) -> list[str]:
         """All tokens up to a mark, which is passed over too; commas are left out."""
-        try:
-            end = self.tokens.index(mark, self.position)
-        except ValueError:
-            self.fail(f"there is no {mark!r} from here to the end of the file")
+        end = self._find(mark)
         part = self.tokens[self.position : end]
         self._start, self.position = self.position, end + 1
         return [token for token in part if token != ","] if "," in part else part
+
+    def _find(self, mark: str) -> int:
+        looked = self.position
+        while True:
+            try:
+                return self.tokens.index(mark, looked)
+            except ValueError:
+                looked = max(looked, len(self.tokens))
+            if looked - self.position > _MOST_TOGETHER or not self._more():
+                self.fail(f"there is no {mark!r} from here to the end of the file")
 
     def numbers(self, words: list[str]) -> list[float]:
         """The words as numbers."""
@@ -91,13 +152,13 @@ class Tokens:
         except ValueError:
             bad = next(word for word in words if not _is_number(word))
             self.position = self.tokens.index(bad, self._start if bad in self.tokens[self._start :] else 0)
-            self.fail(f"expected a number; found {bad!r}")
+            self.fail(f"expected a number; found {shown_token(bad)}")
 
     def number(self) -> int:
         """A whole number ahead."""
         token = self.next
         if not (token.isascii() and token.isdigit() and len(token) < 19):
-            self.fail(f"expected a whole number; found {token or 'the end of the file'!r}")
+            self.fail(f"expected a whole number; found {shown_token(token)}")
         self.position += 1
         return int(token)
 
@@ -109,14 +170,24 @@ class Tokens:
         raise SourceError(f"{self.where}, line {line}, column {column}: {what}", fix=fix)
 
     def _offset(self, position: int) -> int:
-        k = 0
-        for match in self._pattern.finditer(self.text):
+        """Where a token stands, looked for from the beginning of its piece."""
+        place = position + self._dropped
+        known = [piece for piece in self._pieces if piece[0] <= place]
+        k, start = known[-1] if known else (0, 0)
+        for match in self._pattern.finditer(self.text, start):
             if match.group().startswith(self._comment):
                 continue
-            if k == position:
+            if k == place:
                 return match.start()
             k += 1
         return len(self.text)
+
+
+def shown_token(token: str) -> str:
+    """A token for a message, or that there is none."""
+    if not token:
+        return "'the end of the file'"
+    return repr(token) if len(token) <= 80 else f"{token[:80]!r}..."
 
 
 def _is_number(word: str) -> bool:
@@ -150,6 +221,20 @@ def quoted(name: object, always: bool = False) -> str:
         return word
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def n_cells_of(sizes: Iterable[int]) -> int:
+    """The product of sizes, or a number above every cap as soon as it is.
+
+    >>> n_cells_of([2, 3]), n_cells_of([2] * 1_000_000) > MOST_CELLS
+    (6, True)
+    """
+    product = 1
+    for size in sizes:
+        product *= size
+        if product > MOST_CELLS:
+            break
+    return product
 
 
 def refuse_empty(names: Collection[str], where: str) -> None:

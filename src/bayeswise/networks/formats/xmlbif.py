@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
@@ -11,7 +10,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from bayeswise.foundation.errors import BayeswiseError, SourceError
-from bayeswise.networks.formats.tokens import MOST_CELLS, MOST_NODES, MOST_STATES, refuse_empty
+from bayeswise.networks.formats.tokens import MOST_CELLS, MOST_NODES, MOST_STATES, n_cells_of, refuse_empty
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
@@ -107,11 +106,11 @@ class _Reader:
                 raise self.fail(f"there is no variable {each!r} before this line", guess(each, list(self.states)))
         if name in self.tables:
             raise self.fail(f"the definition of {name!r} is there twice")
-        n_rows = math.prod(len(self.states[parent]) for parent in parents)
+        n_rows = n_cells_of(len(self.states[parent]) for parent in parents)
         n_cells = n_rows * len(self.states[name])
         self.n_cells += n_cells
         if self.n_cells > MOST_CELLS:
-            raise self.fail(f"the table of {name!r} has {n_cells} cells; {MOST_CELLS} are allowed in all")
+            raise self.fail(f"the table of {name!r} brings the network to more than {MOST_CELLS} cells")
         try:
             numbers = list(map(float, self.one("TABLE").split()))
         except ValueError as error:
