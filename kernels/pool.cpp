@@ -1,13 +1,14 @@
 // What is believed of the rows of a pool, kept up to date label by label.
 //
 // Columns lie one behind the other here, so that a register holds the same column of several rows and a label, which
-// changes one class only, costs one sweep over the table.
+// changes one class only, costs one sweep over the table; exponentials are computed in registers as well.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -79,9 +80,52 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
     }
 }
 
+constexpr double kLeast = -700.0;  // exp of anything below is as good as 0
+constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which is then in the low bits
+constexpr double kLog2e = 1.4426950408889634, kLn2High = 0.693147180369123816490, kLn2Low = 1.90821492927058770002e-10;
+
+inline int64_t bits_of(double x) {
+    int64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+inline double double_of(int64_t bits) {
+    double x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// exp(x) for x in [kLeast, 0], to a few units in the last place, without branches so that it fits into registers.
+inline double exponential(double x) {
+    const double shifted = x * kLog2e + kRound;
+    const double k = shifted - kRound;
+    const double r = (x - k * kLn2High) - k * kLn2Low;
+    double p = 1.0 / 6227020800.0;
+    constexpr double kInverseFactorials[] = {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
+                                             1.0 / 40320.0,     1.0 / 5040.0,     1.0 / 720.0,     1.0 / 120.0,
+                                             1.0 / 24.0,        1.0 / 6.0,        0.5,             1.0,
+                                             1.0};
+    for (double c : kInverseFactorials) p = p * r + c;
+    return p * double_of((bits_of(shifted) + 1023) << 52);
+}
+
+// log(x) for a normal x from 1 on.
+inline double logarithm(double x) {
+    const int64_t bits = bits_of(x) - 0x3fe6a09e667f3bcd;  // of sqrt(1/2), so that the rest lies around 1
+    const double exponent = static_cast<double>(static_cast<int32_t>(bits >> 52));
+    const double m = double_of((bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
+    const double f = (m - 1.0) / (m + 1.0), square = f * f;
+    double p = 1.0 / 21.0;
+    constexpr double kInverseOdd[] = {1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0,
+                                      1.0 / 9.0,  1.0 / 7.0,  1.0 / 5.0,  1.0 / 3.0,  1.0};
+    for (double c : kInverseOdd) p = p * square + c;
+    return exponent * (kLn2High + kLn2Low) + 2.0 * f * p;
+}
+
 BAYESWISE_CLONES
-void take_state(double* __restrict top, double* __restrict second, const double* __restrict log_state, double log_prior,
-                int64_t n_rows) {
+void take_top(double* __restrict top, double* __restrict second, const double* __restrict log_state, double log_prior,
+              int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double log_joint = log_state[r] + log_prior;
         second[r] = std::max(second[r], std::min(top[r], log_joint));
@@ -89,20 +133,54 @@ void take_state(double* __restrict top, double* __restrict second, const double*
     }
 }
 
-void leads(Vector lead, Columns log_states, Numbers log_prior) {
+// sum += exp(log joint - top), weighted += the same times (log joint - top).
+BAYESWISE_CLONES
+void add_shares(double* __restrict sum, double* __restrict weighted, const double* __restrict top,
+                const double* __restrict log_state, double log_prior, int64_t n_rows) {
+    for (int64_t r = 0; r < n_rows; ++r) {
+        const double below = std::max(kLeast, (log_state[r] + log_prior) - top[r]);
+        const double share = exponential(below);
+        sum[r] += share;
+        weighted[r] += share * below;
+    }
+}
+
+enum Kind { kEntropy = 0, kMargin = 1, kLeastConfident = 2 };
+
+BAYESWISE_CLONES
+void finish(double* __restrict score, const double* __restrict top, const double* __restrict second,
+            const double* __restrict sum, const double* __restrict weighted, int64_t n_rows, int kind) {
+    if (kind == kEntropy) {
+        for (int64_t r = 0; r < n_rows; ++r) score[r] = (logarithm(sum[r]) - weighted[r] / sum[r]) * kLog2e;
+    } else if (kind == kMargin) {
+        for (int64_t r = 0; r < n_rows; ++r)
+            score[r] = 1.0 - (1.0 - exponential(std::max(kLeast, second[r] - top[r]))) / sum[r];
+    } else {
+        for (int64_t r = 0; r < n_rows; ++r) score[r] = 1.0 - 1.0 / sum[r];
+    }
+    for (int64_t r = 0; r < n_rows; ++r)  // a row that no state allows has no posterior
+        score[r] = top[r] >= std::numeric_limits<double>::lowest() ? score[r] : std::numeric_limits<double>::quiet_NaN();
+}
+
+void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) {
     const int64_t n_states = log_states.shape(0), n_rows = log_states.shape(1);
-    require(static_cast<int64_t>(lead.shape(0)) == n_rows, "lead and log_states differ in rows");
+    require(static_cast<int64_t>(score.shape(0)) == n_rows, "score and log_states differ in rows");
     require(static_cast<int64_t>(log_prior.shape(0)) == n_states, "log_states and log_prior differ in states");
+    require(kind >= kEntropy && kind <= kLeastConfident, "there is no such kind");
     nb::gil_scoped_release release;
-    double top[kBlockRows];
+    constexpr double kNothing = -std::numeric_limits<double>::infinity();
+    double top[kBlockRows], second[kBlockRows], sum[kBlockRows], weighted[kBlockRows];
     for (int64_t first = 0; first < n_rows; first += kBlockRows) {
         const int64_t here = std::min(kBlockRows, n_rows - first);
-        double* second = lead.data() + first;
-        std::fill(top, top + here, -std::numeric_limits<double>::infinity());
-        std::fill(second, second + here, -std::numeric_limits<double>::infinity());
+        std::fill(top, top + here, kNothing);
+        std::fill(second, second + here, kNothing);
+        std::fill(sum, sum + here, 0.0);
+        std::fill(weighted, weighted + here, 0.0);
         for (int64_t k = 0; k < n_states; ++k)
-            take_state(top, second, log_states.data() + k * n_rows + first, log_prior.data()[k], here);
-        for (int64_t r = 0; r < here; ++r) second[r] = top[r] - second[r];
+            take_top(top, second, log_states.data() + k * n_rows + first, log_prior.data()[k], here);
+        for (int64_t k = 0; k < n_states; ++k)
+            add_shares(sum, weighted, top, log_states.data() + k * n_rows + first, log_prior.data()[k], here);
+        finish(score.data() + first, top, second, sum, weighted, here, kind);
     }
 }
 
@@ -112,6 +190,7 @@ void bind_pool(nb::module_& m) {
     m.def("normal_column", &normal_column, nb::arg("log_likelihood").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("mean"), nb::arg("mean_low"), nb::arg("precision"), nb::arg("log_peak"),
           "log_likelihood = sum over present cells of log Normal(x; mean + mean_low, 1 / precision), for one state");
-    m.def("leads", &leads, nb::arg("lead").noconvert(), nb::arg("log_states").noconvert(), nb::arg("log_prior"),
-          "lead = the largest log joint of each row less the second largest; NaN if all are -inf");
+    m.def("uncertainty", &uncertainty, nb::arg("score").noconvert(), nb::arg("log_states").noconvert(),
+          nb::arg("log_prior"), nb::arg("kind"),
+          "score = entropy in bits (0), 1 - lead (1) or 1 - largest (2) of each posterior; NaN where it is 0/0");
 }

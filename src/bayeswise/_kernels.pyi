@@ -135,10 +135,16 @@ def normal_column(
 ) -> None:
     """log_likelihood (n_rows,) of one state, from columns (n_columns, n_rows); missing cells add nothing."""
 
-def leads(
-    lead: npt.NDArray[np.float64], log_states: npt.NDArray[np.float64], log_prior: npt.NDArray[np.float64]
+def uncertainty(
+    score: npt.NDArray[np.float64],
+    log_states: npt.NDArray[np.float64],
+    log_prior: npt.NDArray[np.float64],
+    kind: int,
 ) -> None:
-    """lead (n_rows,): the largest log joint of each row less the second largest, from log_states (n_states, n_rows)."""
+    """score (n_rows,): entropy in bits (0), 1 - lead (1) or 1 - largest (2) of each posterior, NaN where it is 0/0.
+
+    log_states is (n_states, n_rows).
+    """
 
 # ---- Tables
 
@@ -438,3 +444,20 @@ def add_superparents(
     allowed: npt.NDArray[np.bool_],
 ) -> None:
     """Column j given superparent i has the table (sizes[i] + 1, sizes[j] + 1, n_states) at starts[i * n_columns + j]."""
+
+class FamilyScores:
+    """Scores of families of columns (n_columns, n_rows): likelihood minus a penalty, or the Dirichlet evidence.
+
+    `strength` is the number of imagined rows of a family, below 0 one row in each cell.
+    """
+
+    def __init__(
+        self,
+        columns: npt.NDArray[np.uint8],
+        sizes: Sequence[int],
+        dirichlet: bool,
+        penalty: float,
+        strength: float,
+    ) -> None: ...
+    def additions(self, node: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]:
+        """The score of the node given its parents and each candidate; minus infinity where the table is too large."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.acquisition.pool import Pool
+from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.models.naive_bayes.categories import Categories, CategoryScores
@@ -33,8 +34,8 @@ class Beliefs(Protocol):
         """(n_rows, n_states) of these rows, or of all."""
         ...
 
-    def leads(self) -> FloatArray | None:
-        """(n_rows,) the log odds of the most probable state against the next; None if a row has no finite ones."""
+    def uncertainty(self, strategy: str) -> FloatArray:
+        """(n_rows,) how uncertain the posterior of each row is, to a few units in the last place."""
         ...
 
 
@@ -62,10 +63,8 @@ class PlainBeliefs:
             self._all = np.asarray(self._model.probability(self._pool.for_model(self._model)))
         return self._all if rows is None else self._all[rows]
 
-    def leads(self) -> FloatArray | None:
-        top = np.sort(self.posterior(), axis=1)[:, -2:]
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(top[:, 1]) - np.log(top[:, 0]))
+    def uncertainty(self, strategy: str) -> FloatArray:
+        return UNCERTAINTY[strategy](self.posterior())
 
 
 class BeliefsByClass:
@@ -104,10 +103,12 @@ class BeliefsByClass:
             return np.asarray(self._model.probability(self._batch))  # rows beyond the range of floats
         return normalise(log_joint, out=log_joint).probability
 
-    def leads(self) -> FloatArray | None:
-        lead = np.empty(self._pool.n_rows)
-        _kernels.leads(lead, self._log_states, np.ascontiguousarray(self._model.log_prior))
-        return None if np.isnan(lead.sum()) else lead
+    def uncertainty(self, strategy: str) -> FloatArray:
+        score = np.empty(self._pool.n_rows)
+        kind = list(UNCERTAINTY).index(strategy)
+        _kernels.uncertainty(score, self._log_states, np.ascontiguousarray(self._model.log_prior), kind)
+        beyond = np.isnan(score.sum())  # a row outside the range of floats
+        return UNCERTAINTY[strategy](self.posterior()) if beyond else score
 
     def _follow_codes(self, model: Any) -> None:
         """Levels that were learned meanwhile move the codes."""

@@ -13,12 +13,13 @@ from bayeswise.acquisition.likeness import Likeness, diverse
 from bayeswise.acquisition.lookahead import expected_savings, least_costs
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.queries import Query, asking_action, savings_of_asking
-from bayeswise.acquisition.strategies import UNCERTAINTY, entropy, may_be_best
+from bayeswise.acquisition.strategies import UNCERTAINTY, entropy
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
 _CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,7 @@ class Chooser:
         return candidates, expected_savings(self.model, self.pool, self.beliefs, candidates, table)
 
     def _best_one(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
-        """The rows among which the best one is, with their scores; the others need no exponential."""
-        lead = self.beliefs.leads()
-        if lead is None:
-            return self.scored(rows)
-        score = UNCERTAINTY[self.strategy]
-        lead = lead if len(rows) == len(lead) else lead[rows]
-        first = rows[[np.argmin(lead)]]
-        least = float(score(self.beliefs.posterior(first))[0])
-        near = rows[may_be_best(lead, score, least, len(self.model.classes))]
-        near = near if len(near) else first
-        return near, score(self.beliefs.posterior(near))
+        """The rows among which the best one is, with their scores: all but a few need no second look."""
+        quick = self.beliefs.uncertainty(self.strategy)[rows]
+        near = rows[quick >= quick.max() - _ROUNDING]
+        return near, UNCERTAINTY[self.strategy](self.beliefs.posterior(near))

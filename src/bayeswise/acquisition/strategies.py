@@ -1,8 +1,4 @@
-"""How uncertain posteriors are: the largest score is asked first (arg max, also of the entropy).
-
-All of them fall as the lead of the most probable state grows, which needs no exponential: the largest score of a
-hundred thousand rows is found by looking at the few whose lead is small enough to have it.
-"""
+"""How uncertain posteriors are: the largest score is asked first (arg max, also of the entropy)."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import xlogy
 
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray
 
 
 def entropy(posterior: FloatArray) -> FloatArray:
@@ -49,25 +45,3 @@ UNCERTAINTY: dict[str, Callable[[FloatArray], FloatArray]] = {
     "margin": margin,
     "least confident": least_confident,
 }
-
-
-def may_be_best(lead: FloatArray, score: Callable[[FloatArray], FloatArray], least: float, n_states: int) -> IntArray:
-    """The rows whose log odds between the first and the second state allow a score of at least so much.
-
-    >>> may_be_best(np.array([0.1, 3.0, 0.1]), margin, least=0.9, n_states=2).tolist()
-    [0, 2]
-    """
-    low, high = 0.0, 60.0
-    if _highest(score, high, n_states) >= least:
-        return np.arange(len(lead))
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if _highest(score, middle, n_states) >= least else (low, middle)
-    return np.flatnonzero(lead <= high * (1.0 + 1e-9) + 1e-12)
-
-
-def _highest(score: Callable[[FloatArray], FloatArray], lead: float, n_states: int) -> float:
-    """The score of the most uncertain posterior with this lead: all other states are equally probable."""
-    share = np.full((1, n_states), np.exp(-lead))
-    share[0, 0] = 1.0
-    return float(score(share / share.sum())[0])

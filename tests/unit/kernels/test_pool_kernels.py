@@ -7,6 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from bayeswise import _kernels
+from bayeswise.acquisition.strategies import UNCERTAINTY
+from bayeswise.posteriors.normalise import normalise
 
 GENERATOR = np.random.default_rng(0)
 
@@ -23,19 +25,23 @@ def test_a_normal_column_is_the_sum_of_log_densities_of_present_cells(n_rows: in
     assert log_likelihood == pytest.approx(twin, rel=1e-13, abs=1e-12)
 
 
-@pytest.mark.parametrize(("n_rows", "n_states"), [(1, 2), (513, 2), (1025, 7)])
-def test_the_lead_is_the_top_less_the_second(n_rows: int, n_states: int) -> None:
-    log_states, log_prior = GENERATOR.normal(size=(n_states, n_rows)), GENERATOR.normal(size=n_states)
-    lead = np.empty(n_rows)
-    _kernels.leads(lead, log_states, log_prior)
-    twin = np.sort(log_states + log_prior[:, None], axis=0)
-    assert np.array_equal(lead, twin[-1] - twin[-2])
+@pytest.mark.parametrize("kind", [0, 1, 2])
+@pytest.mark.parametrize(("n_rows", "n_states", "scale"), [(1, 2, 1.0), (513, 2, 30.0), (1025, 7, 3.0), (99, 40, 99.0)])
+def test_uncertainty_is_that_of_the_posterior(n_rows: int, n_states: int, scale: float, kind: int) -> None:
+    log_states = scale * GENERATOR.normal(size=(n_states, n_rows))
+    log_states[0, ::7] = -np.inf
+    log_prior = np.log(GENERATOR.dirichlet(np.ones(n_states)))
+    score = np.empty(n_rows)
+    _kernels.uncertainty(score, log_states, log_prior, kind)
+    twin = list(UNCERTAINTY.values())[kind](normalise((log_states + log_prior[:, None]).T).probability)
+    assert score == pytest.approx(twin, rel=1e-13, abs=4e-15)
 
 
-def test_an_impossible_row_has_no_lead_and_a_certain_one_an_infinite_lead() -> None:
-    lead = np.empty(2)
-    _kernels.leads(lead, np.array([[-np.inf, 0.0], [-np.inf, -np.inf]]), np.zeros(2))
-    assert np.isnan(lead[0]) and lead[1] == np.inf
+def test_an_impossible_row_has_no_uncertainty_and_a_certain_one_none_left() -> None:
+    score = np.empty(2)
+    for kind in range(3):
+        _kernels.uncertainty(score, np.array([[-np.inf, 0.0], [-np.inf, -np.inf]]), np.zeros(2), kind)
+        assert np.isnan(score[0]) and score[1] == pytest.approx(0.0, abs=1e-15)
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
@@ -45,4 +51,6 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="differ"):
         _kernels.normal_column(two, np.zeros((1, 2)), two, one, one, one)
     with pytest.raises(ValueError, match="differ"):
-        _kernels.leads(two, np.zeros((2, 2)), one)
+        _kernels.uncertainty(two, np.zeros((2, 2)), one, 0)
+    with pytest.raises(ValueError, match="kind"):
+        _kernels.uncertainty(two, np.zeros((2, 2)), two, 3)
