@@ -63,7 +63,7 @@ _HOMES = {
     "JointTable": "bayeswise.posteriors.joint_table",
     "bayes": "bayeswise.posteriors.bayes_rule",
     "families": "bayeswise.families",
-    "fit": "bayeswise.models.naive_bayes",
+    "fit": "bayeswise.models.fitting",
     "load": "bayeswise.models.files",
     "BayeswiseError": _ERRORS,
     "CheckFailed": _ERRORS,

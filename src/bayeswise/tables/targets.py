@@ -67,7 +67,8 @@ def _problem(profile: ColumnProfile, labels: LabelType, wish: Wish) -> Bayeswise
     if measured and wish.kind is None and wish.levels is None:
         return SchemaError(
             f"the target {name!r} is a measurement with {profile.distinct} different values, not a class",
-            fix=f"predict it by regression, cut it into classes, or insist with kinds={{{name!r}: 'category'}}",
+            fix="predict it by regression, model='linear' (--model linear), cut it into classes, or insist with "
+            f"kinds={{{name!r}: 'category'}}",
         )
     return None
 

@@ -4,6 +4,7 @@
     moments.py        weight, mean and scatter of each class, from the exact statistic     em.py   with missing cells
     spread.py         one covariance: its rank, its repair, its whitening
     building.py       moments and settings become densities                                densities.py
+    accounts.py       why: what each column adds, given those before it
     left_out.py       each row under the model that never saw it                           left_out_entries.py
     discriminants.py  w and w0, quadratic forms, Fisher's projection
     thresholds.py     regions of one column                                                bayes_error.py

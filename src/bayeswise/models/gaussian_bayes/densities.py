@@ -153,7 +153,7 @@ class Densities:
 
     # -- complete rows ----------------------------------------------------------------------------------------
     def _relative(self, values: FloatArray) -> FloatArray:
-        framed, out = self._framed(values), np.empty((len(values), len(self.mean)))
+        framed, out = self.framed(values), np.empty((len(values), len(self.mean)))
         if self.is_linear:
             w, c = self.linear
             over_ranges(lambda rows: _kernels.linear_scores(out[rows], framed[rows], self.centre, w, c), len(out))
@@ -168,7 +168,7 @@ class Densities:
         return out
 
     def _offset(self, values: FloatArray) -> FloatArray:
-        framed, out = self._framed(values), np.zeros((len(values), 1))
+        framed, out = self.framed(values), np.zeros((len(values), 1))
         log_unit = 0.0 if self.frame is None else float(np.log(self.frame.unit).sum())
         if not self.is_linear:
             return np.asarray(out - log_unit)
@@ -177,7 +177,7 @@ class Densities:
         return np.asarray(-0.5 * out - (peak + log_unit))
 
     def _squares(self, values: FloatArray) -> FloatArray:
-        framed, out = self._framed(values), np.empty((len(values), len(self.mean)))
+        framed, out = self.framed(values), np.empty((len(values), len(self.mean)))
         over_ranges(lambda rows: self._kernel(framed[rows], out[rows]), len(out))
         return out
 
@@ -229,14 +229,15 @@ class Densities:
         high, low = self.centre[:1], self.centre[1:]
         _kernels.squared_distances(out, values, high, low, self._scales[:1], self._whiteners[:1])
 
-    def _framed(self, values: FloatArray) -> FloatArray:
+    def framed(self, values: FloatArray) -> FloatArray:
+        """The numbers in the units of the densities."""
         if self.frame is None:
             return values
         return standard_scores(values, self.frame.centre, self.frame.centre_low, self.frame.unit)
 
     def _far_out(self, values: FloatArray) -> FloatArray:
         """Rows whose squares overflow: the differences between the states, which decide, in larger units."""
-        framed = self._framed(values)
+        framed = self.framed(values)
         if self.is_linear:
             w, c = self.linear
             shrunk = np.empty((len(values), len(self.mean)))

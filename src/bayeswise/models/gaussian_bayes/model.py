@@ -11,10 +11,12 @@ import numpy as np
 
 from bayeswise.engines import Request
 from bayeswise.engines.ranges import over_ranges
+from bayeswise.explanations.account import Account
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotFittedError
 from bayeswise.models.classifier import Classifier
+from bayeswise.models.gaussian_bayes.accounts import account_of
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError, bayes_error, error_at
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.densities import Densities
@@ -167,6 +169,10 @@ class GaussianBayesModel(Classifier):
         """(n_rows, n_states) sqrt((x - mean)' covariance^-1 (x - mean)) for each class."""
         found = self.over(table, lambda b: self.densities.squared_distances(b.values), (len(self.classes),))
         return np.sqrt(found)
+
+    def explain(self, row: Any) -> Account:
+        """Why: the prior, and what each column adds given those before it, for one row; `mahalanobis` beside it."""
+        return account_of(self, self.row_of(row))
 
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """(n_rows, n_states) the posterior of each row under the model that never saw it.

@@ -62,6 +62,11 @@ class LinearModel(RegressionModel):
     statistics: RegressionMoments
 
     # -- what it is -------------------------------------------------------------------------------------------
+    @property
+    def n_rows(self) -> float:
+        """The weight of the complete rows that were learned."""
+        return self.statistics.n_rows()
+
     @cached_property
     def features(self) -> Features:
         return Features(self.schema, self.statistics.levels)
@@ -136,8 +141,9 @@ class LinearModel(RegressionModel):
         return WeightPosterior(self.features.names, w, equations.inverse(kept, self.scale), freedom, rest)
 
     def __repr__(self) -> str:
-        settings = self.settings
-        return f"LinearModel({self.statistics.n_rows():g} rows, {len(self.features.names)} weights, {settings.prior})"
+        target = self.schema.target.name if self.schema.target else "?"
+        size = f"{self.n_rows:g} rows, {len(self.features.names)} weights"
+        return f"LinearModel({target}: {size}, {self.settings})"
 
     # -- what it says about rows ------------------------------------------------------------------------------
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from bayeswise.foundation.errors import ParameterError
@@ -44,7 +44,10 @@ class LinearSettings:
             )
 
     def changed(self, **changes: Any) -> Self:
-        return replace(self, **changes)
+        return replace(self, **_named(self, changes))
+
+    def __str__(self) -> str:
+        return f"{self.likelihood} likelihood, {_prior_text(self.prior, self.scale)}{_without(self)}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,33 @@ class LogisticSettings:
             )
 
     def changed(self, **changes: Any) -> Self:
-        return replace(self, **changes)
+        return replace(self, **_named(self, changes))
+
+    def __str__(self) -> str:
+        return f"{_prior_text(self.prior, self.scale)}{', moderated' * self.moderated}{_without(self)}"
+
+
+_SAME = {"fit_intercept": "intercept", "tol": "tolerance", "max_iter": "most_iterations"}  # scikit-learn's words
+
+
+def _named(settings: Any, changes: dict[str, Any]) -> dict[str, Any]:
+    """Changes by the names of the settings; the words of the estimators mean the same."""
+    known = [each.name for each in fields(settings)]
+    named = {_SAME.get(name, name): value for name, value in changes.items()}
+    for name in named:
+        if name not in known:
+            raise ParameterError(f"there is no setting {name!r}", fix=f"choose among {', '.join(known)}")
+    return named
+
+
+def _prior_text(prior: str | None, scale: float | str) -> str:
+    if prior is None:
+        return "flat prior"
+    return f"{prior} prior of scale {scale if isinstance(scale, str) else format(scale, 'g')}"
+
+
+def _without(settings: Any) -> str:
+    return ", no intercept" * (not settings.intercept) + ", columns as they are" * (not settings.standardise)
 
 
 def _one_of(name: str, found: Any, allowed: tuple[Any, ...]) -> None:

@@ -1,0 +1,104 @@
+"""`bw.fit`: from any table to a model of any kind."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.states import guess
+
+if TYPE_CHECKING:
+    from bayeswise.models.averaged_naive_bayes import AveragedNaiveBayesModel
+    from bayeswise.models.gaussian_bayes import GaussianBayesModel
+    from bayeswise.models.naive_bayes import NaiveBayesModel
+    from bayeswise.models.regression.glm import IteratedModel
+    from bayeswise.models.regression.linear import LinearModel
+    from bayeswise.models.regression.logistic import LogisticModel
+    from bayeswise.tables.sweep import Report
+
+# Each kind with the function that learns it and says what it met: (model, report). Imported when it is asked for.
+LEARNED = {
+    "naive-bayes": "bayeswise.models.naive_bayes.learning.learned",
+    "gaussian": "bayeswise.models.gaussian_bayes.learning.learned",
+    "logistic": "bayeswise.models.regression.learning.learned_logistic",
+    "linear": "bayeswise.models.regression.learning.learned_linear",
+}
+KINDS = (*LEARNED, "averaged")
+SAME = {
+    "naive": "naive-bayes",
+    "averaged-naive-bayes": "averaged",
+    "gaussian-bayes": "gaussian",
+    "logistic-regression": "logistic",
+    "linear-regression": "linear",
+}
+
+
+@overload
+def fit(table: Any, target: str, *, model: Literal["naive-bayes", "naive"] = ..., **wishes: Any) -> NaiveBayesModel: ...
+@overload
+def fit(table: Any, target: str, *, model: Literal["averaged"], **wishes: Any) -> AveragedNaiveBayesModel: ...
+@overload
+def fit(table: Any, target: str, *, model: Literal["gaussian"], **wishes: Any) -> GaussianBayesModel: ...
+@overload
+def fit(table: Any, target: str, *, model: Literal["logistic"], **wishes: Any) -> LogisticModel: ...
+@overload
+def fit(table: Any, target: str, *, model: Literal["linear"], **wishes: Any) -> LinearModel | IteratedModel: ...
+def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -> Any:
+    """Learn from any table with the target inside: a path, `-`, a dataframe, an array, a list of dicts.
+
+    model           wishes about beliefs
+    "naive-bayes"   families, convention, smoothing, class_prior, prior_smoothing, variance_divisor, ...
+    "averaged"      the same, and relevance: over all subsets of relevant columns
+    "gaussian"      covariance, divisor, shrinkage, prior, predictive, class_prior
+    "logistic"      prior, scale, freedom, moderated, fit_intercept, standardise, missing="error" | "mean"
+    "linear"        likelihood, prior, scale, freedom, fit_intercept, standardise, missing="error" | "mean"
+
+    Wishes about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"], weight="n",
+    missing="ignore" | "level" | "error" (not for regressions), unseen="smooth" | "ignore" | "error".
+
+    >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]
+    >>> fit(rows, target="play")
+    NaiveBayesModel(play: {'no': 1, 'yes': 2}, 1 columns, laplace)
+    >>> fit([{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 5.0}], "y", model="linear", prior=None)
+    LinearModel(y: 3 rows, 1 weights, gaussian likelihood, flat prior)
+    """
+    kind = kind_named(model)
+    if kind == "averaged":
+        from bayeswise.models.averaged_naive_bayes import fit_averaged
+
+        return fit_averaged(table, target, **wishes)
+    return learned(table, target, model=kind, **wishes)[0]
+
+
+def learned(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -> tuple[Any, Report]:
+    """What `fit` learns, and what it met on its way: strays, rows without a target."""
+    home, _, name = LEARNED[kind_named(model)].rpartition(".")
+    answer: tuple[Any, Report] = getattr(import_module(home), name)(table, target, **wishes)
+    return answer
+
+
+def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple[Any, Report]:
+    """The table under the columns and settings of a model; where models merge, both can be merged."""
+    if hasattr(model, "request"):
+        from bayeswise.models.naive_bayes.learning import learned_like as counted_like
+
+        return counted_like(model, table, threads=threads)
+    from bayeswise.models.regression.learning import linear_of, logistic_of
+    from bayeswise.tables.source import open_source
+
+    road: Any = logistic_of if hasattr(model, "classes") else linear_of
+    answer: tuple[Any, Report] = road(open_source(table), model.schema, model.settings)
+    return answer
+
+
+def kind_named(model: str) -> str:
+    """The kind of model that a word means.
+
+    >>> kind_named("naive"), kind_named("logistic")
+    ('naive-bayes', 'logistic')
+    """
+    kind = SAME.get(model, model) if isinstance(model, str) else model
+    if kind not in KINDS:
+        raise ParameterError(f"there is no model {model!r}", fix=guess(str(model), KINDS))
+    return kind
