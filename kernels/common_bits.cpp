@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "pair_counts.h"
+#include "bitmaps.h"
 
 #if defined(__GNUC__)
 #define BAYESWISE_INLINE inline __attribute__((always_inline))
@@ -16,9 +16,7 @@
 namespace bayeswise {
 namespace {
 
-constexpr int side = 4;
-
-using Block = void (*)(const std::uint64_t* const*, const std::uint64_t* const*, std::int64_t, std::int64_t*);
+constexpr int side = block_side;
 
 // The products of four maps with four others.
 BAYESWISE_INLINE void block_of(const std::uint64_t* const* left, const std::uint64_t* const* right,
@@ -73,6 +71,8 @@ const Choice& choice() {
 }
 
 }  // namespace
+
+Block block_of_products() { return choice().block; }
 
 std::int64_t most_slots_for_bitmaps() { return choice().most_slots; }
 

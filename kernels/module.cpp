@@ -18,6 +18,7 @@ void bind_families(nb::module_& m);
 void bind_dependences(nb::module_& m);
 void bind_decisions(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
+void bind_family_scores(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -36,4 +37,5 @@ NB_MODULE(_kernels, m) {
     bind_dependences(m);
     bind_decisions(m);
     bind_pair_counts(m);
+    bind_family_scores(m);
 }

@@ -3,8 +3,6 @@
 // A row is a vector of zeros and ones, one slot for each level of each column and one for missing; the counts of all
 // pairs are the sum of its products with itself. A tile of rows becomes one bitmap for each slot, and a product of two
 // slots is the number of bits that both have. The first level of each column is not counted: it follows from the others.
-#include "pair_counts.h"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -14,11 +12,8 @@
 #include <optional>
 #include <vector>
 
+#include "bitmaps.h"
 #include "exact_rows.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,38 +22,6 @@ namespace bayeswise {
 namespace {
 
 constexpr std::int64_t tile_rows = 1 << 14;
-constexpr std::int64_t bits = 64;
-
-// The words of the bitmaps of one column: word w of slot s has bit r if row 64 w + r has that slot.
-template <class Slot>
-void pack(const Slot* slots, std::int64_t n_words, std::int64_t n_slots, std::uint64_t* maps, std::int64_t stride) {
-    std::vector<std::uint64_t> word(static_cast<std::size_t>(n_slots) + 1);
-    for (std::int64_t w = 0; w < n_words; ++w, slots += bits) {
-        std::fill(word.begin(), word.end(), 0);
-        for (int r = 0; r < bits; ++r)
-            word[static_cast<std::size_t>(std::min<std::int64_t>(slots[r], n_slots))] |= std::uint64_t{1} << r;
-        for (std::int64_t s = 0; s < n_slots; ++s) maps[s * stride + w] = word[static_cast<std::size_t>(s)];
-    }
-}
-
-#if defined(__SSE2__)
-template <>
-void pack(const std::uint8_t* slots, std::int64_t n_words, std::int64_t n_slots, std::uint64_t* maps,
-          std::int64_t stride) {
-    for (std::int64_t s = 0; s < n_slots; ++s) {
-        const __m128i wanted = _mm_set1_epi8(static_cast<char>(s));
-        for (std::int64_t w = 0; w < n_words; ++w) {
-            std::uint64_t word = 0;
-            for (int part = 0; part < 4; ++part) {
-                const auto* at = reinterpret_cast<const __m128i*>(slots + w * bits + 16 * part);
-                const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at), wanted));
-                word |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(equal)) << (16 * part);
-            }
-            maps[s * stride + w] = word;
-        }
-    }
-}
-#endif
 
 struct Columns {
     std::vector<std::int64_t> first_slot, n_slots;  // the last slot of a column is for missing

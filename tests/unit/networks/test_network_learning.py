@@ -129,7 +129,7 @@ def test_constraints_are_kept() -> None:
 def test_a_chow_liu_tree_is_the_best_of_all_trees() -> None:
     rows = CodedRows.of(random_network(8, n_nodes=4, zeros=0.0).sample(300, seed=0))
     scores = Scores(rows, "aic")
-    found = chow_liu(scores)
+    found = chow_liu(rows)
 
     def likelihood(parents) -> float:  # type: ignore[no-untyped-def]
         counts = [scores.counts(k, tuple(above)) for k, above in enumerate(parents)]

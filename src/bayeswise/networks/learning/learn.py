@@ -59,15 +59,14 @@ def _found(
     rules: Constraints,
     strength: float,
 ) -> dict[str, list[str]]:
-    scores = Scores(rows, score, strength=strength)
     if method == "hill-climbing":
-        found = climb(scores, rules)
+        found = climb(Scores(rows, score, strength=strength), rules)
     elif method == "k2":
         if order is None:
             raise ParameterError("K2 needs an order of the columns", fix="give order=[...], causes first")
-        found = k2(scores, order, max_parents=rules.max_parents)
+        found = k2(Scores(rows, score, strength=strength), order, rules)
     elif method == "chow-liu":
-        found = chow_liu(scores, root)
+        found = chow_liu(rows, root)
     else:
         raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
     return {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found, strict=True)}

@@ -71,8 +71,8 @@ class CodedRows:
 
     def complete(self) -> CodedRows:
         """The same rows, none of which may have a hole."""
-        holes = np.argwhere(self.codes < 0)
-        if len(holes):
+        if self.codes.min(initial=0) < 0:
+            holes = np.argwhere(self.codes < 0)
             row, column = map(int, holes[0])
             n_rows = len(np.unique(holes[:, 0]))
             raise MissingCellError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.special import gammaln
@@ -15,7 +15,8 @@ from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.posteriors.states import guess
 
 SCORES = ("bic", "aic", "mdl", "bdeu", "k2")
-_MOST_CELLS = 1 << 20
+MOST_CELLS = 1 << 20
+"""A family with more cells is never chosen."""
 
 
 class Scores:
@@ -30,22 +31,58 @@ class Scores:
     def __init__(self, rows: CodedRows, score: str = "bic", *, strength: float = 1.0) -> None:
         if score not in SCORES:
             raise ParameterError(f"there is no score {score!r}", fix=guess(score, SCORES))
+        if score == "bdeu" and not (math.isfinite(strength) and strength > 0.0):
+            raise ParameterError(f"BDeu with {strength!r} imagined rows", fix="give a strength above 0")
         self.score, self.strength = score, strength
         self.names, self.sizes = rows.names, rows.sizes
-        self.columns = np.ascontiguousarray(rows.complete().codes.T.astype(np.uint8))  # (n_columns, n_rows)
+        self.columns = np.ascontiguousarray(rows.complete().codes.astype(np.uint8).T)  # (n_columns, n_rows)
         self.n_rows = len(rows.codes)
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
+        self._kernel: _kernels.FamilyScores | None = None
 
     def family(self, node: int, parents: Iterable[int]) -> float:
         """The score of a node given its parents; minus infinity if the table would be absurdly large."""
-        key = (node, tuple(sorted(parents)))
-        if key not in self._known:
-            self._known[key] = self._scored(*key)
-        return self._known[key]
+        above = tuple(sorted(parents))
+        if (node, above) not in self._known:
+            if not above or type(self) is not Scores:
+                self._known[node, above] = self._scored(node, above)
+            else:
+                self.additions(node, above[:-1], above[-1:])
+        return self._known[node, above]
+
+    def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
+        """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
+        above = tuple(sorted(parents))
+        keys = [tuple(sorted((*above, other))) for other in candidates]
+        lost = [k for k, key in enumerate(keys) if (node, key) not in self._known]
+        if lost and type(self) is not Scores:
+            return np.array([self.family(node, key) for key in keys])
+        if lost and math.prod(self.sizes[parent] for parent in above) > MOST_CELLS:
+            found = [-math.inf] * len(lost)
+        elif lost:
+            found = self.kernel.additions(node, above, [candidates[k] for k in lost])
+        for k, place in enumerate(lost):
+            self._known[node, keys[place]] = found[k]
+        return np.array([self._known[node, key] for key in keys])
 
     def total(self, parents: Iterable[Iterable[int]]) -> float:
         """The score of a graph: the sum over its families."""
         return math.fsum(self.family(node, above) for node, above in enumerate(parents))
+
+    @property
+    def penalty(self) -> float:
+        """What each free number of a table costs; 0 for the scores that integrate tables out."""
+        if self.score in ("bdeu", "k2"):
+            return 0.0
+        return 1.0 if self.score == "aic" else 0.5 * math.log(max(self.n_rows, 1))
+
+    @property
+    def kernel(self) -> _kernels.FamilyScores:
+        """The rows as bitmaps, made once."""
+        if self._kernel is None:
+            dirichlet, imagined = self.score in ("bdeu", "k2"), -1.0 if self.score == "k2" else self.strength
+            self._kernel = _kernels.FamilyScores(self.columns, self.sizes, dirichlet, self.penalty, imagined)
+        return self._kernel
 
     def counts(self, node: int, parents: tuple[int, ...]) -> FloatArray:
         """(n_configurations, n_states) how often each combination was seen."""
@@ -57,15 +94,12 @@ class Scores:
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
         n_configurations = math.prod(self.sizes[parent] for parent in parents)
-        if n_configurations * self.sizes[node] > _MOST_CELLS:
+        if n_configurations * self.sizes[node] > MOST_CELLS:
             return -math.inf
         counts = self.counts(node, parents)
         if self.score in ("bdeu", "k2"):
-            imagined = 1.0 if self.score == "k2" else self.strength / counts.size
-            return _log_evidence(counts, imagined)
-        n_parameters = n_configurations * (self.sizes[node] - 1)
-        per_parameter = 1.0 if self.score == "aic" else 0.5 * math.log(max(self.n_rows, 1))
-        return _log_likelihood(counts) - per_parameter * n_parameters
+            return _log_evidence(counts, 1.0 if self.score == "k2" else self.strength / counts.size)
+        return _log_likelihood(counts) - self.penalty * n_configurations * (self.sizes[node] - 1)
 
 
 def _log_likelihood(counts: FloatArray) -> float:

@@ -1,0 +1,111 @@
+"""Structure learning: hill climbing beside pyAgrum and pgmpy, exact search, trees of many rows, EM."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeswise.networks import BeliefNetwork
+from bayeswise.networks.learning import Scores, chow_liu, climb
+from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.sampling import sample_codes
+from bayeswise.statistics import PairCounts
+from bayeswise.tables.labels import Vocabulary
+from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
+from benchmarks.rows.networks import made_network
+
+ALARM = Path(__file__).parents[3] / "shared" / "networks" / "alarm.bif"
+
+
+@cache
+def network_of_37() -> tuple[str, BeliefNetwork]:
+    """The public alarm network where it is at hand, else one of its size."""
+    if ALARM.exists():
+        return "alarm", BeliefNetwork.read(ALARM)
+    return "network of 37", made_network(37, 4)
+
+
+@cache
+def sampled(n_rows: int) -> tuple[CodedRows, Any]:
+    """Rows of the network, coded for us and as a frame for peers."""
+    import pandas as pd
+
+    _, network = network_of_37()
+    codes = sample_codes(network, n_rows, np.random.default_rng(2))
+    rows = CodedRows(network.names, tuple(Vocabulary(network.states(name)) for name in network), codes)
+    labels = {name: [str(network.states(name)[code]) for code in codes[:, k]] for k, name in enumerate(network.names)}
+    return rows, pd.DataFrame(labels)
+
+
+def by_pyagrum(n_rows: int) -> Any:
+    gum: Any = import_module("pyagrum")
+    learner = gum.BNLearner(sampled(n_rows)[1])
+    learner.useGreedyHillClimbing()
+    learner.useScoreBIC()
+    graph = learner.learnDAG()
+    return [(learner.nameFromId(parent), learner.nameFromId(child)) for parent, child in graph.arcs()]
+
+
+def beside_pyagrum(n_rows: int) -> tuple[Task, Task]:
+    rows, _ = sampled(n_rows)
+    return lambda: climb(Scores(rows, "bic")), lambda: by_pyagrum(n_rows)
+
+
+def score_beside_pyagrum(n_rows: int) -> float:
+    """Our BIC divided by theirs; both are negative, so below 1 ours is the better one."""
+    rows, _ = sampled(n_rows)
+    scores = Scores(rows, "bic")
+    theirs: list[list[int]] = [[] for _ in rows.names]
+    for parent, child in by_pyagrum(n_rows):
+        theirs[rows.names.index(child)].append(rows.names.index(parent))
+    return scores.total(climb(scores)) / scores.total(theirs)
+
+
+def beside_pgmpy(n_rows: int, n_columns: int) -> tuple[Task, Task]:
+    rows, frame = sampled(n_rows)
+    fewer = CodedRows(rows.names[:n_columns], rows.states[:n_columns], rows.codes[:, :n_columns])
+
+    def peer() -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            search = import_module("pgmpy.estimators").HillClimbSearch(frame[list(fewer.names)])
+            return search.estimate(scoring_method="bic-d", show_progress=False)
+
+    return lambda: climb(Scores(fewer, "bic")), peer
+
+
+def tree_of_many_rows(n_rows: int) -> float:
+    codes = np.random.default_rng(0).integers(0, 4, (n_rows, 40)).astype(np.int32)
+    rows = CodedRows(tuple(f"c{k}" for k in range(40)), (Vocabulary("abcd"),) * 40, codes)
+    [best] = best_of(2, lambda: chow_liu(rows))
+    return best
+
+
+def pairs_given_a_class(n_rows: int) -> float:
+    """What a tree-augmented classifier of three classes is made of."""
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, 4, (n_rows, 40)).astype(np.int32)
+    groups = generator.integers(0, 3, n_rows).astype(np.int32)
+    start = time.perf_counter()
+    PairCounts.of(codes, [Vocabulary("abcd")] * 40, groups, 3)
+    return time.perf_counter() - start
+
+
+def rows(size: Size) -> Iterator[Row]:
+    name, _ = network_of_37()
+    n_rows = size.rows(50_000)
+    yield Race(f"hill climbing, BIC, {n_rows:,} rows of {name} | pyAgrum", partial(beside_pyagrum, n_rows), at_least=2)
+    yield Figure("the same, BIC found", partial(score_beside_pyagrum, n_rows), at_most=1.0, unit="of its")
+    n_rows, n_columns = size.rows(10_000), 37 if size.scale >= 0.5 else 6  # it takes seconds even for a few rows
+    race = partial(beside_pgmpy, n_rows, n_columns)
+    yield Race(f"hill climbing, BIC, {n_rows:,} x {n_columns} of {name} | pgmpy", race, at_least=50)
+    n_rows = size.rows(1_000_000)
+    yield Figure(f"Chow-Liu tree of {n_rows:,} x 40", partial(tree_of_many_rows, n_rows), at_most=2.0)
+    yield Figure(f"all pairs of {n_rows:,} x 40 given a class", partial(pairs_given_a_class, n_rows), at_most=2.0)

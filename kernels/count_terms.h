@@ -1,0 +1,47 @@
+// What a count adds to a score, looked up where it is small.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace bayeswise {
+
+// n log n, 0 for n = 0.
+class EntropyTerm {
+public:
+    explicit EntropyTerm(std::int64_t largest) : known_(static_cast<std::size_t>(std::min(largest, most) + 1)) {
+        for (std::size_t n = 2; n < known_.size(); ++n) known_[n] = term(static_cast<std::int64_t>(n));
+    }
+    double operator()(std::int64_t n) const {
+        return n < static_cast<std::int64_t>(known_.size()) ? known_[static_cast<std::size_t>(n)] : term(n);
+    }
+
+private:
+    static constexpr std::int64_t most = 1 << 20;
+    static double term(std::int64_t n) { return static_cast<double>(n) * std::log(static_cast<double>(n)); }
+    std::vector<double> known_;
+};
+
+// log Gamma(n + a) - log Gamma(a): the log of a (a + 1) ... (a + n - 1).
+class RisingLog {
+public:
+    RisingLog(double a, std::int64_t largest) : a_(a), log_gamma_(std::lgamma(a)) {
+        known_.resize(static_cast<std::size_t>(std::min(largest, most) + 1));
+        for (std::size_t n = 1; n < known_.size(); ++n)
+            known_[n] = known_[n - 1] + std::log(a + static_cast<double>(n - 1));
+    }
+    double operator()(std::int64_t n) const {
+        if (n < static_cast<std::int64_t>(known_.size())) return known_[static_cast<std::size_t>(n)];
+        return std::lgamma(a_ + static_cast<double>(n)) - log_gamma_;
+    }
+
+private:
+    static constexpr std::int64_t most = 32;
+    double a_, log_gamma_;
+    std::vector<double> known_;
+};
+
+}  // namespace bayeswise

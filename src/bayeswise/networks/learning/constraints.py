@@ -1,0 +1,70 @@
+"""What a graph must and must not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.graph import ancestral_order
+from bayeswise.posteriors.states import guess
+
+Edges = Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Edges (parent, child) that must or must not be there; no edge points from a tier to an earlier one.
+
+    >>> rules = Constraints(required=(("rain", "wet"),), tiers=(("month",), ("rain", "wet")))
+    >>> rules.allowed(["month", "rain", "wet"]).astype(int).tolist()
+    [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
+    """
+
+    required: tuple[tuple[str, str], ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+    tiers: tuple[tuple[str, ...], ...] = ()
+    max_parents: int | None = None
+
+    def allowed(self, names: Sequence[str]) -> BoolArray:
+        """(n, n) whether the edge parent -> child may be there."""
+        places = {name: place for place, name in enumerate(names)}
+        for name in (name for group in (*self.required, *self.forbidden, *self.tiers) for name in group):
+            if name not in places:
+                raise ParameterError(f"a constraint names {name!r}, which is no column", fix=guess(name, list(names)))
+        may = ~np.eye(len(names), dtype=bool)
+        for parent, child in self.forbidden:
+            may[places[parent], places[child]] = False
+        tier = {name: k for k, group in enumerate(self.tiers) for name in group}
+        for parent in tier:
+            for child in tier:
+                if tier[parent] > tier[child]:
+                    may[places[parent], places[child]] = False
+        for parent, child in self.required:
+            if not may[places[parent], places[child]]:
+                raise ParameterError(
+                    f"the edge {parent} -> {child} is required and not allowed", fix="drop one of both"
+                )
+        return may
+
+    def start(self, names: Sequence[str]) -> list[set[int]]:
+        """The parents of each node by required edges alone."""
+        places = {name: place for place, name in enumerate(names)}
+        parents: list[set[int]] = [set() for _ in names]
+        for parent, child in self.required:
+            parents[places[child]].add(places[parent])
+        ancestral_order([sorted(above) for above in parents], names)
+        for name, above in zip(names, parents, strict=True):
+            if len(above) > self.most(len(names)):
+                raise ParameterError(
+                    f"{name} has {len(above)} required parents and may have {self.max_parents}",
+                    fix="allow more parents, or require fewer",
+                )
+        return parents
+
+    def most(self, n_nodes: int) -> int:
+        """How many parents a node may have."""
+        return n_nodes if self.max_parents is None else self.max_parents

@@ -1,0 +1,82 @@
+"""Trees from all pairs of columns: mutual information, and the spanning tree that has most of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.watching import Parents
+from bayeswise.posteriors.states import guess
+from bayeswise.statistics.pair_counts import PairCounts
+
+_THREADS = 2
+_ROWS_FOR_THREADS = 1 << 17
+
+
+def chow_liu(rows: CodedRows, root: str | None = None) -> Parents:
+    """The tree of greatest likelihood: a spanning tree over mutual information, edges pointing away from the root.
+
+    >>> rows = CodedRows.of({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0], "c": [0, 1, 0, 1]})
+    >>> chow_liu(rows)
+    [(), (0,), (1,)]
+    """
+    if root is not None and root not in rows.names:
+        raise ParameterError(f"there is no column {root!r}", fix=guess(root, list(rows.names)))
+    information = mutual_information(pair_counts(rows))
+    return spanning_tree(information, 0 if root is None else rows.names.index(root))
+
+
+def pair_counts(rows: CodedRows) -> PairCounts:
+    """The counts of all pairs of columns; halves of many rows are counted at the same time."""
+    parts = [rows.codes] if len(rows.codes) < _ROWS_FOR_THREADS else np.array_split(rows.codes, _THREADS)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        first, *others = pool.map(lambda codes: PairCounts.of(codes, rows.states, declared=rows.states), parts)
+    for other in others:
+        first = first.merge(other)
+    return first
+
+
+def mutual_information(counts: PairCounts) -> FloatArray:
+    """(n, n) in nats, of every pair of columns given the group: sum p(x, y, g) log p(x, y | g) / p(x | g) p(y | g).
+
+    Each pair counts the rows that have both cells.
+    """
+    n_columns = len(counts.levels)
+    if n_columns == 0:
+        return np.zeros((0, 0))
+    levels = np.concatenate([np.arange(slots.start, slots.stop) for slots in counts.slots])
+    column = np.repeat(np.arange(n_columns), [len(vocabulary) for vocabulary in counts.levels])
+    joint = counts.weight[:, levels[:, None], levels].to_floats()  # (n_groups, n_levels, n_levels)
+    member = (column[:, None] == np.arange(n_columns)).astype(np.float64)  # (n_levels, n_columns)
+    beside = joint @ member  # (n_groups, n_levels, n_columns) a level with any cell of the other column
+    both = member.T @ beside  # (n_groups, n_columns, n_columns)
+    expected = beside[:, :, column] * np.swapaxes(beside, 1, 2)[:, column, :]
+    ratio = np.divide(joint * both[:, column[:, None], column], expected, out=np.ones_like(joint), where=joint > 0.0)
+    information = member.T @ (joint * np.log(ratio)).sum(axis=0) @ member
+    total = both.sum(axis=0)
+    found = np.divide(information, total, out=np.zeros_like(total), where=total > 0.0)
+    np.fill_diagonal(found, 0.0)
+    return np.asarray(np.maximum((found + found.T) / 2.0, 0.0))
+
+
+def spanning_tree(worth: FloatArray, root: int = 0) -> Parents:
+    """Prim: the tree of greatest worth, each node with its parent, the root with none; ties go to the first.
+
+    >>> spanning_tree(np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]]))
+    [(), (2,), (0,)]
+    """
+    n = len(worth)
+    parents: Parents = [()] * n
+    outside = np.ones(n, dtype=bool)
+    best, link, node = np.full(n, -np.inf), np.full(n, root), root
+    for _ in range(n - 1):
+        outside[node] = False
+        closer = worth[node] > best
+        best, link = np.where(closer, worth[node], best), np.where(closer, node, link)
+        node = int(np.argmax(np.where(outside, best, -np.inf)))
+        parents[node] = (int(link[node]),)
+    return parents
