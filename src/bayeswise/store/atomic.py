@@ -31,7 +31,7 @@ from typing import BinaryIO, TextIO
 
 from bayeswise.foundation.errors import BayeswiseError, StoreError, UsageError
 
-_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -81,7 +81,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         with _explaining(path):
             beside = _created(partial, status)
-        with _explaining(path, _FULL):  # other errors of the block are not about this file
+        with _explaining(path, FULL):  # other errors of the block are not about this file
             yield beside
         with _explaining(path):
             _finish(beside, partial, target)
@@ -94,7 +94,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def _writing_directly(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with _explaining(path):
         file = Path(path).open("wb")  # noqa: SIM115 - closed below, where other errors count
-    with _explaining(path, _FULL), file:
+    with _explaining(path, FULL), file:
         yield file
 
 
@@ -130,10 +130,10 @@ def _created(partial: Path, replaced: os.stat_result | None) -> BinaryIO:
 def _finish(file: BinaryIO, partial: Path, target: Path) -> None:
     """The order matters: the content is on the disk before the name leads to it."""
     file.flush()
-    _sync(file.fileno())
+    sync(file.fileno())
     file.close()
     partial.replace(target)
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
 def _abandon(file: BinaryIO | None, partial: Path) -> None:
@@ -144,7 +144,8 @@ def _abandon(file: BinaryIO | None, partial: Path) -> None:
         partial.unlink()
 
 
-def _sync(number: int) -> None:
+def sync(number: int) -> None:
+    """Wait until an open file is on the disk."""
     if sys.platform == "darwin":
         import fcntl
 
@@ -154,7 +155,7 @@ def _sync(number: int) -> None:
     os.fsync(number)
 
 
-def _sync_directory(folder: Path) -> None:
+def sync_directory(folder: Path) -> None:
     """Make the new name durable; Windows has no such call, and some file systems refuse it."""
     if sys.platform == "win32":
         return
@@ -174,7 +175,7 @@ def _explaining(path: str | os.PathLike[str], only: frozenset[int] | None = None
     except OSError as error:
         if isinstance(error, BayeswiseError) or (only is not None and error.errno not in only):
             raise
-        if error.errno in _FULL:
+        if error.errno in FULL:
             what = "the disk is full, or no file may be so large; nothing was changed"
             fix = "free some space, or choose another disk"
             raise StoreError(f"cannot write {os.fspath(path)!r}: {what}", fix=fix) from error
