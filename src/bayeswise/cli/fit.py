@@ -144,6 +144,11 @@ def run(
         target = model_like.schema.target.name
     if target is None:
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
+    asking = None
+    if kind == "averaged":
+        from bayeswise.models.averaged_naive_bayes import averaged, with_pairs
+
+        asking = with_pairs
     path = out or default_model_name(target)
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     with Bar("learning") as bar:
@@ -152,14 +157,12 @@ def run(
         )
         source = reading.Watched(opened, bar)
         if model_like is None:
-            model, report = wanted.learned(source, target, threads)
+            model, report = wanted.learned(source, target, threads, asking)
         else:
             model, report = learned_like(model_like, source, threads=threads)
             model = replace(model_like, statistics=model.statistics)
     model = wanted.with_prior(model)
     if kind == "averaged" and model_like is None:
-        from bayeswise.models.averaged_naive_bayes import averaged
-
         model = averaged(model)
     facts = facts_of(
         model, report, source.description, path, replaced

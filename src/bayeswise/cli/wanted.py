@@ -36,7 +36,9 @@ class Wanted:
     beliefs: dict[str, Any]
     prior: list[str] | None
 
-    def learned(self, source: Source, target: str, threads: int | None) -> tuple[NaiveBayesModel, Report]:
+    def learned(
+        self, source: Source, target: str, threads: int | None, asking: Any = None
+    ) -> tuple[NaiveBayesModel, Report]:
         """The model of a table, and what was met on the way; why a family was selected is said on stderr."""
         check_prior(self.prior or ())
         about_columns = self.about_columns(source)
@@ -46,7 +48,7 @@ class Wanted:
             selection = select(source, schema)
             say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
             asked = {"schema": schema, "families": selection.families}
-        return learned(source, target, threads=threads, streaming=True, **asked, **self.beliefs)
+        return learned(source, target, threads=threads, streaming=True, asking=asking, **asked, **self.beliefs)
 
     def about_columns(self, source: Source) -> dict[str, Any]:
         """What was typed about the columns of this table."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scipy.sparse import issparse
-from sklearn.utils import Tags
-
 from bayeswise.estimators.naive_bayes import NaiveBayes
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, refuse_unless_averageable
+from bayeswise.models.averaged_naive_bayes.pairs import given_temper, with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.settings import MEstimate
@@ -22,16 +19,20 @@ class AveragedNaiveBayes(NaiveBayes):
     """p(class | row) averaged over all 2^d naive Bayes structures: every column relevant or not.
 
     relevance   the prior probability that a column tells the classes apart, for all columns or by column
+    n_relevant  instead: a prior of how many do, "uniform", (a, b) of a beta-binomial, or probabilities by number
+    temper      what normal columns say together is counted once, by the sums of their pairs: "auto" while rows are few
+                (up to 32,768, or 67 million over columns squared), "pairs" always; or the exponent itself, as 1.0
     smoothing   imagined rows of each level of a category; of the whole column for numbers and counts
     families    "auto" by the kind of column, "select" by evidence, "categorical", a name, or a mapping by column
 
-    `relevance_` is p(column relevant | rows) after fitting. The other words are those of `NaiveBayes`.
+    `relevance_` is p(column relevant | rows) after fitting, `temper_` the exponent. The other words are
+    those of `NaiveBayes`.
 
     >>> import numpy as np
     >>> X, y = np.array([[1.0, 3.0], [2.0, 5.0], [9.0, 4.0], [10.0, 4.5]]), ["low", "low", "high", "high"]
     >>> model = AveragedNaiveBayes().fit(X, y)
     >>> {column: round(share, 2) for column, share in model.relevance_.items()}
-    {'x0': 0.74, 'x1': 0.5}
+    {'x0': 0.8, 'x1': 0.29}
     """
 
     def __init__(
@@ -44,6 +45,8 @@ class AveragedNaiveBayes(NaiveBayes):
         missing: Any = "ignore",
         unseen: Any = "smooth",
         *,
+        n_relevant: Any = None,
+        temper: Any = "auto",
         kinds: Mapping[str, str] | None = None,
         levels: Mapping[str, Any] | None = None,
     ) -> None:
@@ -54,6 +57,8 @@ class AveragedNaiveBayes(NaiveBayes):
         self.prior_smoothing = prior_smoothing
         self.missing = missing
         self.unseen = unseen
+        self.n_relevant = n_relevant
+        self.temper = temper
         self.kinds = kinds
         self.levels = levels
 
@@ -65,12 +70,20 @@ class AveragedNaiveBayes(NaiveBayes):
         relevance: dict[str, float] = self._model.relevance
         return relevance
 
+    @property
+    def temper_(self) -> float:
+        """The exponent of what the normal columns say: below 1 where they say the same."""
+        temper: float = self._model.temper
+        return temper
+
     def _settings(self) -> AveragedSettings:
         return AveragedSettings(
             smoothing=self.smoothing,
             class_prior=self.class_prior,
             prior_smoothing=self.prior_smoothing,
             relevance=self.relevance,
+            n_relevant=self.n_relevant,
+            temper=given_temper(self.temper),
         )
 
     def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
@@ -80,17 +93,4 @@ class AveragedNaiveBayes(NaiveBayes):
         factors = super()._factors(X, schema, labels, weights)
         for factor in factors:
             refuse_unless_averageable(factor)
-        return factors
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            raise ParameterError(
-                "a sparse matrix is read as word counts, which cannot be averaged over structures",
-                fix="give X.toarray(), or use NaiveBayes",
-            )
-        return super()._checked(X, reset=reset)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+        return with_pairs(factors, self.temper)

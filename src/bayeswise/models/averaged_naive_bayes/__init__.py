@@ -16,6 +16,15 @@ model.py      the fitted model                  evidence.py  the log evidence of
 
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
+from bayeswise.models.averaged_naive_bayes.pairs import with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 
-__all__ = ["AveragedNaiveBayesModel", "AveragedSettings", "Evidence", "averaged", "evidence_of", "fit_averaged"]
+__all__ = [
+    "AveragedNaiveBayesModel",
+    "AveragedSettings",
+    "Evidence",
+    "averaged",
+    "evidence_of",
+    "fit_averaged",
+    "with_pairs",
+]

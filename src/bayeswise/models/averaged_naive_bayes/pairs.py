@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from bayeswise.engines import Request, summarise
+from bayeswise.engines import Request
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.naive_bayes.choices import Families, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.learning import learned_like, select
-from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.learning import learned
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings, settings_of
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics.pair_sums import PairSums, most_rows_for
-from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
-
-_COLUMN_WISHES = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class PairedNumbers(Numbers):
         return super().scores(statistic.moments, settings, schema)
 
 
-def with_pairs(factors: tuple[Factor, ...], temper: Any) -> tuple[Factor, ...]:
+def with_pairs(factors: tuple[Factor, ...], temper: Any = "auto") -> tuple[Factor, ...]:
     """The factors that a temper asks for: pairs while they are cheap ("auto"), always ("pairs"), or never."""
     given_temper(temper)
     if not isinstance(temper, str):
@@ -64,23 +60,6 @@ def given_temper(temper: Any) -> float | None:
     return float(temper)
 
 
-def fit_with_pairs(
-    table: Any,
-    target: str,
-    temper: Any = "auto",
-    *,
-    families: Families = "auto",
-    convention: str | None = None,
-    schema: Schema | None = None,
-    threads: int | None = None,
-    **wishes: Any,
-) -> NaiveBayesModel:
+def fit_with_pairs(table: Any, target: str, temper: Any = "auto", **wishes: Any) -> NaiveBayesModel:
     """A plain model of any table, as `bw.fit` learns it, whose statistics hold the pairs that a temper asks for."""
-    about_columns = {name: wishes.pop(name) for name in _COLUMN_WISHES if name in wishes}
-    source = open_source(table)
-    columns = schema or infer_schema(source, target, **about_columns)
-    chosen = select(source, columns).families if isinstance(families, str) and families == "select" else families
-    factors = with_pairs(factors_for(columns, chosen), temper)
-    nothing = summarise([], columns, request_of(factors, columns)).statistics
-    empty = NaiveBayesModel(columns, settings_of(convention, wishes), nothing, factors)
-    return learned_like(empty, source, threads=threads)[0]
+    return learned(table, target, asking=partial(with_pairs, temper=temper), **wishes)[0]

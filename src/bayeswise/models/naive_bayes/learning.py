@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import Families, factors_for
+from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
 from bayeswise.models.naive_bayes.settings import settings_of
@@ -66,11 +67,13 @@ def learned(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     streaming: bool | None = None,
+    asking: Callable[[tuple[Factor, ...]], tuple[Factor, ...]] | None = None,
     **wishes: Any,
 ) -> tuple[NaiveBayesModel, Report]:
     """What `fit` learns, and what it met on its way: strays, rows without a target.
 
-    `streaming` refuses families that keep all their values; None: where the table is a file.
+    `streaming` refuses families that keep all their values; None: where the table is a file. `asking` changes the
+    factors before the sweep: what a model built on this one needs of rows besides.
     """
     about_columns, beliefs = divided(wishes)
     settings = settings_of(convention, beliefs)
@@ -79,6 +82,7 @@ def learned(
     if isinstance(families, str) and families == "select":
         families = select(source, schema).families
     factors = factors_for(schema, families, streaming=_is_file(table) if streaming is None else streaming)
+    factors = factors if asking is None else asking(factors)
     found, report = swept(source, schema, request_of(factors, schema), threads, progress)
     return NaiveBayesModel(schema, settings, found, factors), report
 
