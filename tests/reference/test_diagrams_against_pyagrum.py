@@ -54,7 +54,7 @@ def test_the_worked_examples(make: Any) -> None:
 
 
 def test_random_diagrams_gain_what_pyagrum_finds_or_more() -> None:
-    """pyAgrum 3.3 stays below the optimum on some diagrams with decisions that change little; the tree says who errs."""
+    """pyAgrum 3.3 stays below the optimum on some diagrams; the decision tree says who errs."""
     n_equal = 0
     for seed in range(60):
         diagram = random_diagram(seed, n_nodes=8, n_decisions=2, zeros=0.0)

@@ -149,13 +149,11 @@ class Plan:
         slots = list(tables)
         log_scale = 0.0
         for step in self.steps:
-            joint = _product(slots, step.probabilities)
+            joint, log_top = _product(slots, step.probabilities)
+            log_scale += log_top
             total = None
             if not step.is_conditional:
                 total = joint.sum(axis=step.axis)
-                top = float(total.max())
-                if 0.0 < top < _SMALL:  # long products would end in zeros
-                    joint, total, log_scale = joint / top, total / top, log_scale + math.log(top)
                 slots.append(total)
             for group in step.groups:
                 utility = sum(slots[slot].reshape(shape) for slot, shape in group.slots)
@@ -166,19 +164,37 @@ class Plan:
                 slots.append(mean)
         probability = np.ones(self._end_shape)
         for slot, shape in self._end_probabilities:
-            probability = probability * slots[slot].reshape(shape)
+            if slots[slot].size == 1 and slots[slot] > 0.0:  # much evidence makes many small numbers
+                log_scale += math.log(slots[slot].item())
+            else:
+                probability = probability * slots[slot].reshape(shape)
         utility = np.zeros(self._end_shape)
         for slot, shape in self._end_utilities:
             utility = utility + slots[slot].reshape(shape)
         return probability, utility, log_scale
 
 
-def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) -> FloatArray:
+def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) -> tuple[FloatArray, float]:
+    """The product, and the logarithm of what it was divided by where it would have ended in zeros."""
     slot, shape = factors[0]
     product = slots[slot].reshape(shape)
     for slot, shape in factors[1:]:
         product = product * slots[slot].reshape(shape)
-    return product
+    if len(factors) == 1 or float(product.max()) >= _SMALL:
+        return product, 0.0
+    return _scaled_product([slots[slot].reshape(shape) for slot, shape in factors])
+
+
+def _scaled_product(factors: Sequence[FloatArray]) -> tuple[FloatArray, float]:
+    product: FloatArray = np.ones(())
+    log_top = 0.0
+    for factor in factors:
+        product = product * factor
+        top = float(product.max())
+        if top == 0.0:
+            return product, 0.0
+        product, log_top = product / top, log_top + math.log(top)
+    return product, log_top
 
 
 def _bits(variables: Sequence[int]) -> int:

@@ -89,7 +89,7 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
         for node, fields in _table(document.get(kind, {}), f"{where}, [{kind}]").items():
             spot = f"{where}, [{kind}.{node}]"
             if node in pieces and not (kind == "chance" and isinstance(pieces[node], Node)):
-                raise NetworkError(f"{spot}: there are two nodes {node!r}", fix="rename one of them")
+                raise SourceError(f"{spot}: there are two nodes {node!r}", fix="rename one of them")
             pieces[node] = _located(spot, partial(_piece, kind, node, _table(fields, spot)))
     if len(pieces) > MOST_NODES:
         raise SourceError(f"{where} has {len(pieces)} nodes; {MOST_NODES} are allowed", fix="give fewer")

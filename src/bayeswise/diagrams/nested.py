@@ -30,13 +30,13 @@ def utility_values(name: str, parents: Parents, given: Any, *, is_cost: bool = F
     if isinstance(given, Costs):
         if is_cost:
             raise CostError(f"{name!r} turns the sign of costs twice", fix="write Utility(name, costs, parents)")
-        return -_costs_table(name, parents, given)
+        return 0.0 - _costs_table(name, parents, given)
 
     def leaf(value: Any, rest: Parents, where: str) -> FloatArray:
         return _utility_leaf(name, value, rest, where)
 
     values = _nested(f"the utility {name!r}", parents, given, sizes, leaf, CostError)
-    return (-values if is_cost else values) + 0.0
+    return np.asarray((-values if is_cost else values) + 0.0)  # no -0.0; a table without parents stays an array
 
 
 def chance_table(name: str, states: Vocabulary, parents: Parents, given: Any) -> FloatArray:

@@ -29,7 +29,7 @@ _MOST_PIECES = 1_000
 
 @dataclass(frozen=True)
 class Line:
-    """start + slope * t: what a policy gains, times the probability of the evidence."""
+    """start + slope * t: what a policy gains, times P(evidence) as a share of what it is now."""
 
     start: float
     slope: float
@@ -54,7 +54,7 @@ class Sensitivity:
 
     entry: Entry
     pieces: tuple[Piece, ...]
-    evidence: Line  # P(evidence) as the entry moves: 1 without evidence
+    evidence: Line  # P(evidence) as the entry moves, as a share of what it is now
     kept: Line  # what the policy that is best now would gain
 
     @property
@@ -176,9 +176,9 @@ class Moved:
         )
 
     def total(self, policies: Mapping[str, Policy], value: float) -> tuple[float, float]:
-        """Utility under policies times P(evidence), and P(evidence)."""
+        """Utility under policies times P(evidence), and P(evidence), as a share of what it is now."""
         outcome = self._outcome(value, policies)
-        probability = math.exp(outcome.log_evidence)
+        probability = math.exp(outcome.log_evidence - self.now.log_evidence)
         return outcome.utility * probability, probability
 
     def line(self, policies: Mapping[str, Policy]) -> Line:
@@ -197,7 +197,7 @@ class Moved:
     def best_total(self, value: float) -> float:
         """The greatest utility at this value times P(evidence)."""
         outcome = self._outcome(value, self._given)
-        return outcome.utility * math.exp(outcome.log_evidence)
+        return outcome.utility * math.exp(outcome.log_evidence - self.now.log_evidence)
 
     def _outcome(self, value: float, policies: Mapping[str, Policy]) -> Outcome:
         solver = solver_for(self.diagram, self._codes, policies)

@@ -76,6 +76,8 @@ class Solution:
     def options(self, decision: str) -> dict[Label, float]:
         """The expected utility if an option were always taken, all other decisions at their best."""
         self.diagram.decision_place(decision)
+        if decision in self.evidence:
+            raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
         given = {name: each for name, each in self.policies.items() if each.expected is None}
         return {
             option: self.diagram.solve(self.evidence, policies={**given, decision: option}).utility
@@ -139,7 +141,10 @@ def solve(
 ) -> Solution:
     """Plans are made once for each kind of question and kept with the diagram."""
     codes = evidence_codes(diagram, evidence)
-    given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items() if name not in codes}
+    for name in policies or {}:
+        if name in codes:
+            raise ParameterError(f"{name!r} has both evidence and a policy", fix="give it one of them")
+    given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
     _refuse_consequences(diagram, codes, given)
     solver = solver_for(diagram, codes, given)
     outcome = solver.run(diagram.numbers, _by_place(diagram, codes), policy_tables(diagram, given))
@@ -242,5 +247,7 @@ def network_under(
 
 
 def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy], seen: Mapping[str, Label]) -> None:
-    network_under(diagram, policies, seen).query(diagram.names[0], seen)
+    """The network says which part of the evidence contradicts itself; decisions are open in the first one."""
+    for network in (diagram.network, network_under(diagram, policies, seen)):
+        network.query(diagram.names[0], seen)
     raise ImpossibleEvidenceError("the evidence has probability 0", fix="take a part of it back")

@@ -1,0 +1,203 @@
+"""What a solution tells: policies in words and tables, scenarios, pictures; and evidence of any size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
+from bayeswise.diagrams.elimination import LARGEST_STEP
+from bayeswise.foundation.errors import ImpossibleEvidenceError, TooLargeError
+from tests.diagram_cases import chain, medical, oil
+
+YES_NO = ["yes", "no"]
+
+
+def test_the_past_that_cannot_matter_is_no_part_of_a_policy() -> None:
+    """The bag of the first draw is put back: the second guess needs the second draw alone."""
+    diagram = InfluenceDiagram(
+        [
+            Chance("first", YES_NO, 0.5),
+            Decision("guess 1", YES_NO, ["first"]),
+            Chance("second", YES_NO, 0.5),
+            Chance("hint", YES_NO, {"yes": 0.9, "no": 0.1}, ["second"]),
+            Decision("guess 2", YES_NO, ["guess 1", "hint"]),
+            Utility("win 1", [[1, 0], [0, 1]], ["guess 1", "first"]),
+            Utility("win 2", [[1, 0], [0, 1]], ["guess 2", "second"]),
+        ]
+    )
+    assert diagram.known("guess 2") == ("first", "guess 1", "hint")
+    solution = diagram.solve()
+    assert solution.policies["guess 2"].knows == ("hint",)
+    assert solution.utility == pytest.approx(1.9)
+    assert solution.in_words() == ["guess 1: yes if first is yes, else no", "guess 2: yes if hint is yes, else no"]
+
+
+def test_nothing_is_forgotten() -> None:
+    """What the first decision saw helps the second, though no arc says so."""
+    diagram = InfluenceDiagram(
+        [
+            Chance("coin", YES_NO, 0.5),
+            Decision("look", YES_NO, ["coin"]),
+            Decision("guess", YES_NO, ["look"]),
+            Utility("win", [[1, 0], [0, 1]], ["guess", "coin"]),
+        ]
+    )
+    assert diagram.solve().utility == 1.0
+    assert diagram.solve().policies["guess"].knows == ("coin",)
+
+
+def test_words_split_by_what_leaves_least_to_say() -> None:
+    diagram = InfluenceDiagram(
+        [
+            Chance("a", ["1", "2", "3"], [0.2, 0.3, 0.5]),
+            Chance("b", YES_NO, 0.4),
+            Decision("act", ["x", "y", "z"], ["a", "b"]),
+            Utility(
+                "gain",
+                {
+                    "x": {"1": {"yes": 5, "no": 5}, "2": {"yes": 5, "no": 0}, "3": 0},
+                    "y": 1,
+                    "z": {"1": 0, "2": 0, "3": 3},
+                },
+                ["act", "a", "b"],
+            ),
+        ]
+    )
+    assert diagram.solve().in_words() == ["act: with a 1: x; with a 2: x if b is yes, else y; with a 3: z"]
+
+
+def test_a_policy_is_a_table_too() -> None:
+    columns = oil().solve().policy("drill").to_columns()
+    assert columns["report"] == ["closed", "open", "diffuse", "not done"]
+    assert columns["drill"] == ["yes", "yes", "no", "yes"]
+    assert columns["probability"] == pytest.approx([0.24, 0.35, 0.41, 0.0])
+    assert columns["utility of yes"] == pytest.approx([87.5, 11.5 / 0.35, -12.5 / 0.41, 20.0])
+    assert oil().solve().policy("drill").option({"test": "yes", "report": "open", "oil": "dry"}) == "yes"
+
+
+def test_beliefs_follow_from_the_policies() -> None:
+    solution = oil().solve()
+    assert solution.query("drill")["yes"] == pytest.approx(0.59)
+    assert solution.query("oil", {"drill": "yes"})["dry"] == pytest.approx(0.2 / 0.59)
+
+
+def test_policies_of_ones_own_are_judged() -> None:
+    mine = {"test": "yes", "drill": {"yes": {"closed": "yes", "open": "no", "diffuse": "no"}, "no": "no"}}
+    mine["drill"]["yes"]["not done"] = "no"  # type: ignore[index]
+    found = oil().evaluate(mine)
+    assert found.utility == pytest.approx(0.24 * 87.5 - 10)
+    assert found.in_words()[1] == "drill: yes if report is closed, else no"
+    assert oil().regret(mine) == pytest.approx(22.5 - 11)
+    coin = oil().evaluate({"test": "no", "drill": [0.5, 0.5]})
+    assert coin.utility == pytest.approx(10.0)
+    assert coin.in_words()[1] == "drill: by chance, see its table"
+    half = {"yes": {"closed": [0.5, 0.5], "open": "no", "diffuse": "no", "not done": "no"}, "no": "yes"}
+    assert oil().solve(policies={"drill": half}).utility == pytest.approx(20.0)  # then a test is not worth its price
+
+
+def test_scenarios_name_what_happens_in_its_order() -> None:
+    found = oil().solve().scenarios()
+    assert found.nodes == ("test", "report", "drill", "oil")
+    assert found.paths[0] == ("yes", "closed", "yes", "dry")
+    assert found.to_columns()["contribution"][0] == pytest.approx(0.05 * -80)
+    known = oil().solve({"oil": "dry"}).scenarios()
+    assert known.nodes == ("test", "drill")  # who knows the oil needs no report
+    assert known.expected_utility == 0.0
+    everything = oil().solve({"oil": "dry", "test": "yes", "report": "open", "drill": "yes"}).scenarios()
+    assert (len(everything), everything.expected_utility) == (1, -80.0)
+
+
+def test_control_is_worth_what_the_best_state_brings() -> None:
+    assert oil().value_of_control("oil") == pytest.approx({"dry": -22.5, "wet": 50 - 22.5, "soaking": 200 - 22.5})
+
+
+def test_evidence_of_tiny_probability_has_a_right_answer() -> None:
+    """500 signs, each of probability .01 or .02: P(evidence) is far below the smallest double."""
+    signs = [Chance(f"sign {k}", YES_NO, {"yes": 0.02, "no": 0.01}, ["ill"]) for k in range(300)]
+    others = [Chance(f"noise {k}", YES_NO, 0.001) for k in range(200)]
+    diagram = InfluenceDiagram(
+        [
+            Chance("ill", YES_NO, 2.0**-301),
+            *signs,
+            *others,
+            Decision("treat", YES_NO),
+            Utility("gain", {"yes": {"yes": 1, "no": -0.5}, "no": 0}, ["treat", "ill"]),
+        ]
+    )
+    evidence = {piece.name: "yes" for piece in (*signs, *others)}
+    solution = diagram.solve(evidence)
+    assert solution.utility == pytest.approx(0.0, abs=1e-12)  # odds of 1/2: P(ill) = 1/3 leaves 1/3 - 1/3 = 0
+    assert solution.log_evidence == pytest.approx(diagram.network.log_evidence(evidence), rel=1e-12)
+    assert solution.log_evidence < -2700
+    assert diagram.sensitivity("ill", "yes", low=0.0, high=2.0**-300, evidence=evidence).thresholds == pytest.approx(
+        (2.0**-301,), rel=1e-9
+    )
+
+
+def test_impossible_evidence_names_the_conflict() -> None:
+    with pytest.raises(ImpossibleEvidenceError, match="test = no and report = open"):
+        oil().solve({"test": "no", "report": "open"})
+
+
+def test_memory_is_known_before_it_is_taken() -> None:
+    n_seen = 30
+    seen = [Chance(f"s{k}", YES_NO, 0.5) for k in range(n_seen)]
+    act = Decision("act", YES_NO, [piece.name for piece in seen])
+    parts = [Utility(f"u{k}", [[0, 1], [1, 0]], ["act", f"s{k}"]) for k in range(n_seen)]
+    with pytest.raises(TooLargeError, match=f"{2.0 ** (n_seen - 2):.3g}|cells") as caught:
+        InfluenceDiagram([*seen, act, *parts]).solve()
+    assert f"{LARGEST_STEP:.3g} are allowed" in str(caught.value)
+
+
+def test_a_long_chain_is_solved_by_the_past_that_matters() -> None:
+    diagram = chain(1, n_steps=6)
+    solution = diagram.solve()
+    assert sum(solution.parts.values()) == pytest.approx(solution.utility, abs=1e-10)
+
+
+def test_no_decision_is_a_plain_expectation() -> None:
+    diagram = InfluenceDiagram([Chance("coin", YES_NO, 0.25), Utility("win", {"yes": 8, "no": 0}, ["coin"])])
+    assert diagram.solve().utility == 2.0
+    assert str(diagram.solve()) == "expected utility 2"
+    assert diagram.solve().risk().values.tolist() == [0.0, 8.0]
+
+
+def test_labels_of_any_kind_and_names_of_any_letters() -> None:
+    diagram = InfluenceDiagram(
+        [
+            Chance("größe / 'x'", [1, 2.5, True, "1"], [0.1, 0.2, 0.3, 0.4]),
+            Decision("wähle", [1, 2.5, True, "1"], ["größe / 'x'"]),
+            Utility("gewinn", np.eye(4), ["wähle", "größe / 'x'"]),
+        ]
+    )
+    solution = diagram.solve()
+    assert solution.utility == pytest.approx(1.0)
+    assert solution.policy("wähle").option({"größe / 'x'": "1"}) == "1"
+    assert solution.policy("wähle").option({"größe / 'x'": 1}) == 1
+    assert solution.policy("wähle").option({"größe / 'x'": True}) is True
+
+
+def test_pictures_have_a_shape_for_each_kind() -> None:
+    dot = oil().solve().picture().dot()
+    assert '"gain" [shape=diamond' in dot
+    assert '"report" -> "drill" [style=dashed]' in dot
+    assert medical().picture().svg().startswith("<svg")
+    assert "<svg" in medical()._repr_html_()
+    assert "<svg" in medical().solve()._repr_html_()
+
+
+def test_displays_draw_what_they_tabulate() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    tornado = oil().tornado(0.2).plot()
+    assert tornado.to_columns()["entry"][0] == "P(oil = dry)"
+    assert len(tornado.ax_.get_yticks()) == 15
+    risk = oil().solve().risk().plot()
+    assert "0.61" in risk.ax_.get_title(loc="left")
+    found = oil().sensitivity("oil", "dry").plot()
+    assert len(found.to_columns()["from"]) == 4
+    smooth = chain(0, n_steps=4).solve().risk()
+    assert len(smooth.values) > 60
+    assert smooth.plot().ax_.get_ylabel() == "probability of that or less"
+    pyplot.close("all")
