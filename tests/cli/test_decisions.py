@@ -223,13 +223,28 @@ def test_a_test_that_is_too_dear_is_not_made(bayeswise: Command, golf_model: Pat
     assert found["tests"][0]["value"] <= found["perfect_information"] + 1e-9
 
 
-def test_a_model_of_whole_rows_has_no_single_tests(bayeswise: Command, tmp_path: Path, play: Path) -> None:
+def test_gaussian_models_have_tests_one_at_a_time(bayeswise: Command, tmp_path: Path, play: Path) -> None:
     generator = np.random.default_rng(0)
     y = np.array(["no", "yes"])[generator.integers(0, 2, 40)]
-    bw.GaussianBayes().fit(generator.normal(size=(40, 2)), y).model_.save(tmp_path / "gauss.bayeswise")
-    answer = bayeswise("next-test", tmp_path / "gauss.bayeswise", "--costs", play)
-    assert answer.code == 4
-    assert "no naive Bayes model" in answer.err
+    path = tmp_path / "gauss.bayeswise"
+    bw.GaussianBayes().fit(generator.normal(size=(40, 2)), y).model_.save(path)
+    answer = bayeswise("next-test", path, "--costs", play, "--row", "x0=1.5", "--json")
+    assert answer.code == 0, answer.err
+    assert [test["column"] for test in json.loads(answer.out)["tests"]] == ["x1"]
+    deeper = bayeswise("next-test", path, "--costs", play, "--depth", "2")
+    assert deeper.code == 2 and "one at a time" in deeper.err
+
+
+def test_texts_are_left_out_with_a_reason(bayeswise: Command, tmp_path: Path, play: Path) -> None:
+    rows = [{"words": f"{w} {k} and more words here", "wind": w, "play": p} for k, (w, p) in enumerate(
+        zip("aabbabab" * 3, ["yes", "no", "no", "yes", "yes", "yes", "no", "no"] * 3, strict=True)
+    )]  # fmt: skip
+    path = tmp_path / "texts.bayeswise"
+    bw.fit(rows, target="play", kinds={"words": "text"}).save(path)
+    answer = bayeswise("next-test", path, "--costs", play)
+    assert "words: left out, a text has no list of outcomes" in answer.out
+    told = json.loads(bayeswise("next-test", path, "--costs", play, "--json").out)
+    assert told["left_out"] == [{"column": "words", "reason": "a text has no list of outcomes"}]
 
 
 def test_number_columns_have_a_value_too(bayeswise: Command, credit: Path) -> None:

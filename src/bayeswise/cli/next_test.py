@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli import columns, costs_option
-from bayeswise.foundation.errors import FitError
 
 if TYPE_CHECKING:
     from bayeswise.decisions.information import NextTest
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A naive Bayes model, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A naive or Gaussian Bayes model file.")],
     costs: costs_option.CostsFile,
     row: Annotated[
         list[str] | None, typer.Option("--row", metavar="COL=VALUE ...", help="What is known; the rest is empty.")
@@ -37,39 +36,26 @@ def run(
     A test is worth what the best action costs less on average once its outcome is known. Columns without a price are
     free.
     """
-    import numpy as np
-
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.one_row import typed_row
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.decisions.information import next_test
-    from bayeswise.evaluation.empty_columns import empty_columns, outcomes_of
-    from bayeswise.posteriors.prior_shift import shifted
+    from bayeswise.evaluation.empty_columns import next_test_for
 
-    fitted = load_for("next-test", model, "schema")
-    if not hasattr(fitted, "alternatives"):
-        raise FitError(
-            f"{model} is no naive Bayes model, and knows nothing of a single column", fix="fit one to the same rows"
-        )
+    fitted = load_for("next-test", model, "predict_proba", "classes")
     decision = costs_option.read_decision(costs, fitted)
     one = typed_row(fitted, row or [], null)
-    account = fitted.explain(one.batch)
-    posterior = account.posterior[None, :]
-    changed = costs_option.new_prior(decision, prior, fitted.classes)
-    if changed is not None:
-        posterior = shifted(posterior, np.exp(fitted.log_prior), changed, fitted.classes)
     table = decision.costs.aligned(fitted.classes)
     if not table.constant:
         table = table.for_row(_numbers(one.cells, table.columns))
-    answer = next_test(
-        dict(zip(fitted.classes, posterior[0].tolist(), strict=True)),
+    answer = next_test_for(
+        fitted,
+        one.batch,
         table,
-        outcomes_of(fitted, empty_columns(account)),
         {**decision.prices, **_prices(price)},
+        prior=costs_option.new_prior(decision, prior, fitted.classes),
         depth=depth,
     )
-    facts = _facts(answer, dict(zip(map(str, fitted.classes), posterior[0].tolist(), strict=True)))
-    print(json_text(facts, indent=2) if as_json else "\n".join(_lines(answer)))
+    print(json_text(_facts(answer), indent=2) if as_json else "\n".join(_lines(answer)))
 
 
 def _numbers(cells: Any, names: tuple[str, ...]) -> dict[str, float]:
@@ -85,7 +71,7 @@ def _prices(typed: list[str] | None) -> dict[str, float]:
     return {n: float(exact(v, f"--price {n}")) for n, v in by_number(typed or [], "--price", "lab=5").items()}
 
 
-def _facts(answer: NextTest, posterior: dict[str, float]) -> dict[str, Any]:
+def _facts(answer: NextTest) -> dict[str, Any]:
     from bayeswise.explanations.plain import json_value
 
     return {
@@ -95,10 +81,11 @@ def _facts(answer: NextTest, posterior: dict[str, float]) -> dict[str, Any]:
         "expected_cost": answer.expected_cost,
         "planned_cost": answer.planned_cost,
         "perfect_information": answer.perfect,
-        "posterior": posterior,
+        "posterior": {str(state): p for state, p in answer.posterior.items()},
         "tests": [
             {"column": test.column, "value": test.value, "price": test.price, "net": test.net} for test in answer.tests
         ],
+        "left_out": [{"column": name, "reason": reason} for name, reason in answer.left_out.items()],
     }
 
 
@@ -107,4 +94,5 @@ def _lines(answer: NextTest) -> list[str]:
     width = max((len(test.column) for test in answer.tests), default=0)
     for test in answer.tests:
         lines.append(f"  {test.column:<{width}}  worth {test.value:.4g}  price {test.price:.4g}  net {test.net:+.4g}")
+    lines += [f"  {name}: left out, {reason}" for name, reason in answer.left_out.items()]
     return [*lines, f"next: {answer.best.column}" if answer.best else f"stop and {answer.action}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,8 @@ class NextTest:
     perfect: float  # what knowing the state would be worth
     tests: tuple[TestValue, ...]
     planned_cost: float  # of acting on the plan: tests bought, then the best action
+    posterior: Mapping[Label, float] = field(default_factory=dict)  # that it was reckoned with
+    left_out: Mapping[str, str] = field(default_factory=dict)  # columns whose value cannot be reckoned, and why
 
     @property
     def best(self) -> TestValue | None:
@@ -166,7 +168,8 @@ def next_test(
     found.sort(key=lambda test: -test.net)
     perfect = float(perfect_information_of(decisions, {})[0])
     planned = now - max([test.net for test in found] + [0.0])
-    return NextTest(decisions.action[0], now, perfect, tuple(found), planned)
+    believed = dict(zip(labels, shares[0].tolist(), strict=True))
+    return NextTest(decisions.action[0], now, perfect, tuple(found), planned, believed)
 
 
 def _price(prices: Mapping[str, float] | float, name: str) -> float:

@@ -1,66 +1,161 @@
-"""What the empty columns of a row could still say, for a naive Bayes model: the tests that could be made."""
+"""What the empty columns of a row could still say: the tests that could be made, and those that cannot be reckoned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.information import Densities, Outcomes
-from bayeswise.explanations.account import Account
-from bayeswise.foundation.errors import FitError
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test
+from bayeswise.evaluation.family_outcomes import family_outcomes
+from bayeswise.evaluation.gaussian_outcomes import gaussian_outcomes
+from bayeswise.families.normal import Normal
+from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.posteriors.odds import probability_of
+from bayeswise.posteriors.prior_shift import shifted
+from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.sweep import rows_of
+
+_POINTS = 4001  # of the quadrature over a column whose distribution has no quantiles
+_DRAWS = 2000
+_MASS = 1e-6  # by which a quadrature may miss 1
 
 
-def empty_columns(account: Account) -> list[str]:
-    """The columns that the row has no value for."""
-    return [part.column for part in account.contributions if part.value is None]
+@dataclass(frozen=True)
+class EmptyColumns:
+    """The columns without a value: how likely what is in each state, or why that cannot be said."""
+
+    outcomes: dict[str, Outcomes | Densities] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    independent: bool = True  # given the state, so that several tests can be planned
 
 
-def outcomes_of(model: Any, columns: Iterable[str]) -> dict[str, Outcomes | Densities]:
-    """How likely each value of each column is in each state; texts and unlisted columns are left out.
+def empty_columns(model: Any, batch: Batch) -> EmptyColumns:
+    """The empty columns of the one row of a batch.
 
-    Levels are exact, normal columns are known by their densities; other families by values across their range.
+    Naive Bayes: levels and counts are listed, numbers have the distribution of their family. Gaussian Bayes: each
+    empty column given those that are there, normal or Student-t. Texts have no list of outcomes.
     """
-    if not hasattr(model, "alternatives"):
+    names = _empty(model, batch)
+    if hasattr(type(model), "covariances"):
+        found, independent = gaussian_outcomes(model, batch.values[0], names)
+        return EmptyColumns(dict(found), {}, independent)
+    if not isinstance(model, NaiveBayesModel):
         raise FitError(
-            f"{type(model).__name__} does not tell what an empty column could say", fix="use a naive Bayes model"
+            f"{type(model).__name__} is no model of the columns, and does not tell what an empty one could say",
+            fix="use a naive or Gaussian Bayes model of the same rows",
         )
-    found: dict[str, Outcomes | Densities] = {}
-    for column in columns:
-        normal = _normal(model, column)
-        if normal is not None:
-            found[column] = normal
-            continue
-        values = model.alternatives(column)
-        if values:
-            log_likelihood = np.stack([each.log_likelihood for each in values])  # (n_values, n_states)
-            names = [each.value for each in values]
-            found[column] = (
-                Outcomes.of_levels(names, log_likelihood)
-                if column in model.schema.categories
-                else _of_densities(names, log_likelihood)
-            )
-    return found
+    told = {name: _of_column(model, name) for name in names}
+    return EmptyColumns(
+        {name: each for name, each in told.items() if not isinstance(each, str)},
+        {name: each for name, each in told.items() if isinstance(each, str)},
+    )
 
 
-def _normal(model: Any, column: str) -> Outcomes | Densities | None:
-    for scores in model.scores:
-        if isinstance(scores, NormalScores) and column in scores.columns:
-            from scipy.stats import norm
+def next_test_for(
+    model: Any,
+    row: Any,
+    costs: Any,
+    prices: Mapping[str, float] | float = 0.0,
+    *,
+    prior: Any = None,
+    depth: int = 1,
+) -> NextTest:
+    """Which empty column of one row to look up next, and whether to stop; `prior` (n_states,) replaces the model's.
 
-            at = scores.columns.index(column)
-            mean, stddev = scores.parameters.mean[:, at], scores.parameters.stddev[:, at]
-            if not (stddev > 0).all():
-                return Outcomes(("constant",), np.ones((1, len(mean))))
-            return Densities(tuple(norm(m, s) for m, s in zip(mean, stddev, strict=True)))
-    return None
+    >>> import bayeswise as bw
+    >>> rows = [{"wind": w, "rain": r, "play": p} for w, r, p in zip("aaabbbbb", "uvuvuvuv", "yynnnnyn")]
+    >>> costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}
+    >>> print(next_test_for(bw.fit(rows, target="play"), {"rain": "u"}, costs, {"wind": 0.01}))
+    wind: worth 0.06... at a price of 0.01
+    """
+    table = [dict.fromkeys(model.schema.used) | dict(row)] if isinstance(row, Mapping) else row
+    batch = next(iter(model.batches(table)), None)
+    if batch is None or batch.n_rows != 1:
+        raise ParameterError("a test is chosen for one row", fix="give one row, its empty columns left out")
+    empty = empty_columns(model, batch)
+    if depth > 1 and not empty.independent:
+        raise ParameterError(
+            "columns that go together even where the state is known are planned one at a time", fix="choose depth 1"
+        )
+    posterior = np.asarray(model.predict_proba(batch))
+    if prior is not None:
+        posterior = shifted(posterior, np.exp(model.log_prior), np.asarray(prior), model.classes)
+    given = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(model.classes)
+    if not given.constant:
+        given = given.for_row(dict(row) if isinstance(row, Mapping) else _cells(model, batch))
+    shares = dict(zip(model.classes, posterior[0].tolist(), strict=True))
+    answer = next_test(shares, given, empty.outcomes, prices, depth=depth)
+    return replace(answer, posterior=shares, left_out=empty.left_out)
 
 
-def _of_densities(values: list[Any], log_density: Any) -> Outcomes:
-    """Points of a density, each with the width of its neighbourhood, so that every state sums to 1."""
-    places = np.asarray(values, dtype=np.float64)
-    width = np.gradient(places) if len(places) > 1 else np.ones(1)
-    mass = np.exp(log_density - log_density.max()) * width[:, None]
-    return Outcomes(tuple(values), mass / mass.sum(axis=0))
+def _cells(model: Any, batch: Batch) -> dict[str, float]:
+    return dict(zip(model.schema.numbers, batch.values[0].tolist(), strict=True))
+
+
+def _empty(model: Any, batch: Batch) -> list[str]:
+    schema = model.schema
+    numbers = [name for name, x in zip(schema.numbers, batch.values[0], strict=True) if np.isnan(x)]
+    categories = [name for name, code in zip(schema.categories, batch.codes[0], strict=True) if code == MISSING]
+    texts = [name for name, block in zip(schema.texts, batch.texts, strict=True) if not block.counts[[0]].sum()]
+    missing = {*numbers, *categories, *texts}
+    return [name for name in schema.used if name in missing]
+
+
+def _of_column(model: NaiveBayesModel, column: str) -> Outcomes | Densities | str:
+    for factor, scores in zip(model.factors, model.scores, strict=True):
+        if column in factor.columns:
+            if column in model.schema.texts:
+                return "a text has no list of outcomes"
+            if column in model.schema.categories:
+                values = scores.alternatives(column)
+                log_likelihood = np.stack([each.log_likelihood for each in values])  # (n_values, n_states)
+                return Outcomes.of_levels([each.value for each in values], log_likelihood)
+            return _of_numbers(model, factor, scores, column)
+    return "the model does not look at it"
+
+
+def _of_numbers(model: NaiveBayesModel, factor: Any, scores: Any, column: str) -> Outcomes | Densities | str:
+    n_states, at = len(model.classes), factor.columns.index(column)
+    nothing = Outcomes(("anything",), np.ones((1, n_states)))
+    if isinstance(scores, NormalScores):
+        if not scores.varies[at]:
+            return nothing
+        return family_outcomes(Normal(), scores.parameters, at, n_states)
+    if isinstance(scores, FamilyScores):
+        parameters, known = scores.parameters
+        if not np.broadcast_to(known, (n_states, len(factor.columns)))[:, at].all():
+            return nothing if not np.any(known[:, at]) else "a class has no value there at all"
+        return family_outcomes(scores.family, parameters, at, n_states)
+    if isinstance(scores, CountedScores):
+        if scores.inner.model != "bernoulli":
+            return "counts of words are scored together, and none by itself"
+        log_odds = scores.inner.log_weight[0][scores.inner.statistic.levels.code(column)]
+        chance = probability_of(log_odds)
+        return Outcomes((0, 1), np.stack([1.0 - chance, chance]))
+    return _by_quadrature(model, scores, column)
+
+
+def _by_quadrature(model: NaiveBayesModel, scores: Any, column: str) -> Outcomes | str:
+    """A density without quantiles on a fine grid, if its mass there is 1 in every state."""
+    drawn = np.asarray(model.sample(_DRAWS)[column], dtype=np.float64)
+    reach = 2.0 * (drawn.max() - drawn.min()) or 1.0
+    grid = np.linspace(drawn.min() - reach, drawn.max() + reach, _POINTS)
+    blank = next(iter(model.batches([dict.fromkeys(model.schema.used)])))
+    values = np.repeat(blank.values, _POINTS, axis=0)
+    values[:, model.schema.numbers.index(column)] = grid
+    batch = replace(
+        rows_of(blank, slice(0, 1)), n_rows=_POINTS, values=values, codes=np.repeat(blank.codes, _POINTS, axis=0)
+    )
+    log_density = scores.by_column(batch)[:, scores.columns.index(column)]  # (n_points, n_states)
+    mass = np.exp(log_density) * (grid[1] - grid[0])
+    if not np.abs(mass.sum(axis=0) - 1.0).max() <= _MASS:
+        return "its distribution is an average that has no quantiles"
+    return Outcomes(tuple(grid.tolist()), mass / mass.sum(axis=0))
