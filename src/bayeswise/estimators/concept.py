@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.estimators import features
-from bayeswise.estimators.targets import as_array, labels_of
+from bayeswise.estimators.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.hypotheses.concepts import WAYS, ConceptModel, concept_of
 
 
@@ -50,11 +51,18 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
         """Weigh every concept against the rows."""
         if self.by not in WAYS:
             raise ParameterError(f"there is no way {self.by!r} to answer", fix=f"choose one of {', '.join(WAYS)}")
-        X = features.checked(self, X, reset=True)
-        values = column_or_1d(y, warn=True)
+        X = self._checked(X, reset=True)
+        values = class_column(y, X)
+        labels = labels_of(values)
+        if self.positive is None and len(labels.classes) > 2:
+            raise SchemaError(
+                "Only binary classification is supported. The type of the target is multiclass: a concept is about "
+                f"two classes, and y has {len(labels.classes)}",
+                fix=f"say which one is the concept, as in positive={labels.classes[0]!r}",
+            )
         self._dtype_of_y = np.asarray(values).dtype
         schema = features.schema_of(X, categorical=True, wishes={})
-        rows = features.batches(schema, X, labels_of(values))
+        rows = features.batches(schema, X, labels)
         self.model_ = concept_of(schema, rows, self.positive, self.noise, self.prior)
         return self
 
@@ -66,7 +74,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes)."""
         check_is_fitted(self)
-        X = features.checked(self, X, reset=False)
+        X = self._checked(X, reset=False)
         model = self.model_
         known = dict(zip(model.columns, model.levels, strict=True))
         rows = features.batches(model.schema, X, vocabularies=known)
@@ -74,7 +82,13 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """The more probable class."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[best]
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            validate_data(self, X, reset=reset, accept_sparse=False)  # says so in scikit-learn's words
+        return features.checked(self, X, reset=reset)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -85,4 +99,5 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_class = self.positive is not None
+        tags.classifier_tags.poor_score = True  # of measured numbers: each value is a level of its own
         return tags

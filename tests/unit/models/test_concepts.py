@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayeswise as bw
 from bayeswise.estimators.concept import ConceptClassifier
@@ -89,6 +90,11 @@ def test_too_many_concepts_still_have_boundaries() -> None:
     assert not model.can_enumerate and [fixed(c) for c in model.G] == [{"c0": "v1"}]
     with pytest.raises(bw.UsageError, match="concepts, more than"):
         model.predict_proba(rows)
+
+
+@parametrize_with_checks([ConceptClassifier(), ConceptClassifier(by="map", noise=0.1)])
+def test_scikit_learn_finds_nothing_to_complain_about(estimator: Any, check: Any) -> None:
+    check(estimator)
 
 
 @pytest.mark.parametrize("by", ["average", "map", "find-s", "gibbs"])

@@ -253,8 +253,9 @@ def _positive_of(classes: Sequence[Label]) -> Label:
     """The class of two that says yes, else the last one."""
     if len(classes) != 2:
         found = ", ".join(map(repr, classes[:6]))
+        how_many = "1 class" if len(classes) == 1 else f"{len(classes)} classes"
         raise SchemaError(
-            f"a concept is about two classes; the target has {len(classes)}: {found}",
+            f"a concept is about two classes; the target has {how_many}: {found}",
             fix="say which one is the concept, as in positive=" + repr(classes[-1]),
         )
     said = [label for label in classes if str(label).strip().casefold() in _POSITIVE]
