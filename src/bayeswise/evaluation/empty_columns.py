@@ -72,9 +72,9 @@ def next_test_for(
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "rain": r, "play": p} for w, r, p in zip("aaabbbbb", "uvuvuvuv", "yynnnnyn")]
-    >>> costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}
+    >>> costs = {"go": {"y": 0, "n": 2}, "stay": {"y": 3, "n": 0}}
     >>> print(next_test_for(bw.fit(rows, target="play"), {"rain": "u"}, costs, {"wind": 0.01}))
-    wind: worth 0.06... at a price of 0.01
+    wind: worth 0.2286 at a price of 0.01
     """
     table = [dict.fromkeys(model.schema.used) | dict(row)] if isinstance(row, Mapping) else row
     batch = next(iter(model.batches(table)), None)
