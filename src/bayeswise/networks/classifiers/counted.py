@@ -76,6 +76,11 @@ class PairTable:
         places = np.arange(self.weight.shape[1])[self.slots(column)]
         return np.asarray(self.weight[:, places, places])
 
+    def missing(self, column: int) -> FloatArray:
+        """(n_states,) the weight of rows without the cell."""
+        place = int(self.starts[column] + self.sizes[column])
+        return np.asarray(self.weight[:, place, place])
+
     @cached_property
     def present(self) -> FloatArray:
         """The weight of pairs of levels alone: missing slots are zero."""
@@ -92,6 +97,7 @@ class Counted:
 
     levels: tuple[Vocabulary, ...]
     singles: tuple[FloatArray, ...]  # (n_states, n_levels) of each column
+    missing: tuple[FloatArray, ...]  # (n_states,) the rows without its cell
     pairs: PairTable | None
     families: tuple[FloatArray, ...]  # (n_states, *levels of the parents, n_levels) of each column of a given graph
     above_class: FloatArray | None  # (n_states, *levels of the parents of the class)
@@ -102,17 +108,19 @@ class Counted:
         if PAIRS in part.parts:
             pairs = PairTable.of(part[PAIRS])
             singles = tuple(pairs.single(place) for place in range(len(columns)))
-            return cls(part[PAIRS].levels, singles, pairs, (), None)
+            missing = tuple(pairs.missing(place) for place in range(len(columns)))
+            return cls(part[PAIRS].levels, singles, missing, pairs, (), None)
         counts = [part[COLUMNS][name] for name in columns]
         levels = tuple(each.levels for each in counts)
         singles = tuple(each.weight.to_floats() for each in counts)
+        missing = tuple(each.missing.to_floats() for each in counts)
         if graph is None:
-            return cls(levels, singles, None, (), None)
+            return cls(levels, singles, missing, None, (), None)
         families = [
             _over(part[f"family {place}"], (*above, place), levels) for place, above in enumerate(graph.parents)
         ]
         above = _over(part[ABOVE_CLASS], graph.class_parents, levels) if graph.class_parents else None
-        return cls(levels, singles, None, tuple(families), above)
+        return cls(levels, singles, missing, None, tuple(families), above)
 
     @property
     def sizes(self) -> IntArray:

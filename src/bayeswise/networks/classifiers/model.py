@@ -128,6 +128,21 @@ class NetworkClassifierModel(Classifier):
         ]
         return scores.network(names, tuple(levels), self.target, Vocabulary(self.classes))
 
+    @property
+    def dependences(self) -> dict[str, str]:
+        """What each column depends on beside the class, in words."""
+        if self.settings.structure == "aode":
+            return dict.fromkeys(self.coding.columns, "given each other")
+        above = self.graph.to_names(self.coding.columns, self.target)
+        given = {name: [parent for parent in above[name] if parent != self.target] for name in self.coding.columns}
+        return {name: f"given {', '.join(parents)}" if parents else "alone" for name, parents in given.items()}
+
+    def level_counts(self, column: str) -> tuple[list[Any], FloatArray, FloatArray]:
+        """The levels of a column in words, their weights (n_states, n_levels), and of rows without it (n_states,)."""
+        place = self.coding.columns.index(column)
+        words = self.coding.words(column, self.counted.levels[place])
+        return words, self.counted.singles[place], self.counted.missing[place]
+
     def n_free_parameters(self) -> int:
         """How many numbers are free in the tables."""
         return self.scores.n_free_parameters()
@@ -169,9 +184,14 @@ class NetworkClassifierModel(Classifier):
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema, cuts, settings and a graph that is kept must be the same."""
-        for what, words in (("cuts", "their numbers are cut"), ("parents", "their graphs run")):
-            if getattr(self, what) != getattr(other, what):
-                raise KindError(f"the models cannot be merged: {words} differently", fix="fit one like the other")
+        if self.cuts != other.cuts:
+            raise KindError(
+                "the models cannot be merged: their numbers are cut differently", fix="fit one with cuts=other.cuts"
+            )
+        if self.parents != other.parents:
+            raise KindError(
+                "the models cannot be merged: they have different graphs", fix="let one learn the rows of the other"
+            )
         return super().merge(other)
 
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:

@@ -72,9 +72,14 @@ class NetworkSettings:
                 raise ParameterError(f"there is no setting {name!r}", fix=guess(name, known))
         return replace(self, **changes)
 
-    def __str__(self) -> str:
+    @property
+    def convention(self) -> str:
+        """The structure and its prior in a few words."""
         shown = f"{self.k}-dependence" if self.structure == "k-dependence" else self.structure
         return f"{shown}, {self.prior} {self.strength:g}"
+
+    def __str__(self) -> str:
+        return self.convention
 
 
 def _is_amount(value: Any) -> bool:
