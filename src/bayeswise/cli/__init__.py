@@ -7,7 +7,8 @@
 
     columns.py reading.py writing.py    options of all verbs; tables that come in, files that go out
     answers.py table_text.py            rows with answers, chunk by chunk; CSV and JSON
-    wanted.py learned.py                what `fit` is asked for, and what a model has learned
+    wanted.py beliefs.py                what `fit` is asked for
+    learned.py regression_facts.py      what a model has learned
     one_row.py reasons.py               the row that `explain` is about, and why
     pairs.py many_values.py progress.py words of NAME=VALUE, several values of one option, the bar on stderr
 

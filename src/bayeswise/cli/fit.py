@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
 
 from bayeswise.cli import columns, reading
 from bayeswise.cli.progress import Bar
-from bayeswise.cli.writing import check_model_output, default_model_name, saved, say
+from bayeswise.cli.writing import check_model_output, default_model_name, saved, say, told_warnings
 from bayeswise.foundation.errors import UsageError
 
 
@@ -40,7 +39,9 @@ def run(
     missing: Annotated[
         list[str] | None,
         typer.Option(
-            "--missing", metavar="[COL=]ignore|level|error", help="What a missing cell means [ignore]."
+            "--missing",
+            metavar="[COL=]ignore|level|error",
+            help="What a missing cell means [ignore]; of a regression error or mean [error].",
         ),
     ] = None,
     unseen: Annotated[
@@ -67,21 +68,64 @@ def run(
     ] = None,
     prior: Annotated[
         list[str] | None,
-        typer.Option("--prior", metavar="CLASS=P ...", help="The prior, if it is not to be counted."),
+        typer.Option(
+            "--prior",
+            metavar="CLASS=P ...",
+            help="The prior, if it is not to be counted; of a regression gaussian, laplace, student-t or none.",
+        ),
     ] = None,
     prior_smoothing: Annotated[
         float | None, typer.Option("--prior-smoothing", metavar="A", help="Imagined rows of each class [0].")
     ] = None,
     variance_divisor: Annotated[
-        Literal["n", "n-1"] | None, typer.Option("--variance-divisor", help="Of normal columns [n].")
+        Literal["n", "n-1", "n-K"] | None,
+        typer.Option("--variance-divisor", "--divisor", help="Of normal columns [n]; K is the number of classes."),
     ] = None,
     shared_variance: Annotated[
         bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
     ] = False,
     kind: Annotated[
-        Literal["naive-bayes", "averaged"],
-        typer.Option("--model", help="One naive Bayes, or the average over all subsets of relevant columns."),
+        Literal["naive-bayes", "naive", "averaged", "gaussian", "logistic", "linear"],
+        typer.Option(
+            "--model",
+            help="Naive Bayes, its average over all subsets of relevant columns, Gaussian classes with correlated "
+            "columns, or the regression of classes (logistic) or of a number (linear).",
+        ),
     ] = "naive-bayes",
+    relevance: Annotated[
+        float | None, typer.Option("--relevance", metavar="P", help="averaged: that a column is relevant [1/2].")
+    ] = None,
+    covariance: Annotated[
+        Literal["per-class", "shared", "diagonal", "shared-diagonal", "spherical"] | None,
+        typer.Option("--covariance", help="gaussian: its form [per-class]; shared makes log-odds linear."),
+    ] = None,
+    shrinkage: Annotated[
+        str | None, typer.Option("--shrinkage", metavar="A|auto", help="gaussian: of correlations, 0 to 1 [0].")
+    ] = None,
+    predictive: Annotated[
+        Literal["plug-in", "student-t"] | None,
+        typer.Option("--predictive", help="gaussian: student-t integrates the parameters out [plug-in]."),
+    ] = None,
+    likelihood: Annotated[
+        Literal["gaussian", "student-t", "laplace", "poisson", "exponential"] | None,
+        typer.Option("--likelihood", help="linear: of the target given the columns [gaussian]."),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            "--scale", metavar="X|evidence|cv", help="Regressions: of the weights' prior, in standard deviations [1]."
+        ),
+    ] = None,
+    freedom: Annotated[
+        float | None, typer.Option("--freedom", metavar="F", help="Regressions: of a student-t [4].")
+    ] = None,
+    moderated: Annotated[
+        bool, typer.Option("--moderated", help="logistic: probabilities averaged over what weights may be.")
+    ] = False,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Regressions: w0 is 0.")] = False,
+    no_standardise: Annotated[
+        bool, typer.Option("--no-standardise", help="Regressions: the prior is about columns as they are.")
+    ] = False,
     like: Annotated[
         str | None,
         typer.Option(
@@ -98,30 +142,46 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
 ) -> None:
-    """Learn naive Bayes from a table and save the model.
+    """Learn a model from a table and save it.
 
     \b
     bayeswise fit golf.csv -t play -o play.bayeswise
     bayeswise fit 'visits-*.csv' -t ill --count visits --category zip
+    bayeswise fit iris.csv -t species --model gaussian --covariance shared
+    bayeswise fit houses.csv -t price --model linear --scale evidence
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
     new one is whole.
     """
+    from bayeswise.cli.beliefs import beliefs, what_was_typed
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.cli.wanted import Wanted, beliefs, facts_of
-    from bayeswise.models.naive_bayes.learning import learned_like
+    from bayeswise.cli.wanted import Wanted, facts_of
+    from bayeswise.models.fitting import kind_named, learned_like
 
-    typed = beliefs(
-        smoothing=smoothing,
-        m_estimate=m_estimate,
-        prior_smoothing=prior_smoothing,
-        variance_divisor=variance_divisor,
-        shared_variance=shared_variance,
-        convention=convention,
-    )
+    model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
+    typed = {
+        "smoothing": smoothing,
+        "m_estimate": m_estimate,
+        "prior_smoothing": prior_smoothing,
+        "variance_divisor": variance_divisor,
+        "shared_variance": shared_variance,
+        "convention": convention,
+        "family": family,
+        "relevance": relevance,
+        "covariance": covariance,
+        "shrinkage": shrinkage,
+        "predictive": predictive,
+        "likelihood": likelihood,
+        "scale": scale,
+        "freedom": freedom,
+        "moderated": moderated,
+        "no_intercept": no_intercept,
+        "no_standardise": no_standardise,
+    }
     wanted = Wanted(
+        kind_named(kind),
         {
             "category": category,
             "number": number,
@@ -135,20 +195,14 @@ def run(
         missing=missing,
         unseen=unseen,
         family=family,
-        beliefs=typed,
+        beliefs=what_was_typed(typed) if like is not None else beliefs(kind_named(kind), typed),
         prior=prior,
     )
-    model_like = None if like is None else load_for("fit --like", like, "factors")
     if model_like is not None:
         wanted.nothing_beside(model_like, target)
         target = model_like.schema.target.name
     if target is None:
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
-    asking = None
-    if kind == "averaged":
-        from bayeswise.models.averaged_naive_bayes import averaged, with_pairs
-
-        asking = with_pairs
     path = out or default_model_name(target)
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     with Bar("learning") as bar:
@@ -156,14 +210,11 @@ def run(
             files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table
         )
         source = reading.Watched(opened, bar)
-        if model_like is None:
-            model, report = wanted.learned(source, target, threads, asking)
-        else:
-            model, report = learned_like(model_like, source, threads=threads)
-            model = replace(model_like, statistics=model.statistics)
-    model = wanted.with_prior(model)
-    if kind == "averaged" and model_like is None:
-        model = averaged(model)
+        with told_warnings():
+            if model_like is None:
+                model, report = wanted.learned(source, target, threads)
+            else:
+                model, report = learned_like(model_like, source, threads=threads)
     facts = facts_of(
         model, report, source.description, path, replaced
     )  # finds all that is wrong before it is saved

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayeswise.cli.look_page import class_table, warning_lines
+from bayeswise.cli.regression_page import regression_lines, weight_table
 from bayeswise.tables.notes import shown
 
 _MOST_NAMES = 24
@@ -19,7 +20,12 @@ _MOST_IGNORED = 8
 def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
     """Print what was learned."""
     page = console or Console(highlight=False, emoji=False)
-    page.print(headline(facts), "", class_table(facts, unit_of(facts)), "", column_lines(facts), sep="\n")
+    page.print(headline(facts), "", sep="\n")
+    if facts["classes"]:
+        page.print(class_table(facts, unit_of(facts)), "", sep="\n")
+    page.print(column_lines(facts))
+    if "weights" in facts:
+        page.print("", weight_table(facts), sep="\n")
     for warning in warnings(facts):
         page.print("", warning_lines(warning), sep="\n")
 
@@ -52,6 +58,8 @@ def column_lines(facts: Mapping[str, Any]) -> Table:
     lines.add_row("", "")
     lines.add_row(Text("convention", "bold"), Text(facts["convention"]))
     lines.add_row(Text("parameters", "bold"), f"{facts['n_free_parameters']:,} free")
+    for name, line in regression_lines(facts) if "weights" in facts else ():
+        lines.add_row(Text(name, "bold"), Text(line))
     return lines
 
 

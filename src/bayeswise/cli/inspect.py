@@ -40,23 +40,38 @@ def about_file(path: str) -> dict[str, Any]:
 
 def about_model(model: Any) -> dict[str, Any]:
     """What the model knows; of one without rows only what it looks at."""
-    from bayeswise.cli.learned import class_prior, class_weights, columns_of, parameters_of, settings_of
+    from bayeswise.cli.learned import (
+        class_prior,
+        class_weights,
+        columns_of,
+        convention_of,
+        parameters_of,
+        settings_of,
+    )
+    from bayeswise.cli.regression_facts import regression_of
 
     schema = model.schema
+    regression = regression_of(model) if knows_rows(model) else {}
     classes = class_weights(model)
     learned = parameters_of(model) if classes else {}
     policies = {column.name: {"missing": column.missing, "unseen": column.unseen} for column in schema}
-    counted = classes and hasattr(model, "n_free_parameters")
+    counted = (classes or "weights" in regression) and hasattr(model, "n_free_parameters")
     return {
         "target": None if schema.target is None else schema.target.name,
         "weight": schema.weight,
         "classes": classes,
         "prior": class_prior(model) if classes else {},
-        "convention": getattr(model.settings, "convention", str(model.settings)),
+        "convention": convention_of(model),
         "settings": settings_of(model.settings),
         "n_free_parameters": model.n_free_parameters() if counted else 0,
         "columns": [
             {**column, **policies[column["name"]], "learned": learned.get(column["name"])}
             for column in columns_of(model)
         ],
+        **regression,
     }
+
+
+def knows_rows(model: Any) -> bool:
+    """Whether anything was learned: a model may have forgotten all its rows."""
+    return bool(getattr(model, "n_rows", 1) > 0)

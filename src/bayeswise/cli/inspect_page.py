@@ -11,6 +11,7 @@ from rich.text import Text
 
 from bayeswise.cli.fit_page import listed
 from bayeswise.cli.look_page import class_table
+from bayeswise.cli.regression_page import regression_lines, weight_table
 from bayeswise.cli.writing import size_text
 from bayeswise.tables.notes import shown
 
@@ -23,12 +24,16 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
     """Print the file, the settings, the classes and the columns."""
     page = console or Console(highlight=False, emoji=False)
     page.print(headline(facts), "", about(facts), sep="\n")
+    n_classes = len(facts["classes"]) if "weights" in facts else 0
     if facts["classes"]:
         unit = "rows" if facts["weight"] is None else "weight"
         page.print("", class_table(facts, unit), "", sep="\n")
+    if "weights" in facts:
+        page.print(*([] if facts["classes"] else [""]), weight_table(facts), sep="\n")
+    elif facts["classes"]:
         n_classes = fitting_classes(facts, page)
         page.print(column_table(facts, n_classes))
-    remark = left_out(facts, n_classes if facts["classes"] else 0)
+    remark = left_out(facts, n_classes)
     if remark:
         page.print("", Text(remark, "dim"), sep="\n")
 
@@ -55,6 +60,8 @@ def about(facts: Mapping[str, Any]) -> Table:
     if facts["weight"] is not None:
         lines.add_row("weight", Text(shown(facts["weight"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
+    for name, line in regression_lines(facts) if "weights" in facts else ():
+        lines.add_row(name, Text(line))
     return lines
 
 

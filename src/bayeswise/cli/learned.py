@@ -46,7 +46,11 @@ def class_prior(model: Any) -> dict[str, Any]:
 
 
 def families_of(model: Any) -> dict[str, str]:
-    """The name of the family of each column that is used."""
+    """The name of the family of each column that is used; what a column is to a regression."""
+    if hasattr(type(model), "covariances"):
+        return dict.fromkeys(model.columns, "normal")
+    if hasattr(type(model), "references"):
+        return {**dict.fromkeys(model.schema.numbers, "linear"), **dict.fromkeys(model.schema.categories, "indicators")}
     found: dict[str, str] = {}
     for factor in getattr(model, "factors", ()):
         family = getattr(factor, "family", None)
@@ -58,6 +62,11 @@ def families_of(model: Any) -> dict[str, str]:
         )
         found.update(dict.fromkeys(factor.columns, str(name or factor.name)))
     return found
+
+
+def convention_of(model: Any) -> str:
+    """The beliefs in words."""
+    return str(getattr(model.settings, "convention", model.settings))
 
 
 def settings_of(settings: Any) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from bayeswise.cli import columns
-from bayeswise.cli.learned import class_prior, class_weights, columns_of
+from bayeswise.cli.beliefs import REGRESSIONS, missing_of, option, weights_prior
+from bayeswise.cli.learned import class_prior, class_weights, columns_of, convention_of
 from bayeswise.cli.pairs import by_name, by_number, class_of
+from bayeswise.cli.regression_facts import regression_of
 from bayeswise.cli.writing import say
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
-from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel, select
-from bayeswise.models.naive_bayes.learning import learned
+from bayeswise.models.fitting import learned
+from bayeswise.models.naive_bayes import select
 from bayeswise.posteriors.exact import exact
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Label
@@ -25,8 +27,9 @@ from bayeswise.tables.sweep import Report
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was typed about columns and beliefs."""
+    """What was typed about the model, its columns and its beliefs."""
 
+    kind: str
     kinds: dict[str, list[str] | None]
     levels: list[str] | None
     weight: str | None
@@ -36,19 +39,45 @@ class Wanted:
     beliefs: dict[str, Any]
     prior: list[str] | None
 
-    def learned(
-        self, source: Source, target: str, threads: int | None, asking: Any = None
-    ) -> tuple[NaiveBayesModel, Report]:
+    def learned(self, source: Source, target: str, threads: int | None) -> tuple[Any, Report]:
         """The model of a table, and what was met on the way; why a family was selected is said on stderr."""
+        if self.kind in REGRESSIONS:
+            asked = {**self.about_columns(source), **missing_of(self.missing), **weights_prior(self.kind, self.prior)}
+            return learned(source, target, model=self.kind, **asked, **self.beliefs)
         check_prior(self.prior or ())
         about_columns = self.about_columns(source)
+        if self.kind == "gaussian":
+            model, report = learned(source, target, model="gaussian", threads=threads, **about_columns, **self.beliefs)
+            return self.with_prior(model), report
+        beliefs = dict(self.beliefs)
+        relevance = beliefs.pop("relevance", 0.5)
+        model, report = self._naive(source, target, threads, about_columns, beliefs)
+        model = self.with_prior(model)
+        if self.kind == "averaged":
+            from bayeswise.models.averaged_naive_bayes import averaged
+
+            model = averaged(model, relevance)
+        return model, report
+
+    def _naive(
+        self,
+        source: Source,
+        target: str,
+        threads: int | None,
+        about_columns: dict[str, Any],
+        beliefs: dict[str, Any],
+    ) -> tuple[Any, Report]:
         asked: dict[str, Any] = {**about_columns, "families": families(self.family)}
         if asked["families"] == "select":
             schema = infer_schema(source, target, **about_columns)
             selection = select(source, schema)
             say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
             asked = {"schema": schema, "families": selection.families}
-        return learned(source, target, threads=threads, streaming=True, asking=asking, **asked, **self.beliefs)
+        if self.kind == "averaged":
+            from bayeswise.models.averaged_naive_bayes import with_pairs
+
+            asked["asking"] = with_pairs
+        return learned(source, target, threads=threads, streaming=True, **asked, **beliefs)
 
     def about_columns(self, source: Source) -> dict[str, Any]:
         """What was typed about the columns of this table."""
@@ -56,55 +85,26 @@ class Wanted:
         asked = columns.asked_for(names, **self.kinds)
         declared = by_name(self.levels or (), names, "--levels", "size=S,M,L")
         asked["levels"] |= {name: levels.split(",") for name, levels in declared.items()}
-        return {
-            **asked,
-            "weight": self.weight,
-            "missing": policies(self.missing, names, "--missing"),
-            "unseen": policies(self.unseen, names, "--unseen"),
-        }
+        asked |= {"weight": self.weight, "unseen": policies(self.unseen, names, "--unseen")}
+        if self.kind not in REGRESSIONS:
+            asked["missing"] = policies(self.missing, names, "--missing")
+        return asked
 
-    def with_prior(self, model: NaiveBayesModel) -> NaiveBayesModel:
+    def with_prior(self, model: Any) -> Any:
         """The model with the prior that was typed, if there was one."""
         return model.changed(class_prior=prior_of(self.prior, model.classes)) if self.prior else model
 
-    def nothing_beside(self, like: NaiveBayesModel, target: str | None) -> None:
+    def nothing_beside(self, like: Any, target: str | None) -> None:
         """Refuse what was typed beside a model whose columns and settings are to be taken."""
-        apart = {name: value for name, value in vars(self).items() if name not in ("kinds", "beliefs")}
+        apart = {name: value for name, value in vars(self).items() if name not in ("kind", "kinds", "beliefs")}
         typed = [name for name, value in {**self.kinds, **apart, **self.beliefs}.items() if value is not None]
         if typed:
-            option = f"--{typed[0].replace('_', '-')}"
             raise UsageError(
-                f"--like takes columns and settings from a model, so {option} has no say",
+                f"--like takes columns and settings from a model, so {option(typed[0])} has no say",
                 fix="leave out either of them",
             )
         if target is not None and like.schema.target is not None:
             find_name(target, [like.schema.target.name], where="the model of --like", role="target")
-
-
-def beliefs(
-    *,
-    smoothing: float | None = None,
-    m_estimate: float | None = None,
-    prior_smoothing: float | None = None,
-    variance_divisor: str | None = None,
-    shared_variance: bool = False,
-    convention: str | None = None,
-) -> dict[str, Any]:
-    """The settings that were typed, and no others.
-
-    >>> beliefs(m_estimate=2.0, shared_variance=True)
-    {'smoothing': MEstimate(m=2.0, p={}), 'shared_variance': True}
-    """
-    if smoothing is not None and m_estimate is not None:
-        raise ParameterError("--smoothing and --m-estimate exclude each other", fix="give one of them")
-    found = {
-        "smoothing": smoothing if m_estimate is None else MEstimate(m_estimate),
-        "prior_smoothing": prior_smoothing,
-        "variance_divisor": variance_divisor,
-        "shared_variance": shared_variance or None,
-        "convention": convention,
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def families(pieces: Sequence[str] | None) -> str | dict[str, str]:
@@ -157,9 +157,7 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     return {label: float(given[label]) for label in classes if label in given}
 
 
-def facts_of(
-    model: NaiveBayesModel, report: Report, source: str, path: str, replaced: bool
-) -> dict[str, Any]:
+def facts_of(model: Any, report: Report, source: str, path: str, replaced: bool) -> dict[str, Any]:
     """What was learned, as plain data."""
     target = model.schema.target
     return {
@@ -175,6 +173,7 @@ def facts_of(
         "prior": class_prior(model),
         "columns": columns_of(model),
         "no_numbers": {name: str(count) for name, count in report.strays.items() if count.strays},
-        "convention": model.settings.convention,
+        "convention": convention_of(model),
         "n_free_parameters": model.n_free_parameters(),
+        **regression_of(model),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +80,15 @@ def output(path: str | None) -> Iterator[BinaryIO]:
         raise UsageError("standard output is closed", fix="name a file with -o")
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Warnings as sentences on stderr, each once, without a line of code."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    say(*dict.fromkeys(f"Warning: {str(each.message).rstrip('.')}." for each in met))
 
 
 def say(*lines: str) -> None:

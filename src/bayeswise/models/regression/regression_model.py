@@ -67,6 +67,10 @@ class RegressionModel(TableModel):
         centre, at_centre = self.baseline
         return float(at_centre - centre @ self.weights)
 
+    def n_free_parameters(self) -> int:
+        """A weight for each column, the intercept, and the scale of the noise where there is one."""
+        return len(self.features.names) + int(self.settings.intercept) + int(not self.has_log_link)
+
     def score(self, batch: Batch) -> FloatArray:
         """(n_rows,) w0 + w . x."""
         centre, at_centre = self.baseline

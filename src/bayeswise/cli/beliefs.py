@@ -1,0 +1,118 @@
+"""What `fit` is told to believe: which options have a say in which model, and what they mean there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayeswise.foundation.errors import ParameterError, UsageError
+
+_NAIVE = ("smoothing", "m_estimate", "prior_smoothing", "variance_divisor", "shared_variance", "convention", "family")
+_REGRESSION = ("scale", "freedom", "no_intercept", "no_standardise")
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "naive-bayes": _NAIVE,
+    "averaged": (*_NAIVE, "relevance"),
+    "gaussian": ("covariance", "variance_divisor", "shrinkage", "predictive"),
+    "logistic": (*_REGRESSION, "moderated"),
+    "linear": (*_REGRESSION, "likelihood"),
+}
+REGRESSIONS = ("logistic", "linear")
+_PRIORS = {"logistic": ("gaussian", "laplace", "student-t"), "linear": ("gaussian", "laplace", "none")}
+
+
+def beliefs(kind: str, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a model from the options that were typed, and no others.
+
+    >>> beliefs("naive-bayes", {"m_estimate": 2.0, "shared_variance": True, "scale": None})
+    {'shared_variance': True, 'smoothing': MEstimate(m=2.0, p={})}
+    >>> beliefs("linear", {"scale": "evidence", "no_intercept": True})
+    {'scale': 'evidence', 'intercept': False}
+    """
+    given = what_was_typed(typed)
+    for name in given:
+        if name not in OPTIONS[kind]:
+            others = " or ".join(f"--model {other}" for other, names in OPTIONS.items() if name in names)
+            raise UsageError(f"{option(name)} has no say in a {kind} model", fix=f"leave it out, or choose {others}")
+    given.pop("family", None)
+    return _as_settings(kind, given)
+
+
+def what_was_typed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are there.
+
+    >>> what_was_typed({"smoothing": 0.0, "scale": None, "moderated": False})
+    {'smoothing': 0.0}
+    """
+    return {name: value for name, value in options.items() if value is not None and value is not False}
+
+
+def option(name: str) -> str:
+    """How a setting is typed.
+
+    >>> option("prior_smoothing")
+    '--prior-smoothing'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def _as_settings(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    if "m_estimate" in given:
+        from bayeswise.models.naive_bayes import MEstimate
+
+        if "smoothing" in given:
+            raise ParameterError("--smoothing and --m-estimate exclude each other", fix="give one of them")
+        given["smoothing"] = MEstimate(given.pop("m_estimate"))
+    if kind == "gaussian" and "variance_divisor" in given:
+        given["divisor"] = given.pop("variance_divisor")
+    for negated in ("intercept", "standardise"):
+        if given.pop(f"no_{negated}", False):
+            given[negated] = False
+    for name, word in (("scale", "evidence or cv"), ("shrinkage", "auto")):
+        if name in given:
+            given[name] = number_or_word(given[name], option(name), word)
+    return given
+
+
+def number_or_word(text: str, what: str, words: str) -> float | str:
+    """A number where it is one; the model knows which words mean something.
+
+    >>> number_or_word("0.5", "--shrinkage", "auto"), number_or_word("auto", "--shrinkage", "auto")
+    (0.5, 'auto')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        if text in words.split(" or "):
+            return text
+        raise UsageError(f"{what} is {text!r}", fix=f"give a number, or {words}") from None
+
+
+def weights_prior(kind: str, pieces: Sequence[str] | None) -> dict[str, Any]:
+    """The prior of the weights of a regression, which is named and not counted.
+
+    >>> weights_prior("linear", ["none"]), weights_prior("logistic", None)
+    ({'prior': None}, {})
+    """
+    if not pieces:
+        return {}
+    if len(pieces) > 1 or pieces[0] not in _PRIORS[kind]:
+        raise UsageError(
+            f"--prior {' '.join(pieces)}: the prior of a {kind} regression is that of its weights",
+            fix=f"write one of {', '.join(_PRIORS[kind])}",
+        )
+    return {"prior": None if pieces[0] == "none" else pieces[0]}
+
+
+def missing_of(pieces: Sequence[str] | None) -> dict[str, Any]:
+    """What a missing cell means to a regression: one word for all columns.
+
+    >>> missing_of(["mean"])
+    {'missing': 'mean'}
+    """
+    if not pieces:
+        return {}
+    if len(pieces) > 1 or pieces[0] not in ("error", "mean"):
+        raise UsageError(
+            f"--missing {' '.join(pieces)} means nothing in a regression", fix="write --missing mean, or leave it out"
+        )
+    return {"missing": pieces[0]}
