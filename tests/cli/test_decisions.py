@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
+from bayeswise.decisions import within_capacity
 
 Command = Callable[..., SimpleNamespace]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -89,6 +90,58 @@ def test_a_column_named_action_stays_and_actions_are_no_formulas(
     costs.write_text("action,no,yes\n=go,7,0\n+stay,0,2\n")
     (row,) = rows_of(bayeswise("decide", golf_model, table, "--costs", costs).out)
     assert (row["action"], row["action_2"], row["runner_up"]) == ("mine", "'+stay", "'=go")
+
+
+# -- limits and unknown rows ----------------------------------------------------------------------------------
+
+
+def test_at_most_so_many_rows_are_asked_at_the_least_cost(bayeswise: Command, credit: Path) -> None:
+    answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--at-most", "ask=5%", "lend=200", "--json")
+    assert answer.code == 0, answer.err
+    told = json.loads(answer.out)
+    model = bw.load(credit)
+    free = bw.decide(model.predict_proba(TEST), bw.Costs.read(TOML), states=model.classes, rows=TEST)
+    ours = within_capacity(free, {"ask": 25, "lend": 200})
+    assert [row["action"] for row in told["rows"]] == ours.decisions.action.tolist()
+    assert {each["action"]: each["rows"] for each in told["decided"]} == {"refuse": 275, "lend": 200, "ask": 25}
+    assert told["expected_cost"] == pytest.approx(ours.decisions.least_cost.sum())
+    assert told["price"] == pytest.approx({str(a): p for a, p in ours.price.items()})
+    assert told["price"]["ask"] > 0
+
+
+def test_one_limit_is_kept_over_all_chunks_and_said(bayeswise: Command, credit: Path) -> None:
+    answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--at-most", "ask=10")
+    assert sum(row["action"] == "ask" for row in rows_of(answer.out)) == 10
+    assert "one more ask would save" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"), [("ask=lots", "no number of rows"), ("ask=2.5", "no number"), ("sak=3", "did you mean 'ask'"),
+    ("ask=120%", "no number"), ("ask", "ACTION=N")],
+)  # fmt: skip
+def test_limits_that_make_no_sense_exit_with_2(bayeswise: Command, credit: Path, typed: str, told: str) -> None:
+    answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--at-most", typed)
+    assert answer.code == 2 and told in answer.err
+
+
+def test_rows_unlike_any_that_were_learned_are_unknown(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    header, first, *_ = TEST.read_text().splitlines()
+    strange = tmp_path / "strange.csv"
+    strange.write_text("\n".join([header, first, "9000000,3,late,no,home,yes", ""]))
+    answer = bayeswise("decide", credit, strange, "--costs", TOML, "--novelty", "0.001")
+    plain, odd = rows_of(answer.out)
+    assert (odd["action"], odd["expected_cost"], odd["runner_up"]) == ("unknown", "", "lend")
+    assert float(odd["novelty_p"]) < 0.001 < float(plain["novelty_p"])
+    assert plain["action"] != "unknown" and "unknown 1;" in answer.err
+    assert bayeswise("decide", credit, strange, "--costs", TOML, "--novelty", "2").code == 2
+
+
+def test_a_model_of_numbers_has_no_classes_to_decide_about(bayeswise: Command, tmp_path: Path, play: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    bw.LinearRegression().fit(X, X[:, 0]).model_.save(tmp_path / "line.bayeswise")
+    for verb in ("decide", "check", "report"):
+        answer = bayeswise(verb, tmp_path / "line.bayeswise", TEST, "--costs", play)
+        assert answer.code == 4 and "linear-regression" in answer.err, answer.err
 
 
 @pytest.mark.parametrize(

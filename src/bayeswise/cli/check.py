@@ -45,7 +45,7 @@ def run(
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.evaluation.evaluate import evaluate
 
-    fitted = load_for("check", model, "schema")
+    fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
     with Bar(f"checking {source.description}") as bar:

@@ -17,6 +17,18 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     costs: costs_option.CostsFile,
     prior: costs_option.Prior = None,
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at-most", metavar="ACTION=N|P% ...", help="At most so many rows, or a percentage, in an action."
+        ),
+    ] = None,
+    novelty: Annotated[
+        float | None,
+        typer.Option(
+            "--novelty", metavar="P", help="Call rows `unknown` that the model finds less likely than this share."
+        ),
+    ] = None,
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
     ] = None,
@@ -39,27 +51,32 @@ def run(
     \b
     bayeswise decide loan.bayeswise new.csv --costs decision.toml > actions.csv
     bayeswise decide mail.bayeswise - --costs decision.toml --prior spam=.2 < mail.csv
+    bayeswise decide mail.bayeswise mail.csv --costs decision.toml --at-most ask=5% --novelty 0.001
 
-    Adds action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount".
+    Adds action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount". With
+    --at-most the rows that save most get the places, at the least expected cost together; the table is read as a whole
+    first.
     """
     from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.decided_rows import DecidedLayout, DecidedRows
+    from bayeswise.cli.limits import Limits
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.predict import one_behind
     from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
 
-    fitted = load_for("decide", model, "schema")
+    fitted = load_for("decide", model, "predict_proba", "classes", "schema")
     decision = costs_option.read_decision(costs, fitted)
+    limits = Limits.typed(at_most or [], novelty, decision.costs)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, costs, *files])
     source = reading.open_table(
         files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
     )
     kept, _ = kept_columns(keep, source.columns, source.description)
-    layout = DecidedLayout.named(kept, fitted.classes)
+    layout = DecidedLayout.named(kept, fitted.classes, novelty=novelty is not None)
     shifted = costs_option.new_prior(decision, prior, fitted.classes)
     with Bar(f"deciding {source.description}", shown=out is not None) as bar:
-        rows = DecidedRows(fitted, source, bar, layout, decision.costs.aligned(fitted.classes), shifted)
+        rows = DecidedRows(fitted, source, bar, layout, decision.costs.aligned(fitted.classes), shifted, limits)
         about = {"classes": list(fitted.classes), "actions": list(decision.costs.actions)}
         text = (
             JsonDocument(about, rows.totals)

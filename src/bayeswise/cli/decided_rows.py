@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayeswise.cli.answers import Answers, Layout, probability_names
+from bayeswise.cli.limits import Decided, Limits, within
 from bayeswise.cli.progress import Bar
 from bayeswise.cli.reading import Watched
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import decide_rows
+from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.explanations.plain import json_value
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.posteriors.prior_shift import shifted
@@ -26,7 +28,7 @@ _ADDED = ("action", "expected_cost", "runner_up")
 
 @dataclass(frozen=True)
 class DecidedLayout(Layout):
-    """The columns that are kept, then action, expected_cost, runner_up and the posterior."""
+    """The columns that are kept, then action, expected_cost, runner_up, novelty_p if asked for, and the posterior."""
 
     decided: tuple[str, ...] = _ADDED
 
@@ -35,15 +37,16 @@ class DecidedLayout(Layout):
         return (*self.kept, *self.decided, *self.probabilities)
 
     @classmethod
-    def named(cls, kept: Sequence[str], classes: Sequence[Label]) -> DecidedLayout:
+    def named(cls, kept: Sequence[str], classes: Sequence[Label], *, novelty: bool = False) -> DecidedLayout:
         """Names that the table has already are numbered.
 
         >>> DecidedLayout.named(["age", "action"], ["no", "yes"]).names
         ('age', 'action', 'action_2', 'expected_cost', 'runner_up', 'p_no', 'p_yes')
         """
         taken = {normal_name(name) for name in kept}
-        added = [_free(name, taken) for name in (*_ADDED, *probability_names(classes))]
-        return cls(tuple(kept), added[0], tuple(added[3:]), None, tuple(added[:3]))
+        first = (*_ADDED, *(["novelty_p"] if novelty else []))
+        added = [_free(name, taken) for name in (*first, *probability_names(classes))]
+        return cls(tuple(kept), added[0], tuple(added[len(first) :]), None, tuple(added[: len(first)]))
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -59,35 +62,67 @@ class DecidedRows(Answers):
     """The rows of a table with the best action of each, as columns, chunk by chunk."""
 
     def __init__(
-        self, model: Any, source: Source, bar: Bar, layout: DecidedLayout, costs: Costs, prior: FloatArray | None
+        self,
+        model: Any,
+        source: Source,
+        bar: Bar,
+        layout: DecidedLayout,
+        costs: Costs,
+        prior: FloatArray | None,
+        limits: Limits | None = None,
     ) -> None:
         known = [column.name for column in source.columns]
         self.costs = costs
         self.prior = prior
+        self.limits = limits or Limits()
         self.cost_columns = {name: find_name(name, known, where=source.description) for name in costs.columns}
         self.counts = np.zeros(len(costs.actions), dtype=np.int64)
+        self.unknown = 0
         self.expected = 0.0
+        self.price: dict[Label, float] = {}
+        self._tail = None if self.limits.novelty is None else ModelTail(model)
+        self._held: list[Decided] = []  # what the chunk in hand was decided to
         super().__init__(model, Watched(source, bar, also=[*layout.kept, *self.cost_columns.values()]), layout)
 
     def __iter__(self) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
         """The columns of a chunk, and which of them need no guard: the names of actions do."""
-        for cells, safe in super().__iter__():
-            safe[len(self.layout.kept) + 2] = False
-            yield cells, safe
+        chunks = super().__iter__()
+        if self.limits.at_most:
+            return self._limited(list(chunks))
+        return self._counted(chunks)
+
+    def _counted(self, chunks: Iterator[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
+        for cells, safe in chunks:
+            yield self._written(cells, safe, self._held.pop())
+
+    def _limited(self, chunks: list[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
+        """All rows are decided before the first one is written: who gets a place depends on everybody."""
+        limited, self.price = within(self._held, self.limits.at_most)
+        for (cells, safe), decided in zip(chunks, limited, strict=True):
+            yield self._written(cells, safe, decided)
+
+    def _written(self, cells: list[Any], safe: list[bool], decided: Decided) -> tuple[list[Any], list[bool]]:
+        n_kept = len(self.layout.kept)
+        cells[n_kept : n_kept + 3] = decided.columns(self.limits.unknown)
+        safe[n_kept + 2] = False
+        self.counts += np.bincount(decided.decisions.best[~decided.unknown], minlength=len(self.counts))
+        self.unknown += int(decided.unknown.sum())
+        self.expected += float(decided.decisions.least_cost[~decided.unknown].sum())
+        return cells, safe
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
-        log_joint = self.model.log_joint(batch)  # (n_rows, n_states)
-        self._refuse_impossible(log_joint.max(axis=1), chunk)
+        log_relative = getattr(self.model, "log_relative", None) or self.model.log_joint
+        self._refuse_impossible(log_relative(batch).max(axis=1), chunk)
         posterior = self.model.predict_proba(batch)
         if self.prior is not None:
             posterior = shifted(posterior, np.exp(self.model.log_prior), self.prior, self.model.classes)
         found = {name: chunk.numbers(column)[0] for name, column in self.cost_columns.items()}
         decisions = decide_rows(posterior, self.costs, found)
-        self.counts += np.bincount(decisions.best, minlength=len(self.counts))
-        self.expected += float(decisions.least_cost.sum())
-        yield decisions.action.tolist()
-        yield decisions.least_cost.tolist()
-        yield decisions.runner_up.tolist()
+        p_value = np.ones(batch.n_rows) if self._tail is None else self._tail.p_value(batch)
+        self._held.append(Decided(decisions, p_value <= (self.limits.novelty or 0.0)))
+        yield from ([None] * batch.n_rows for _ in range(3))  # filled in when all is known
+        if self._tail is not None:
+            yield p_value.tolist()
         yield from posterior.T.tolist()
 
     def totals(self) -> dict[str, Any]:
@@ -96,10 +131,17 @@ class DecidedRows(Answers):
             {"action": json_value(action), "rows": int(n)}
             for action, n in zip(self.costs.actions, self.counts, strict=True)
         ]
-        return {**self.tally.to_dict(), "decided": counts, "expected_cost": self.expected}
+        if self._tail is not None:
+            counts.append({"action": self.limits.unknown, "rows": self.unknown})
+        prices = {"price": {str(action): price for action, price in self.price.items()}} if self.limits.at_most else {}
+        return {**self.tally.to_dict(), "decided": counts, "expected_cost": self.expected, **prices}
 
     def summary(self) -> str:
         """One line for stderr."""
-        shares = ", ".join(f"{action} {n:,}" for action, n in zip(self.costs.actions, self.counts, strict=True))
-        mean = self.expected / max(1, int(self.counts.sum()))
-        return f"{int(self.counts.sum()):,} rows: {shares}; expected cost {mean:.4g} per row."
+        shares = [f"{action} {n:,}" for action, n in zip(self.costs.actions, self.counts, strict=True)]
+        if self._tail is not None:
+            shares.append(f"{self.limits.unknown} {self.unknown:,}")
+        n_rows = int(self.counts.sum())
+        prices = "".join(f"; one more {action} would save {p:.4g}" for action, p in self.price.items() if p > 0)
+        mean = self.expected / max(1, n_rows)
+        return f"{n_rows + self.unknown:,} rows: {', '.join(shares)}; expected cost {mean:.4g} per row{prices}."

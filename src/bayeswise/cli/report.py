@@ -40,7 +40,7 @@ def run(
     from bayeswise.evaluation.report import report_page
     from bayeswise.store.atomic import replacing_text
 
-    fitted = load_for("report", model, "schema")
+    fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *([costs] if costs else []), *files])
     source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)

@@ -56,6 +56,11 @@ def _check_folds(cv: Folds) -> None:
 
 
 def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
+    if cv is not None and not (hasattr(model, "forget") and hasattr(model, "leave_one_out")):
+        raise FitError(
+            f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
+            fix="check it on rows that it has not learned, without cv",
+        )
     target = model.schema.target.name
     known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
     encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_strays=False)
