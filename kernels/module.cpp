@@ -19,6 +19,7 @@ void bind_dependences(nb::module_& m);
 void bind_decisions(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
 void bind_family_scores(nb::module_& m);
+void bind_expected_counts(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -38,4 +39,5 @@ NB_MODULE(_kernels, m) {
     bind_decisions(m);
     bind_pair_counts(m);
     bind_family_scores(m);
+    bind_expected_counts(m);
 }

@@ -461,3 +461,22 @@ class FamilyScores:
     ) -> None: ...
     def additions(self, node: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]:
         """The score of the node given its parents and each candidate; minus infinity where the table is too large."""
+
+class ExpectedCounts:
+    """Expected counts of all tables for rows with one pattern of holes, or with any where nothing is `observed`."""
+
+    def __init__(
+        self, sizes: Sequence[int], parents: Sequence[Sequence[int]], relevant: Sequence[int], observed: Sequence[int]
+    ) -> None: ...
+    @property
+    def n_cells(self) -> float: ...
+    def use(self, tables: npt.NDArray[np.float64]) -> None:
+        """All tables one after the other, the node's states adjacent."""
+    def add(
+        self,
+        codes: npt.NDArray[np.int32],
+        columns: Sequence[int],
+        weights: npt.NDArray[np.float64],
+        counts: npt.NDArray[np.float64],
+    ) -> float:
+        """Adds w P(cell | row) for each cell of each table; the answer is the sum of w log P(row)."""

@@ -1,16 +1,39 @@
-"""Networks from rows: tables by counting with a Dirichlet prior, graphs by a score or as a tree.
+"""Networks from rows: tables by counting or by EM, graphs by a score or as a tree.
 
 rows.py         any table -> codes and states
 counts.py       exact joint counts of every family: merged, forgotten, turned into tables
-scores.py       BIC, AIC, BDeu and K2 of a node with its parents
-structure.py    hill climbing, K2 with an order, Chow-Liu trees, under constraints
+incomplete.py   rows with holes by pattern, and what tables let us expect of them
+ascent.py       EM and gradient ascent, step by step; fitting.py takes the best of several starts
+scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
+constraints.py  what a graph must and must not have
+climbing.py     hill climbing with tabu and restarts
+orders.py       K2 along an order
+trees.py        Chow-Liu trees from the counts of all pairs
+learn.py        all of it in one call
 """
 
 from __future__ import annotations
 
+from bayeswise.networks.learning.climbing import climb, hill_climbing
+from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.learn import learn
+from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.scores import Scores
-from bayeswise.networks.learning.structure import Constraints, chow_liu, climb, k2
+from bayeswise.networks.learning.trees import chow_liu
+from bayeswise.networks.learning.watching import Search
 
-__all__ = ["Constraints", "FamilyCounts", "Scores", "chow_liu", "climb", "k2", "learn"]
+__all__ = [
+    "Constraints",
+    "FamilyCounts",
+    "FittedTables",
+    "Scores",
+    "Search",
+    "chow_liu",
+    "climb",
+    "fit_tables",
+    "hill_climbing",
+    "k2",
+    "learn",
+]

@@ -1,4 +1,4 @@
-"""From a table to a network in one call: a graph, given or found, and tables by counting."""
+"""From a table to a network in one call: a graph, given or found, and tables by counting or by EM."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.climbing import hill_climbing
+from bayeswise.networks.learning.constraints import Constraints, Edges
 from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
+from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.scores import Scores
-from bayeswise.networks.learning.structure import Constraints, Edges, chow_liu, climb, k2
+from bayeswise.networks.learning.trees import chow_liu
+from bayeswise.networks.learning.watching import Progress, Search, silent
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.states import guess
 
 METHODS = ("hill-climbing", "k2", "chow-liu")
+HOLES = ("error", "drop", *WAYS)
+
+Graph = Mapping[str, Sequence[str]]
 
 
 def learn(
     table: Any,
     *,
-    parents: Mapping[str, Sequence[str]] | None = None,
+    parents: Graph | None = None,
     method: str = "hill-climbing",
     score: str = "bic",
     order: Sequence[str] | None = None,
@@ -28,26 +36,51 @@ def learn(
     forbidden: Edges = (),
     tiers: Sequence[Sequence[str]] = (),
     max_parents: int | None = None,
+    tabu: int = 10,
+    restarts: int = 0,
     prior: str = "bdeu",
     strength: float = 1.0,
     missing: str = "error",
+    starts: int = 3,
+    seed: int = 0,
     ignore: Collection[str] = (),
     states: Mapping[str, Sequence[Any]] | None = None,
+    progress: Progress = silent,
 ) -> BeliefNetwork:
     """A network with a given graph (`parents`), or one that a method finds by a score.
+
+    `missing` says what happens to rows with holes: "error" and "drop" are about the search for a graph (a given one
+    is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
+    rows most probable, the graph being found in the whole ones. A node of a given graph that is no column is hidden:
+    its `states` must be given. What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
     (('rain', 'wet'),)
     """
-    rows = CodedRows.of(table, ignore=ignore, states=states)
-    if missing not in ("error", "drop"):
-        raise ParameterError(f"missing is {missing!r}", fix="choose 'error' or 'drop'")
+    if missing not in HOLES:
+        raise ParameterError(f"missing is {missing!r}", fix=f"choose one of {', '.join(HOLES)}")
+    named = {name for child, above in (parents or {}).items() for name in (child, *above)}
+    rows = CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=named)
+    notes: list[str] = []
     if parents is None:
-        rows = rows.without_holes() if missing == "drop" else rows.complete()
+        whole = rows.complete() if missing == "error" else rows.without_holes()
         rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
-        parents = _found(rows, method, score, order, root, rules, strength)
-    return FamilyCounts.of_rows(rows, parents, states=states).network(prior=prior, strength=strength)
+        found = _found(whole, method, score, order, root, rules, strength, tabu, restarts, seed, progress)
+        parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
+        notes += ["the search was interrupted: this is the best graph so far"] * found.interrupted
+        rows = whole if missing == "drop" else rows
+    if missing in WAYS:
+        fitted = fit_tables(
+            rows, parents, way=missing, prior=prior, strength=strength, starts=starts, seed=seed, progress=progress
+        )
+        network = fitted.network
+        notes.append(_told(missing, fitted))
+    else:
+        _refuse_hidden(rows, named)
+        network = FamilyCounts.of_rows(rows, parents, states=states).network(prior=prior, strength=strength)
+    network.notes = (*network.notes, *notes)
+    return network
 
 
 def _found(
@@ -58,15 +91,32 @@ def _found(
     root: str | None,
     rules: Constraints,
     strength: float,
-) -> dict[str, list[str]]:
+    tabu: int,
+    restarts: int,
+    seed: int,
+    progress: Progress,
+) -> Search:
+    if method == "chow-liu":
+        return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":
-        found = climb(Scores(rows, score, strength=strength), rules)
-    elif method == "k2":
+        scores = Scores(rows, score, strength=strength)
+        return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
+    if method == "k2":
         if order is None:
             raise ParameterError("K2 needs an order of the columns", fix="give order=[...], causes first")
-        found = k2(Scores(rows, score, strength=strength), order, rules)
-    elif method == "chow-liu":
-        found = chow_liu(rows, root)
-    else:
-        raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
-    return {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found, strict=True)}
+        scores = Scores(rows, score, strength=strength)
+        parents = k2(scores, order, rules)
+        return Search(parents, scores.total(parents))
+    raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
+
+
+def _told(way: str, fitted: FittedTables) -> str:
+    name = {"em": "EM", "gradient": "gradient ascent"}[way]
+    end = "was interrupted" if fitted.interrupted else "ended" if fitted.converged else "ran out of steps"
+    return f"{name} {end} after {len(fitted.trace)} steps; log-likelihood {fitted.log_likelihood:.6g}"
+
+
+def _refuse_hidden(rows: CodedRows, named: Collection[str]) -> None:
+    for place, name in enumerate(rows.names):
+        if len(rows.codes) and name in named and (rows.codes[:, place] < 0).all():
+            raise ParameterError(f"{name} has no cell to count: it is hidden", fix="use missing='em'")

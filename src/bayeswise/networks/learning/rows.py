@@ -33,15 +33,19 @@ class CodedRows:
         ignore: Collection[str] = (),
         states: Mapping[str, Sequence[Any]] | None = None,
         columns: Sequence[str] | None = None,
+        may_be_hidden: Collection[str] = (),
     ) -> CodedRows:
         """The columns of a table that are not ignored; given states come first, in their order.
+
+        A name with states that may be hidden and is no column becomes one without any cell, after the others.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
         """
         source = open_source(table)
         known = [column.name for column in source.columns]
-        for name in (*ignore, *(states or {})):
+        hidden = [name for name in states or {} if name in may_be_hidden and name not in known]
+        for name in (*ignore, *(name for name in states or {} if name not in hidden)):
             find_name(name, known, where=source.description)
         wanted = known if columns is None else [find_name(n, known, where=source.description) for n in columns]
         names = tuple(name for name in wanted if name not in ignore)
@@ -63,7 +67,10 @@ class CodedRows:
         for place, vocabulary in enumerate(vocabularies):
             positions = np.append(vocabulary.encode(levels[place]), -1)
             codes[:, place] = positions[np.concatenate(parts[place])] if parts[place] else -1
-        return cls(names, vocabularies, codes)
+        if hidden:
+            codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
+            vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
+        return cls((*names, *hidden), vocabularies, codes)
 
     @property
     def sizes(self) -> list[int]:

@@ -1,0 +1,180 @@
+"""Rows with holes, as EM needs them: equal rows once with their weight, whole rows counted, the others by pattern."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.errors import TooLargeError
+from bayeswise.networks import graph
+from bayeswise.networks.inference import MEMORY_LIMIT
+from bayeswise.networks.learning.rows import CodedRows
+
+_ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of holes share a tree that takes any pattern
+_CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same
+_THREADS = 2
+_BYTES_PER_CELL = 16
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All tables of a graph one after the other: `sizes` of the nodes and their `parents`, by position."""
+
+    sizes: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        sizes = (self.sizes[k] * math.prod(self.sizes[p] for p in above) for k, above in enumerate(self.parents))
+        return [0, *np.cumsum([*sizes], dtype=np.int64).tolist()]
+
+    def tables(self, flat: FloatArray) -> list[FloatArray]:
+        """Views (n_configurations, n_states) of each node's part."""
+        ends = zip(self.starts, self.starts[1:], self.sizes, strict=False)
+        return [flat[start:end].reshape(-1, size) for start, end, size in ends]
+
+    def normalised(self, flat: FloatArray) -> FloatArray:
+        """Each row divided by its sum; uniform where there is nothing to divide."""
+        found = np.empty_like(flat)
+        for table, shares in zip(self.tables(flat), self.tables(found), strict=True):
+            total = table.sum(axis=1, keepdims=True)
+            shares[:] = 1.0 / table.shape[1]
+            np.divide(table, total, out=shares, where=total > 0.0)
+        return found
+
+    def imagined(self, prior: str, strength: float) -> FloatArray:
+        """What the prior adds to each cell."""
+        flat = np.zeros(self.starts[-1])
+        for table in self.tables(flat):
+            table[:] = {"bdeu": strength / table.size, "m-estimate": strength / table.shape[1], "none": 0.0}[prior]
+        return flat
+
+
+class Point(NamedTuple):
+    """Tables, what they let us expect, and how probable they make the rows; `objective` adds the log prior."""
+
+    tables: FloatArray
+    counts: FloatArray
+    log_likelihood: float
+    objective: float
+
+
+@dataclass(frozen=True)
+class _Group:
+    tree: _kernels.ExpectedCounts
+    columns: list[int]
+    codes: CodeArray  # (n_rows, n_columns)
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class IncompleteRows:
+    """What all rows say about the tables of one graph."""
+
+    layout: Layout
+    complete: FloatArray  # how often whole rows use each cell
+    available: FloatArray  # how often any rows show each cell, all of its columns being there
+    groups: list[_Group] = field(repr=False)
+
+    @classmethod
+    def of(cls, rows: CodedRows, parents: Sequence[Sequence[int]], weights: FloatArray | None = None) -> IncompleteRows:
+        """Rows in the order of the columns; a hidden column is one without any cell."""
+        layout = Layout(tuple(rows.sizes), tuple(map(tuple, parents)))
+        codes, weigh = _distinct(rows.codes, weights)
+        seen = codes >= 0
+        whole = seen.all(axis=1)
+        some = seen.any(axis=1) & ~whole
+        groups = list(_grouped(layout, codes[some], weigh[some]))
+        return cls(layout, _counted(layout, codes[whole], weigh[whole]), _counted(layout, codes, weigh), groups)
+
+    def at(self, tables: FloatArray, imagined: FloatArray) -> Point:
+        """Expected counts under these tables: sum over rows of P(cell of a table | row)."""
+        counts = self.complete.copy()
+        log_likelihood = _log_sum(self.complete, tables)
+        for group in self.groups:
+            group.tree.use(tables)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for part, log_part in pool.map(self._expected, self._chunks()):
+                counts += part
+                log_likelihood += log_part
+        return Point(tables, counts, log_likelihood, log_likelihood + _log_sum(imagined, tables))
+
+    def _chunks(self) -> Iterable[tuple[_Group, int]]:
+        return ((group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK))
+
+    def _expected(self, chunk: tuple[_Group, int]) -> tuple[FloatArray, float]:
+        group, first = chunk
+        part, here = np.zeros(self.layout.starts[-1]), slice(first, first + _CHUNK)
+        return part, group.tree.add(group.codes[here], group.columns, group.weights[here], part)
+
+
+def _log_sum(counts: FloatArray, tables: FloatArray) -> float:
+    """sum n log p, with 0 log 0 = 0."""
+    used = counts > 0.0
+    with np.errstate(divide="ignore"):
+        return float(counts[used] @ np.log(tables[used]))
+
+
+def _distinct(codes: CodeArray, weights: FloatArray | None) -> tuple[CodeArray, FloatArray]:
+    """Rows that differ, and the weight of each."""
+    if codes.shape[1] == 0 or len(codes) == 0:
+        return codes[:0], np.zeros(0)
+    packed = np.ascontiguousarray((codes + 1).astype(np.uint8))
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    totals = np.bincount(which.ravel(), weights, len(first)).astype(np.float64)
+    kept = totals > 0.0
+    return codes[first][kept], totals[kept]
+
+
+def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:
+    """Each family over the rows in which it has no hole."""
+    counts = np.zeros(layout.starts[-1])
+    for node, table in enumerate(layout.tables(counts)):
+        scope = [*layout.parents[node], node]
+        there = (codes[:, scope] >= 0).all(axis=1)
+        cell = np.zeros(int(there.sum()), dtype=np.int64)
+        for member in scope:
+            cell = cell * layout.sizes[member] + codes[there, member]
+        table.ravel()[:] = np.bincount(cell, weights[there], table.size)
+    return counts
+
+
+def _grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[_Group]:
+    """Rows by pattern of holes with a tree for each; rare patterns share one in which any cell may be missing."""
+    if not len(codes):
+        return
+    patterns, which, sizes = np.unique(np.packbits(codes >= 0, axis=1), axis=0, return_inverse=True, return_counts=True)
+    which = which.ravel()
+    common = np.flatnonzero(sizes >= _ROWS_WORTH_A_TREE) if len(patterns) > 1 else np.array([0])
+    for pattern in common:
+        seen = np.unpackbits(patterns[pattern], count=codes.shape[1]).astype(bool)
+        yield _group(layout, codes[which == pattern], weights[which == pattern], seen, sliced=True)
+    rare = ~np.isin(which, common)
+    if rare.any():
+        seen = np.asarray((codes[rare] >= 0).any(axis=0))
+        yield _group(layout, codes[rare], weights[rare], seen, sliced=False)
+
+
+def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArray, sliced: bool) -> _Group:
+    """Tables of nodes below all that is observed are not used by these rows."""
+    columns = np.flatnonzero(seen).tolist()
+    relevant = graph.ancestors_of(layout.parents, columns)
+    used = [int(node in relevant) for node in range(len(layout.sizes))]
+    cut = [int(sliced and node in columns) for node in range(len(layout.sizes))]
+    tree = _kernels.ExpectedCounts(layout.sizes, layout.parents, used, cut)
+    if tree.n_cells * _BYTES_PER_CELL > MEMORY_LIMIT:
+        raise TooLargeError(
+            f"the tables that EM needs have {tree.n_cells:.3g} cells, about "
+            f"{tree.n_cells * _BYTES_PER_CELL / 1e9:.3g} GB",
+            fix="give nodes fewer parents, or fill the holes of the columns that have most",
+        )
+    return _Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights)

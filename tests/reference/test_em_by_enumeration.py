@@ -1,0 +1,80 @@
+"""EM for networks against EM that sums the whole joint distribution, row by row."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from network_cases import random_network
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.networks import BeliefNetwork
+from bayeswise.networks.learning.ascent import em_steps
+from bayeswise.networks.learning.incomplete import IncompleteRows
+from bayeswise.networks.learning.rows import CodedRows
+
+
+def holed(network: BeliefNetwork, n_rows: int, share: float, seed: int) -> CodedRows:
+    """Rows of a network, a share of the cells lost at random."""
+    rows = CodedRows.of(network.sample(n_rows, seed=seed), states={name: network.states(name) for name in network})
+    codes = rows.codes.copy()
+    codes[np.random.default_rng(seed).random(codes.shape) < share] = -1
+    return CodedRows(rows.names, rows.states, codes)
+
+
+def expected_by_enumeration(rows: CodedRows, parents: list[tuple[int, ...]], tables: list[FloatArray]):  # type: ignore[no-untyped-def]
+    """The expected count of each cell, and log P of all rows, by summing all completions of each row.
+
+    A node that is missing with all that is below it says nothing about its table, and is left out of the row.
+    """
+    counts, log_likelihood = [np.zeros_like(table) for table in tables], 0.0
+    for row in rows.codes.tolist():
+        used = {k for k, code in enumerate(row) if code >= 0}
+        while True:
+            more = {parent for k in used for parent in parents[k]} - used
+            if not more:
+                break
+            used |= more
+        nodes = sorted(used)
+        total, cells = 0.0, []
+        for states in itertools.product(*([row[k]] if row[k] >= 0 else range(rows.sizes[k]) for k in nodes)):
+            value, p, used_cells = dict(zip(nodes, states, strict=True)), 1.0, []
+            for k in nodes:
+                line = 0
+                for parent in parents[k]:
+                    line = line * rows.sizes[parent] + value[parent]
+                p *= tables[k][line, value[k]]
+                used_cells.append((k, line, value[k]))
+            total += p
+            cells.append((p, used_cells))
+        log_likelihood += math.log(total)
+        for p, used_cells in cells:
+            for k, line, state in used_cells:
+                counts[k][line, state] += p / total
+    return counts, log_likelihood
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rare", [True, False])
+def test_each_step_of_em_is_that_of_enumeration(seed: int, rare: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayeswise.networks.learning.incomplete._ROWS_WORTH_A_TREE", 10**9 if rare else 1)
+    network = random_network(seed, n_nodes=5, zeros=0.0)
+    rows = holed(network, 40, 0.3, seed)
+    parents = [tuple(above) for above in network._parents]
+    seen = IncompleteRows.of(rows, parents)
+    generator = np.random.default_rng(seed)
+    tables = [generator.dirichlet(np.ones(table.shape[1]), len(table)) for table in network._tables]
+    imagined = seen.layout.imagined("m-estimate", 2.0)
+    flat = np.concatenate([table.ravel() for table in tables])
+    for point in itertools.islice(em_steps(seen, flat, imagined), 4):
+        if not rare:
+            counts, log_likelihood = expected_by_enumeration(rows, parents, seen.layout.tables(point.tables))
+            assert point.counts == pytest.approx(np.concatenate([c.ravel() for c in counts]), abs=1e-11)
+            assert point.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
+            log_prior = float(imagined @ np.log(point.tables))
+            assert point.objective == pytest.approx(log_likelihood + log_prior, rel=1e-12)
+        else:
+            _, log_likelihood = expected_by_enumeration(rows, parents, seen.layout.tables(point.tables))
+            assert point.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
