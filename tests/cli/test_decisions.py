@@ -15,6 +15,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.decisions import within_capacity
+from bayeswise.decisions.decision_file import DecisionFile
+from bayeswise.posteriors.prior_shift import shift_prior
 
 Command = Callable[..., SimpleNamespace]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -305,3 +307,58 @@ def test_number_columns_have_a_value_too(bayeswise: Command, credit: Path) -> No
     found = {test["column"]: test for test in json.loads(answer.out)["tests"]}
     assert found["income"]["value"] > 0
     assert found["history"]["price"] == 20
+
+
+# -- one file for all -----------------------------------------------------------------------------------------
+
+SERVES_ALL = """
+target = "repaid"
+reject = "ask"
+kinds = { purpose = "ignore", amount = "number" }
+
+[costs]
+refuse = 0
+lend = { yes = "-0.12 * amount", no = "0.6 * amount" }
+ask = { yes = "250 - 0.12 * amount", no = 250 }
+
+[prior]
+yes = 0.9
+no = 0.1
+
+[prices]
+history = 20
+"""
+
+
+def test_one_file_serves_fit_and_decide_and_python(bayeswise: Command, tmp_path: Path) -> None:
+    toml, model = tmp_path / "decision.toml", tmp_path / "loan.bayeswise"
+    toml.write_text(SERVES_ALL)
+    fitted = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "-o", model)
+    assert fitted.code == 0, fitted.err
+    decision = DecisionFile.read(toml)
+    ours = bw.fit(str(EXAMPLES / "credit.csv"), target=decision.target, kinds=dict(decision.kinds))
+    assert bw.load(model) == ours and ours.schema["purpose"].kind == "ignored"
+    answer = bayeswise("decide", model, TEST, "--costs", toml, "--json")
+    assert answer.code == 0, answer.err
+    posterior = shift_prior(
+        ours.predict_proba(TEST),
+        states=ours.classes,
+        old=dict(zip(ours.classes, np.exp(ours.log_prior), strict=True)),
+        new={"yes": 0.9, "no": 0.1},
+    )
+    decided = bw.decide(posterior, decision.costs, states=ours.classes, rows=TEST)
+    assert [row["action"] for row in json.loads(answer.out)["rows"]] == decided.action.tolist()
+    assert "price 20" in bayeswise("next-test", model, "--row", "amount=5000", "--costs", toml).out
+
+
+def test_what_is_typed_beats_the_file_and_bad_kinds_are_named(bayeswise: Command, tmp_path: Path) -> None:
+    toml, model = tmp_path / "decision.toml", tmp_path / "loan.bayeswise"
+    toml.write_text(SERVES_ALL)
+    kept = bayeswise(
+        "fit", EXAMPLES / "credit.csv", "--decision", toml, "--category", "purpose", "-o", model, "--json"
+    )
+    kinds = {each["name"]: each["kind"] for each in json.loads(kept.out)["columns"]}
+    assert kinds["purpose"] == "category"
+    toml.write_text(SERVES_ALL.replace('"ignore"', '"categry"'))
+    bad = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "-o", model)
+    assert bad.code == 2 and "kinds.purpose" in bad.err and "'category'" in bad.err

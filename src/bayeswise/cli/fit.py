@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bayeswise.cli import columns, reading
+from bayeswise.cli import columns, decision_option, reading
 from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_model_output, default_model_name, saved, say, told_warnings
 from bayeswise.foundation.errors import UsageError
@@ -126,6 +126,7 @@ def run(
     no_standardise: Annotated[
         bool, typer.Option("--no-standardise", help="Regressions: the prior is about columns as they are.")
     ] = False,
+    decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
         typer.Option(
@@ -180,16 +181,18 @@ def run(
         "no_intercept": no_intercept,
         "no_standardise": no_standardise,
     }
+    columns_typed = {
+        "category": category,
+        "number": number,
+        "count": count,
+        "binary": binary,
+        "text": text,
+        "ignore": ignore,
+    }
+    target, kinds = decision_option.target_and_kinds(decision, target, columns_typed)
     wanted = Wanted(
         kind_named(kind),
-        {
-            "category": category,
-            "number": number,
-            "count": count,
-            "binary": binary,
-            "text": text,
-            "ignore": ignore,
-        },
+        kinds,
         levels=levels,
         weight=weight,
         missing=missing,

@@ -17,6 +17,7 @@ from bayeswise.foundation.errors import CostError, PriorError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label
+from bayeswise.tables.schema import KINDS
 
 _KEYS = ("target", "kinds", "costs", "reject", "prior", "priors", "prices")
 
@@ -53,7 +54,7 @@ class DecisionFile:
         return cls(
             costs_of_document(document, where) if isinstance(document.get("costs"), dict) else read_costs(place),
             _text(document, "target", where),
-            {name: str(kind) for name, kind in _table(document, "kinds", where).items()},
+            {name: _kind(name, kind, where) for name, kind in _table(document, "kinds", where).items()},
             _prior(document, where),
             {name: _number(f"prices.{name}", price, where) for name, price in prices.items()},
         )
@@ -87,6 +88,13 @@ def _table(document: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise CostError(f"{where}: {key} must be a table; found {value!r}", fix=f"write [{key}] and NAME = VALUE lines")
     return value
+
+
+def _kind(column: str, kind: Any, where: str) -> str:
+    named = "ignored" if kind == "ignore" else kind
+    if named not in KINDS:
+        raise CostError(f"{where}: kinds.{column} is the unknown kind {kind!r}", fix=guess(kind, KINDS))
+    return str(named)
 
 
 def _prior(document: Mapping[str, Any], where: str) -> dict[str, float] | None:
