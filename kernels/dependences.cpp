@@ -21,6 +21,8 @@ using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Integers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
@@ -164,90 +166,96 @@ void add_tree(Matrix log_joint, Codes codes, Integers sizes, Integers parents, I
 }
 
 // log_joint += log of the mean over superparents of p(cell | state) prod p(other cells | cell, state).
+//
+// All slots (levels and unseen) of all columns stand in one row; pairs is (n_slots, n_slots, n_states), the superparent's
+// slot first. A column's table given itself is zero, so a row's sum over its slots needs no exception.
 class Superparents {
 public:
-    Superparents(int64_t n_columns, int64_t n_states, const int64_t* sizes, const int64_t* starts, const double* pairs,
-                 const double* singles, const bool* allowed)
-        : n_columns_(n_columns), n_states_(n_states), sizes_(sizes), starts_(starts), pairs_(pairs), sum_(n_states) {
+    Superparents(int64_t n_columns, int64_t n_states, const int64_t* sizes, const double* pairs, const double* singles,
+                 const bool* allowed)
+        : n_columns_(n_columns), n_states_(n_states), sizes_(sizes), pairs_(pairs), singles_(singles),
+          allowed_(allowed), sum_(n_states) {
         for (int64_t c = 0; c < n_columns; ++c) {
-            singles_.push_back(singles);
-            allowed_.push_back(allowed);
-            singles += (sizes[c] + 1) * n_states;
-            allowed += sizes[c] + 1;
+            first_.push_back(n_slots_);
+            n_slots_ += sizes[c] + 1;
         }
     }
 
     void add_row(const int32_t* row, double* joint) {
+        here_.clear();
         terms_.clear();
+        for (int64_t c = 0; c < n_columns_; ++c)
+            if (row[c] != -1) here_.push_back(first_[c] + slot(row[c], sizes_[c]));
         int64_t n_parents = 0;
-        for (int64_t i = 0; i < n_columns_; ++i) {
-            const size_t before = terms_.size();
-            if (row[i] == -1) {
-                for (int64_t level = 0; level < sizes_[i]; ++level) add_term(i, level, row);
-            } else {
-                add_term(i, slot(row[i], sizes_[i]), row);
-            }
-            n_parents += terms_.size() > before;
+        for (const int64_t parent : here_) n_parents += add_term(parent);
+        for (int64_t c = 0; c < n_columns_; ++c) {
+            if (row[c] != -1) continue;
+            bool any = false;
+            for (int64_t level = 0; level < sizes_[c]; ++level) any |= add_term(first_[c] + level);
+            n_parents += any;
         }
-        if (n_parents == 0) return add_naive(row, joint);
+        if (n_parents == 0) {
+            for (const int64_t cell : here_) add(joint, singles_ + cell * n_states_, n_states_);
+            return;
+        }
         log_sum_terms(terms_.data(), terms_.size() / n_states_, n_states_, sum_.data());
         const double log_count = std::log(static_cast<double>(n_parents));
         for (int64_t k = 0; k < n_states_; ++k) joint[k] += sum_[k] - log_count;
     }
 
 private:
-    void add_term(int64_t i, int64_t level, const int32_t* row) {
-        if (!allowed_[i][level]) return;
-        const double* single = singles_[i] + level * n_states_;
+    bool add_term(int64_t parent) {
+        if (!allowed_[parent]) return false;
+        const double* single = singles_ + parent * n_states_;
         terms_.insert(terms_.end(), single, single + n_states_);
         double* term = terms_.data() + terms_.size() - n_states_;
-        for (int64_t j = 0; j < n_columns_; ++j) {
-            if (j == i || row[j] == -1) continue;
-            const int64_t place = level * (sizes_[j] + 1) + slot(row[j], sizes_[j]);
-            add(term, pairs_ + starts_[i * n_columns_ + j] + place * n_states_, n_states_);
+        const double* table = pairs_ + parent * n_slots_ * n_states_;
+        switch (n_states_) {
+            case 2: add_cells<2>(term, table); break;
+            case 3: add_cells<3>(term, table); break;
+            case 4: add_cells<4>(term, table); break;
+            default:
+                for (const int64_t cell : here_) add(term, table + cell * n_states_, n_states_);
         }
+        return true;
     }
 
-    void add_naive(const int32_t* row, double* joint) const {
-        for (int64_t c = 0; c < n_columns_; ++c)
-            if (row[c] != -1) add(joint, singles_[c] + slot(row[c], sizes_[c]) * n_states_, n_states_);
+    template <int K>
+    void add_cells(double* term, const double* table) const {
+        double sums[K];
+        std::copy(term, term + K, sums);
+        for (const int64_t cell : here_)
+            for (int k = 0; k < K; ++k) sums[k] += table[cell * K + k];
+        std::copy(sums, sums + K, term);
     }
 
-    int64_t n_columns_, n_states_;
+    int64_t n_columns_, n_states_, n_slots_ = 0;
     const int64_t* sizes_;
-    const int64_t* starts_;
     const double* pairs_;
-    std::vector<const double*> singles_;
-    std::vector<const bool*> allowed_;
+    const double* singles_;
+    const bool* allowed_;
+    std::vector<int64_t> first_, here_;  // of each column; the slots of the row's cells
     std::vector<double> terms_, sum_;
 };
 
-void add_superparents(Matrix log_joint, Codes codes, Integers sizes, Integers starts, Numbers pairs, Numbers singles,
-                      Flags allowed) {
+void add_superparents(Matrix log_joint, Codes codes, Integers sizes, Cube pairs, Table singles, Flags allowed) {
     const int64_t n_columns = codes.shape(1), n_states = log_joint.shape(1), n_rows = codes.shape(0);
     require(static_cast<int64_t>(log_joint.shape(0)) == n_rows, "the log joint has another number of rows");
-    require(static_cast<int64_t>(sizes.shape(0)) == n_columns &&
-                static_cast<int64_t>(starts.shape(0)) == n_columns * n_columns,
-            "the columns differ in number");
-    int64_t n_slots = 0;
-    for (int64_t i = 0; i < n_columns; ++i) {
-        require(sizes.data()[i] >= 0, "a size is negative");
-        n_slots += sizes.data()[i] + 1;
-        for (int64_t j = 0; j < n_columns; ++j) {
-            const int64_t start = starts.data()[i * n_columns + j];
-            const int64_t end = start + (sizes.data()[i] + 1) * (sizes.data()[j] + 1) * n_states;
-            require(i == j || (start >= 0 && end <= static_cast<int64_t>(pairs.shape(0))), "a table lies outside");
-        }
+    require(static_cast<int64_t>(sizes.shape(0)) == n_columns, "the columns differ in number");
+    size_t n_slots = 0;
+    for (int64_t c = 0; c < n_columns; ++c) {
+        require(sizes.data()[c] >= 0, "a size is negative");
+        n_slots += sizes.data()[c] + 1;
     }
-    require(static_cast<int64_t>(singles.shape(0)) == n_slots * n_states &&
-                static_cast<int64_t>(allowed.shape(0)) == n_slots,
-            "the tables of single columns have another shape");
+    const size_t k = n_states;
+    require(pairs.shape(0) == n_slots && pairs.shape(1) == n_slots && pairs.shape(2) == k, "the pairs do not fit");
+    require(singles.shape(0) == n_slots && singles.shape(1) == k && allowed.shape(0) == n_slots,
+            "the tables of single columns do not fit");
     bool fits = true;
     {
         nb::gil_scoped_release release;
         fits = codes_fit(codes, sizes);
-        Superparents model(n_columns, n_states, sizes.data(), starts.data(), pairs.data(), singles.data(),
-                           allowed.data());
+        Superparents model(n_columns, n_states, sizes.data(), pairs.data(), singles.data(), allowed.data());
         for (int64_t r = 0; fits && r < n_rows; ++r)
             model.add_row(codes.data() + r * n_columns, log_joint.data() + r * n_states);
     }
@@ -261,6 +269,6 @@ void bind_dependences(nb::module_& m) {
           nb::arg("parents"), nb::arg("order"), nb::arg("starts"), nb::arg("tables").noconvert(),
           "log_joint += log p(row | state) of a tree of columns; missing cells are summed out");
     m.def("add_superparents", &add_superparents, nb::arg("log_joint").noconvert(), nb::arg("codes").noconvert(),
-          nb::arg("sizes"), nb::arg("starts"), nb::arg("pairs").noconvert(), nb::arg("singles").noconvert(),
+          nb::arg("sizes"), nb::arg("pairs").noconvert(), nb::arg("singles").noconvert(),
           nb::arg("allowed").noconvert(), "log_joint += log of the mean over superparents of p(row | state)");
 }

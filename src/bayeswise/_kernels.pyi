@@ -438,12 +438,12 @@ def add_superparents(
     log_joint: npt.NDArray[np.float64],
     codes: npt.NDArray[np.int32],
     sizes: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
     pairs: npt.NDArray[np.float64],
     singles: npt.NDArray[np.float64],
     allowed: npt.NDArray[np.bool_],
 ) -> None:
-    """Column j given superparent i has the table (sizes[i] + 1, sizes[j] + 1, n_states) at starts[i * n_columns + j]."""
+    """Column c has sizes[c] + 1 slots; pairs is (n_slots, n_slots, n_states), the superparent's slot first, zero given
+    itself; singles is (n_slots, n_states)."""
 
 class FamilyScores:
     """Scores of families of columns (n_columns, n_rows): likelihood minus a penalty, or the Dirichlet evidence.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -74,25 +75,25 @@ class SuperparentScores:
         return tuple(self._allows(column, frequency) for column, frequency in enumerate(self.frequency))
 
     @cached_property
-    def _flat(self) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
-        pairs = [
-            np.zeros(0) if parent == column else self.log_pair(parent, column).ravel()
-            for parent in range(self.n_columns)
-            for column in range(self.n_columns)
-        ]
-        starts = np.concatenate([[0], np.cumsum([len(table) for table in pairs])[:-1]]).astype(np.int64)
-        singles = np.concatenate([table.ravel() for table in self.log_singles])
-        return starts, np.concatenate(pairs), singles, np.concatenate(self.allowed)
+    def _pairs(self) -> FloatArray:
+        """(n_slots, n_slots, n_states) log p(slot of a column | slot of its superparent, state)."""
+        bounds = np.concatenate([[0], np.cumsum(self.counted.sizes + 1)])
+        slots = [slice(int(start), int(stop)) for start, stop in pairwise(bounds)]
+        pairs = np.zeros((int(bounds[-1]), int(bounds[-1]), self.n_states))
+        for parent, column in permutations(range(self.n_columns), 2):
+            pairs[slots[parent], slots[column]] = self.log_pair(parent, column)
+        return pairs
 
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
         joint = np.empty((len(codes), self.n_states))
-        starts, pairs, singles, allowed = self._flat
+        sizes, pairs = self.counted.sizes, self._pairs
+        singles, allowed = np.concatenate(self.log_singles), np.concatenate(self.allowed)
 
         def fill(rows: slice) -> None:
             joint[rows] = self.log_prior
-            _kernels.add_superparents(joint[rows], codes[rows], self.counted.sizes, starts, pairs, singles, allowed)
+            _kernels.add_superparents(joint[rows], codes[rows], sizes, pairs, singles, allowed)
 
         over_ranges(fill, len(codes))
         return joint
