@@ -89,7 +89,8 @@ class SuperparentScores:
         """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
         joint = np.empty((len(codes), self.n_states))
         sizes, pairs = self.counted.sizes, self._pairs
-        singles, allowed = np.concatenate(self.log_singles), np.concatenate(self.allowed)
+        singles = np.ascontiguousarray(np.concatenate(self.log_singles))
+        allowed = np.concatenate(self.allowed)
 
         def fill(rows: slice) -> None:
             joint[rows] = self.log_prior
