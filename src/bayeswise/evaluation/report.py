@@ -13,23 +13,28 @@ from bayeswise.evaluation import svg
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
+from bayeswise.evaluation.text import number
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.posteriors.wording import shown
 
 _MOST_STATES = 6
+_LEAST_COVERAGE = 0.05
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1f2937;background:#fff}
-h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.1em;margin:0 0 .4em}section{margin:1.6em 0}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:1.5rem}
+h1{font-size:1.5em;margin-bottom:.2em;overflow-wrap:anywhere}h2{font-size:1.1em;margin:0 0 .4em}section{margin:1.6em 0}
+.wide+h2{margin-top:1.2em}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));gap:1.5rem}.pair>div{min-width:0}
+.wide{overflow-x:auto}
 table{border-collapse:collapse}th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #e5e7eb}
 th:first-child,td:first-child{text-align:left}
 svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#374151}
 .grid{stroke:#e5e7eb}.band{stroke:#1f2937;stroke-width:1.4}
-.legend{margin:0;font-size:.85em}.legend span{margin-right:1em}
+.legend{margin:0;font-size:.85em}.legend span{margin-right:1em;display:inline-block;white-space:nowrap}
 .legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}
 pre{white-space:pre-wrap;background:#f3f4f6;padding:.7em;border-radius:4px}small{color:#6b7280}
 @media(prefers-color-scheme:dark){body{background:#111827;color:#e5e7eb}svg text{fill:#d1d5db}
-.grid,th,td{stroke:#374151;border-color:#374151}.band{stroke:#e5e7eb}pre{background:#1f2937}}
+.grid,th,td{stroke:#374151;border-color:#374151}.band{stroke:#e5e7eb}pre{background:#1f2937}
+small{color:#9ca3af}}
 """
 
 
@@ -59,10 +64,10 @@ def _headline(evaluation: Evaluation) -> str:
     found, best = evaluation.cost_per_case, evaluation.best_constant
     saved = evaluation.always[best].mean - found.mean
     return (
-        f"<p>A case costs <b>{found.mean:.4g}</b> on average ({found.low:.4g} to {found.high:.4g}, "
+        f"<p>A case costs <b>{number(found.mean)}</b> on average ({number(found.low)} to {number(found.high)}, "
         f"{evaluation.level:.0%} interval), {len(evaluation.truth):,} rows, {escape(evaluation.how)}. "
-        f"That is {saved:.4g} less than always {escape(shown(best))}, the best single action; the posteriors "
-        f"promised {evaluation.expected.mean:.4g}.</p>"
+        f"That is {number(saved)} less than always {escape(shown(best))}, the best single action; the posteriors "
+        f"promised {number(evaluation.expected.mean)}.</p>"
     )
 
 
@@ -71,7 +76,7 @@ def _costs(evaluation: Evaluation) -> str:
     names = [shown(name) for name in columns["rule"]]
     picture = svg.bars(names, columns["cost_per_case"], columns["low"], columns["high"])
     rows = [
-        [name, *(f"{number:.4g}" for number in numbers)]
+        [name, *map(number, numbers)]
         for name, *numbers in zip(names, columns["cost_per_case"], columns["low"], columns["high"], strict=True)
     ]
     return f"<h2>Cost per case</h2>{picture}{_table(['', 'mean', 'low', 'high'], rows)}"
@@ -83,7 +88,7 @@ def _confusion(evaluation: Evaluation) -> str:
     counts, costs = [], []
     for s, state in enumerate(decisions.states):
         counts.append([shown(state, 30), *(f"{n:g}" for n in evaluation.confusion[s])])
-        costs.append([shown(state, 30), *(f"{cost:.4g}" for cost in evaluation.confusion_cost[s])])
+        costs.append([shown(state, 30), *map(number, evaluation.confusion_cost[s].tolist())])
     return f"<h2>Rows by action</h2>{_table(heads, counts)}<h2>Their cost</h2>{_table(heads, costs)}"
 
 
@@ -98,8 +103,11 @@ def _policy(evaluation: Evaluation) -> str:
 def _pictures(evaluation: Evaluation) -> Iterator[str]:
     yield _reliability(evaluation)
     coverage = coverage_curve(evaluation)
-    shown_lines = {"cost per decided case": coverage.y["cost_per_decided_case"]}
-    yield "<h2>Refusing the least certain</h2>" + svg.lines(coverage.x, shown_lines, "share of rows decided", "cost")
+    enough = coverage.x >= _LEAST_COVERAGE  # the mean of a handful of rows says nothing, and would set the scale
+    shown_lines = {"cost per decided case": coverage.y["cost_per_decided_case"][enough]}
+    yield "<h2>Refusing the least certain</h2>" + svg.lines(
+        coverage.x[enough], shown_lines, "share of rows decided", "cost per decided case"
+    )
     decisions = evaluation.decisions
     if len(decisions.states) != 2:
         return
@@ -108,23 +116,38 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
     except BayeswiseError:  # rows of one state only
         return
     yield "<h2>Any prior, any ratio of costs</h2>" + svg.lines(
-        curve.x, {name.replace("_", " "): y for name, y in curve.y.items()}, "probability times cost", "normalised cost"
+        curve.x, {name.replace("_", " ").replace("bayes", "Bayes"): y for name, y in curve.y.items()}, "probability times cost", "normalised cost"
     )
     best = [decisions.costs.actions[k] for k in np.argmin(evaluation.paid_by_state, axis=0)]
     if best[0] != best[1]:
         turned = threshold_curve(evaluation, decisions.states[0], best[0], best[1])
         inside = turned.x <= 1.0
-        yield f"<h2>{escape(shown(best[0]))} from which probability on?</h2>" + svg.lines(
-            turned.x[inside], {"cost per case": turned.y["cost_per_case"][inside]}, "threshold", "cost per case"
+        state = shown(decisions.states[0], 30)
+        yield f"<h2>{escape(shown(best[0]))} from which P({escape(state)}) on?</h2>" + svg.lines(
+            turned.x[inside],
+            {"cost per case": turned.y["cost_per_case"][inside]},
+            f"{shown(best[0], 30)} if P({state}) is at least this, else {shown(best[1], 30)}",
+            "cost per case",
+            _threshold(evaluation, best[0], best[1]),
         )
 
 
+def _threshold(evaluation: Evaluation, first: Any, second: Any) -> dict[str, float]:
+    """Where the costs say that the action should change, if they are the same for all rows."""
+    costs = evaluation.decisions.costs
+    if not costs.constant:
+        return {}
+    gain = costs.table[costs.action(second)] - costs.table[costs.action(first)]  # of the first action, by state
+    return {"threshold of the costs": float(-gain[1] / (gain[0] - gain[1]))} if gain[0] > 0 > gain[1] else {}
+
+
 def _reliability(evaluation: Evaluation) -> str:
-    axes = svg.Axes((0.0, 1.0), (0.0, 1.0), "predicted", "observed")
+    states = evaluation.decisions.states
+    two = len(states) == 2  # the second one is the mirror image of the first
+    predicted = f"predicted P({shown(states[0], 30)})" if two else "predicted"
+    axes = svg.Axes((0.0, 1.0), (0.0, 1.0), predicted, "observed share")
     axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", svg.COLOURS[5], dashed=True)
-    for k, state in enumerate(evaluation.decisions.states[:_MOST_STATES]):
-        if len(evaluation.decisions.states) == 2 and k == 1:
-            break  # the mirror image of the first
+    for k, state in enumerate(states[: 1 if two else _MOST_STATES]):
         found = reliability(evaluation.decisions.posterior[:, k], evaluation.truth == k, state)
         colour = svg.COLOURS[k]
         axes.line(found.predicted, found.observed, shown(state, 30), colour)
@@ -135,12 +158,13 @@ def _reliability(evaluation: Evaluation) -> str:
 
 def _scores(evaluation: Evaluation) -> str:
     rows = []
-    for k, state in enumerate(evaluation.decisions.states[:_MOST_STATES]):
+    states = evaluation.decisions.states
+    for k, state in enumerate(states[: 1 if len(states) == 2 else _MOST_STATES]):
         p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
         ece = reliability(p, true, state).ece
         for name, parts in (("Brier", brier_parts(p, true)), ("log-loss", log_parts(p, true))):
             numbers = (parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty)
-            rows.append([shown(state, 30), name, *(f"{number:.4g}" for number in numbers), f"{ece:.4g}"])
+            rows.append([shown(state, 30), name, *map(number, numbers), number(ece)])
     heads = ["state", "score", "value", "miscalibration", "discrimination", "uncertainty", "ECE"]
     return f"<h2>Scores</h2>{_table(heads, rows)}<small>value = miscalibration - discrimination + uncertainty</small>"
 
@@ -148,4 +172,4 @@ def _scores(evaluation: Evaluation) -> str:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     head = "".join(f"<th>{escape(str(cell))}</th>" for cell in heads)
     lines = ("".join(f"<td><bdi>{escape(str(cell))}</bdi></td>" for cell in row) for row in rows)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    return f'<div class="wide"><table><tr>{head}</tr>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'

@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from bayeswise.evaluation.text import number
 from bayeswise.foundation.arrays import FloatArray
 
 COLOURS = ("#2f6fb5", "#e08a2c", "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
@@ -16,10 +17,12 @@ _MOST_POINTS = 400
 
 
 class Axes:
-    """A frame with two scales into which shapes are drawn."""
+    """A frame with two scales into which shapes are drawn; the scales end at round numbers."""
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float], x_name: str, y_name: str) -> None:
-        self.x, self.y = _widened(x), _widened(y)
+        self.x_ticks, self.y_ticks = round_ticks(*_widened(x)), round_ticks(*_widened(y))
+        self.x, self.y = _ends(self.x_ticks), _ends(self.y_ticks)
+        self.name = f"{y_name} against {x_name}"
         self.shapes = [*self._frame(), *self._names(x_name, y_name)]
         self.legend: list[tuple[str, str]] = []
 
@@ -47,25 +50,26 @@ class Axes:
         )
 
     def svg(self) -> str:
-        """The drawing, with its legend below."""
+        """The drawing, with its legend below where there is more than one line to tell apart."""
         legend = "".join(
             f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in self.legend
         )
+        below = f'<p class="legend">{legend}</p>' if len(self.legend) > 1 else ""
         body = "".join(self.shapes)
-        return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">{body}</svg><p class="legend">{legend}</p>'
+        label = escape(self.name, quote=True)
+        return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{body}</svg>{below}'
 
     def _frame(self) -> list[str]:
         shapes = []
-        for k in range(5):
-            share = k / 4
-            x, y = (low + share * (high - low) for low, high in (self.x, self.y))
-            across, base = self.at(x, self.y[0])
+        for y in self.y_ticks:
             _, height = self.at(self.x[0], y)
             shapes.append(
                 f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height:.1f}" y2="{height:.1f}" class="grid"/>'
-                f'<text x="{_LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{y:.3g}</text>'
-                f'<text x="{across:.1f}" y="{base + 16:.1f}" text-anchor="middle">{x:.3g}</text>'
+                f'<text x="{_LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{number(y)}</text>'
             )
+        for x in self.x_ticks:
+            across, base = self.at(x, self.y[0])
+            shapes.append(f'<text x="{across:.1f}" y="{base + 16:.1f}" text-anchor="middle">{number(x)}</text>')
         return shapes
 
     def _names(self, x_name: str, y_name: str) -> list[str]:
@@ -76,12 +80,16 @@ class Axes:
         ]
 
 
-def lines(x: FloatArray, y: Mapping[str, FloatArray], x_name: str, y_name: str) -> str:
-    """Several lines over one scale."""
+def lines(
+    x: FloatArray, y: Mapping[str, FloatArray], x_name: str, y_name: str, marks: Mapping[str, float] | None = None
+) -> str:
+    """Several lines over one scale; `marks` are places on it, each drawn as an upright line."""
     every = np.concatenate([values[np.isfinite(values)] for values in y.values()])
     axes = Axes((float(x.min()), float(x.max())), (float(every.min()), float(every.max())), x_name, y_name)
     for k, (name, values) in enumerate(y.items()):
         axes.line(x, values, name, COLOURS[k % len(COLOURS)], dashed=k > 1)
+    for k, (name, place) in enumerate((marks or {}).items(), start=len(y)):
+        axes.line(np.array([place, place]), np.array(axes.y), name, COLOURS[k % len(COLOURS)], dashed=True)
     return axes.svg()
 
 
@@ -102,7 +110,25 @@ def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], hi
             f'<rect x="{start:.1f}" y="{y}" width="{length:.1f}" height="16" fill="{COLOURS[0 if k == 0 else 5]}"/>'
             f'<line x1="{at(low[k]):.1f}" x2="{at(high[k]):.1f}" y1="{y + 8}" y2="{y + 8}" class="band"/>'
         )
-    return f'<svg viewBox="0 0 {_WIDTH} {16 + 24 * len(rows)}" role="img">{"".join(rows)}</svg>'
+    size = f"0 0 {_WIDTH} {16 + 24 * len(rows)}"
+    return f'<svg viewBox="{size}" role="img" aria-label="cost per case of each way to act">{"".join(rows)}</svg>'
+
+
+def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers from just below `low` to just above `high`, in steps of 1, 2 or 5 times a power of ten.
+
+    >>> round_ticks(0.0000013, 0.993), round_ticks(-171, 177)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [-200.0, -100.0, 0.0, 100.0, 200.0])
+    """
+    rough = (high - low) / about
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next(factor for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * (1 - 1e-9))
+    first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
+    return [float(np.round(k * step, 12 - int(np.floor(np.log10(step))))) + 0.0 for k in range(first, last + 1)]
+
+
+def _ends(ticks: Sequence[float]) -> tuple[float, float]:
+    return ticks[0], ticks[-1]
 
 
 def _widened(ends: tuple[float, float]) -> tuple[float, float]:

@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 _LABEL = 24
 
 
+def number(value: float) -> str:
+    """Four digits, large amounts in full.
+
+    >>> number(42540.0), number(-0.123456), number(1e12), number(250)
+    ('42,540', '-0.1235', '1e+12', '250')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
 def evaluation_text(evaluation: Evaluation) -> str:
     """Cost per case beside what else one could do, then the rows by true state and action."""
     return "\n".join([*_costs(evaluation), "", *_confusion(evaluation)])
@@ -23,7 +32,7 @@ def _costs(evaluation: Evaluation) -> Iterator[str]:
     columns = evaluation.to_columns()
     lines: list[tuple[str, ...]] = [("", "cost per case", "low", "high")]
     for name, *numbers in zip(*columns.values(), strict=True):
-        lines.append((shown(name, 40), *(f"{number:.4g}" for number in numbers)))
+        lines.append((shown(name, 40), *map(number, numbers)))
     yield from _aligned(lines)
 
 
@@ -33,7 +42,7 @@ def _confusion(evaluation: Evaluation) -> Iterator[str]:
     lines = [("rows (cost)", *heads)]
     for s, state in enumerate(decisions.states):
         cells = [
-            f"{n:g} ({cost:.4g})"
+            f"{n:g} ({number(cost)})"
             for n, cost in zip(evaluation.confusion[s], evaluation.confusion_cost[s], strict=True)
         ]
         lines.append((f"true {shown(state, _LABEL)}", *cells))

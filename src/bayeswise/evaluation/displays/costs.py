@@ -39,6 +39,7 @@ class CostsDisplay:
         ax.invert_yaxis()
         ax.set_xlabel("cost per case")
         ax.grid(axis="x", color=FAINT, linewidth=0.6)
+        ax.set_axisbelow(True)
         bare(ax, "left")
         self.ax_, self.figure_ = ax, ax.figure
         return self

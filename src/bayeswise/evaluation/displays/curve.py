@@ -32,6 +32,9 @@ class CurveDisplay:
         ax.set_title(label(self.curve.title, 80), loc="left", fontsize="medium", color=INK)
         ax.grid(color=FAINT, linewidth=0.6)
         bare(ax, "bottom", "left")
-        ax.legend(frameon=False, fontsize="small")
+        if len(self.curve.y) > 1:
+            ax.legend(frameon=False, fontsize="small")
+        else:
+            ax.set_ylabel(label(next(iter(self.curve.y)).replace("_", " ")))
         self.ax_, self.figure_ = ax, ax.figure
         return self
