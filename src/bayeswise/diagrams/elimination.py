@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import TooLargeError
 
-LARGEST_STEP = 1 << 27  # cells
+LARGEST_STEP = 1 << 26  # cells: a step has up to three tables of this size at once
 _SMALL = 1e-100
 
 Shape = tuple[int, ...]
@@ -66,6 +66,7 @@ class Plan:
         self._sizes = sizes
         self.keep = tuple(sorted(keep))
         self.n_cells = 1.0  # of the largest table of any step
+        self._counted: dict[int, float] = {}
         self._n_slots = len(arguments)
         # slot -> bits of its variables; conditional slots by their variable
         self._probabilities = {k: _bits(a.scope) for k, a in enumerate(arguments) if not a.is_utility}
@@ -73,6 +74,7 @@ class Plan:
         self._conditional = {k: a.of for k, a in enumerate(arguments) if a.of is not None}
         everything = reduce(or_, [*self._probabilities.values(), *self._utilities.values()], 0)
         kept = _bits(self.keep)
+        self._refuse_too_large(kept)
         self.steps = tuple(self._ordered(set(_variables(everything & ~kept))))
         shape = self._shape(kept, kept)
         self._end_shape = shape
@@ -137,11 +139,13 @@ class Plan:
             )
 
     def _cells(self, bits: int) -> float:
-        return math.prod(float(self._sizes[v]) for v in _variables(bits))
+        if bits not in self._counted:
+            self._counted[bits] = math.prod([float(self._sizes[v]) for v in _variables(bits)])
+        return self._counted[bits]
 
     def _shape(self, bits: int, union: int) -> Shape:
         """The axes of the union, those that a table lacks of length one."""
-        return tuple(self._sizes[v] if bits >> v & 1 else 1 for v in _variables(union))
+        return tuple([self._sizes[v] if bits >> v & 1 else 1 for v in _variables(union)])
 
     # -- running it -------------------------------------------------------------------------------------------
     def run(self, tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, float]:
@@ -201,18 +205,19 @@ def _bits(variables: Sequence[int]) -> int:
     return reduce(or_, [1 << v for v in variables], 0)
 
 
-def _variables(bits: int) -> list[int]:
+@lru_cache(maxsize=1 << 14)
+def _variables(bits: int) -> tuple[int, ...]:
     """The variables of a set, ascending.
 
     >>> _variables(0b1010)
-    [1, 3]
+    (1, 3)
     """
     found = []
     while bits:
         lowest = bits & -bits
         found.append(lowest.bit_length() - 1)
         bits ^= lowest
-    return found
+    return tuple(found)
 
 
 def _axis(x: int, union: int) -> int:

@@ -6,6 +6,7 @@ that were found, earlier ones are as open as a coin, which changes no comparison
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,8 +81,10 @@ class Solver:
             relevant = changed_utilities(graph, structure.utilities, decision)
             self._passes.append((decision, relevant, self._plan(decision, relevant, optimised)))
             optimised.add(decision)
-        everything = list(range(len(structure.utilities)))
-        self._last = self._plan(None, everything, optimised)
+        # the first decision's pass tells the expectation of what it changes; the rest needs one more
+        changed = self._passes[-1][1] if self._passes else []
+        rest = [k for k in range(len(structure.utilities)) if k not in changed]
+        self._last = self._plan(None, rest, optimised) if rest or not self._passes else None
 
     def _plan(self, target: int | None, utilities: Sequence[int], optimised: set[int]) -> tuple[Plan, list[Any]]:
         """The plan whose kept variables are the family of the target, and where each of its arguments comes from."""
@@ -117,7 +120,8 @@ class Solver:
     @property
     def n_cells(self) -> float:
         """The cells of the largest table that a run makes."""
-        return max(plan.n_cells for plan, _ in (*(each for _, _, each in self._passes), self._last))
+        plans = [plan for _, _, (plan, _) in self._passes] + ([self._last[0]] if self._last else [])
+        return max(plan.n_cells for plan in plans)
 
     # -- running it -------------------------------------------------------------------------------------------
     def run(
@@ -135,17 +139,21 @@ class Solver:
             _at(table, scope, seen) for table, scope in zip(numbers.utilities, self.structure.utilities, strict=True)
         ]
         choices: dict[int, Choice] = {}
+        total, log_evidence = 0.0, 0.0
         for decision, relevant, (plan, sources) in self._passes:
-            probability, utility, _ = plan.run(self._inputs(sources, tables, gains))
+            probability, utility, log_scale = plan.run(self._inputs(sources, tables, gains))
             size = sum(float(np.abs(gains[k]).max(initial=0.0)) for k in relevant)
             choice = _best(decision, plan.keep, probability, utility, TIE * size)
             choices[decision] = choice
             tables[decision] = _as_table(choice, plan.keep, self.structure.sizes)
-        plan, sources = self._last
-        probability, utility, log_scale = plan.run(self._inputs(sources, tables, gains))
-        with np.errstate(divide="ignore"):
-            log_evidence = float(np.log(probability)) + log_scale
-        return Outcome(dict(reversed(choices.items())), float(utility), log_evidence)
+            if decision == self._passes[-1][0]:
+                followed = probability * tables[decision]
+                total, log_evidence = _mean(followed, utility), _log(float(followed.sum())) + log_scale
+        if self._last:
+            plan, sources = self._last
+            probability, utility, log_scale = plan.run(self._inputs(sources, tables, gains))
+            total, log_evidence = total + float(utility), _log(float(probability)) + log_scale
+        return Outcome(dict(reversed(choices.items())), total, log_evidence)
 
     def _inputs(
         self, sources: Sequence[Any], tables: Mapping[int, FloatArray], gains: Sequence[FloatArray]
@@ -165,6 +173,15 @@ def _at(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> Flo
     if not seen or not any(v in seen for v in scope):
         return table
     return np.asarray(table[tuple(seen.get(v, slice(None)) for v in scope)])
+
+
+def _mean(weight: FloatArray, utility: FloatArray) -> float:
+    whole = float(weight.sum())
+    return float((weight * utility).sum()) / whole if whole > 0.0 else 0.0
+
+
+def _log(probability: float) -> float:
+    return math.log(probability) if probability > 0.0 else -math.inf
 
 
 def _best(decision: int, keep: Sequence[int], probability: FloatArray, utility: FloatArray, tie: float) -> Choice:

@@ -1,0 +1,129 @@
+"""Influence diagrams beside pyAgrum: plans made and run, or run again, with the same utility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
+from benchmarks.harness import Race, Row, Size, Task
+
+
+def oil() -> InfluenceDiagram:
+    """The oil wildcatter: test, then drill."""
+    seismic = {"dry": [0.1, 0.3, 0.6, 0], "wet": [0.3, 0.4, 0.3, 0], "soaking": [0.5, 0.4, 0.1, 0]}
+    return InfluenceDiagram(
+        [
+            Chance("oil", ["dry", "wet", "soaking"], [0.5, 0.3, 0.2]),
+            Decision("test", ["yes", "no"]),
+            Chance(
+                "report",
+                ["closed", "open", "diffuse", "none"],
+                {"yes": seismic, "no": "none"},
+                parents=["test", "oil"],
+            ),
+            Decision("drill", ["yes", "no"], knows=["test", "report"]),
+            Cost("price", {"yes": 10, "no": 0}, parents=["test"]),
+            Utility("gain", {"no": 0, "yes": [-70, 50, 200]}, parents=["drill", "oil"]),
+        ]
+    )
+
+
+def chain(n_steps: int) -> InfluenceDiagram:
+    """A hidden state that moves as one acts on it, read with noise before each action; nothing is forgotten."""
+    generator = np.random.default_rng(0)
+    states = ["s0", "s1", "s2"]
+    pieces: list[Any] = [Chance("state0", states, generator.dirichlet(np.ones(3)))]
+    for k in range(n_steps):
+        pieces += [
+            Chance(f"reading{k}", states, generator.dirichlet(np.ones(3), 3), [f"state{k}"]),
+            Decision(f"act{k}", ["left", "right"], [f"reading{k}", *([f"act{k - 1}"] if k else [])]),
+            Chance(f"state{k + 1}", states, generator.dirichlet(np.ones(3), 6), [f"act{k}", f"state{k}"]),
+            Utility(f"gain{k}", generator.normal(size=(2, 3)), [f"act{k}", f"state{k + 1}"]),
+        ]
+    return InfluenceDiagram(pieces)
+
+
+def made_diagram(n_nodes: int, n_decisions: int) -> InfluenceDiagram:
+    """Nodes that depend on some of the few before them, each decision told of the last ones; most of it is past."""
+    generator = np.random.default_rng(1)
+    states = ["s0", "s1", "s2"]
+    block = n_nodes // n_decisions
+    pieces: list[Any] = []
+    names: list[str] = []
+    for k in range(n_nodes):
+        near = names[max(0, k - 4) :]
+        if k % block == block - 1:
+            told = [name for name in names[-2:] if name.startswith("c")]
+            pieces.append(Decision(f"d{k}", states, [*told, *[n for n in names if n.startswith("d")][-1:]]))
+        else:
+            above = [str(n) for n in generator.choice(near, size=min(len(near), 2), replace=False)] if near else []
+            pieces.append(Chance(f"c{k}", states, generator.dirichlet(np.ones(3), 3 ** len(above)), above))
+        names.append(pieces[-1].name)
+    for k in range(n_decisions):
+        parents = [str(n) for n in generator.choice(names[k * block : (k + 1) * block], size=2, replace=False)]
+        parents = list(dict.fromkeys([*parents, names[-1 - k]]))
+        pieces.append(Utility(f"u{k}", generator.normal(size=[3] * len(parents)), parents))
+    return InfluenceDiagram(pieces)
+
+
+def as_pyagrum(diagram: InfluenceDiagram) -> Any:
+    gum: Any = import_module("pyagrum")
+
+    theirs = gum.InfluenceDiagram()
+    for name in diagram.names:
+        add = theirs.addDecisionNode if name in diagram.decisions else theirs.addChanceNode
+        add(gum.LabelizedVariable(name, "", len(diagram.states(name))))
+    for name in diagram.utilities:
+        theirs.addUtilityNode(gum.LabelizedVariable(name, "", 1))
+    for name in diagram:
+        for parent in diagram.parents(name):
+            theirs.addArc(parent, name)
+    for name in diagram.chances:
+        sizes = [len(diagram.states(parent)) for parent in diagram.parents(name)]
+        fill(theirs.cpt(name), diagram.parents(name), diagram.network.table(name).reshape([*sizes, -1]))
+    for name in diagram.utilities:
+        fill(theirs.utility(name), diagram.parents(name), diagram.utility(name)[..., None])
+    return theirs
+
+
+def fill(theirs: Any, parents: tuple[str, ...], table: Any) -> None:
+    axes = [parents.index(axis) if axis in parents else table.ndim - 1 for axis in theirs.names[::-1]]
+    theirs[:] = np.ascontiguousarray(np.transpose(table, axes))
+
+
+def fresh(diagram: InfluenceDiagram) -> InfluenceDiagram:
+    """The same diagram with nothing planned."""
+    diagram.__dict__.pop("_solvers", None)
+    return diagram
+
+
+def solving(make: Callable[[], InfluenceDiagram], planned: bool) -> tuple[Task, Task]:
+    gum: Any = import_module("pyagrum")
+    diagram = make()
+    theirs = as_pyagrum(diagram)
+
+    def peer() -> Any:
+        engine = gum.ShaferShenoyLIMIDInference(theirs)
+        engine.addNoForgettingAssumption(list(diagram.decisions))
+        engine.makeInference()
+        return engine.MEU()["mean"]
+
+    if not np.isclose(diagram.solve().utility, peer(), rtol=0, atol=1e-9):
+        raise AssertionError("the utilities differ")
+    return lambda: (diagram if planned else fresh(diagram)).solve(), peer
+
+
+def rows(size: Size) -> Iterator[Row]:
+    yield Race("oil wildcatter, solved afresh | pyAgrum", partial(solving, oil, False))
+    yield Race("oil wildcatter, planned before | pyAgrum", partial(solving, oil, True), at_least=1)
+    yield Race(
+        "chain of 5 decisions, nothing forgotten | pyAgrum", partial(solving, partial(chain, 5), False), at_least=2
+    )
+    yield Race(
+        "diagram of 30 nodes, 5 decisions | pyAgrum", partial(solving, partial(made_diagram, 30, 5), False), at_least=2
+    )
