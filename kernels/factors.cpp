@@ -171,18 +171,18 @@ private:
             for (const Use& use : uses)
                 Run<double>::multiply(prepared[c], use.walk, 0, tree_.network.tables[use.node]);
         }
-        std::vector<std::vector<double>> certain(n_columns);  // unit vectors, one after the other
+        std::vector<std::vector<double>> certain(n_columns);  // one 1 among zeros: every unit vector is a part of it
         for (size_t k = 0; k < n_columns; ++k) {
-            const int64_t size = tree_.network.sizes.at(columns[k]);
-            certain[k].assign(size_t(size * size), 0.0);
-            for (int64_t s = 0; s < size; ++s) certain[k][size_t(s * size + s)] = 1.0;
+            const size_t size = size_t(tree_.network.sizes.at(columns[k]));
+            certain[k].assign(2 * size - 1, 0.0);
+            certain[k][size - 1] = 1.0;
         }
         for (size_t row = 0; row < n_rows; ++row) {
             for (size_t k = 0; k < n_columns; ++k) {
                 const int node = columns[k];
                 const int64_t code = codes(row, k), size = tree_.network.sizes[node];
                 if (observed_[node]) seen.state[node] = int32_t(code < 0 || code >= size ? 0 : code);
-                else seen.likelihood[node] = code < 0 || code >= size ? nullptr : certain[k].data() + code * size;
+                else seen.likelihood[node] = code < 0 || code >= size ? nullptr : certain[k].data() + (size - 1 - code);
             }
             const bool possible = run.collect(seen, &prepared);
             if (!run.lost) {

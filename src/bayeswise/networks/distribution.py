@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,14 @@ class Distribution(Mapping[Any, float]):
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    def items(self) -> ItemsView[Any, float]:
+        """Keys with their probabilities."""
+        return dict(zip(self, self.cells.tolist(), strict=True)).items()
+
+    def values(self) -> ValuesView[float]:
+        """The probabilities in the order of the keys."""
+        return dict(enumerate(self.cells.tolist())).values()
 
     def __contains__(self, key: object) -> bool:
         labels = (key,) if len(self.nodes) == 1 else key

@@ -114,7 +114,7 @@ def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list
         blocks.setdefault(root(node), []).append(node)
     for members in blocks.values():
         n_configurations = math.prod(len(network._states[node]) for node in members)
-        if n_configurations > MOST_CONFIGURATIONS:
+        if len(members) > 1 and n_configurations > MOST_CONFIGURATIONS:
             shown = ", ".join(network.names[node] for node in members[:6])
             raise TooLargeError(
                 f"zeros in tables tie {len(members)} nodes together ({shown}{', ...' if len(members) > 6 else ''}): "
@@ -133,7 +133,7 @@ def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope])
             by_node.setdefault(node, []).append(k)
     for block in blocks:
         sizes = [len(network._states[node]) for node in block]
-        configurations = np.array(list(itertools.product(*map(range, sizes))), dtype=np.int32)
+        configurations = np.ascontiguousarray(np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1).T)
         factors: list[Factor] = []
         for k in sorted({k for node in block for k in by_node.get(node, ())}):
             strides = scopes[k].strides

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from bayeswise.foundation.errors import ParameterError, SchemaError, UsageError
-from bayeswise.tables.labels import Label, label_key, label_of
+from bayeswise.tables.labels import Label, Vocabulary, label_key, label_of
 
 _SHOWN = 8
 
@@ -30,9 +30,13 @@ def find_state(
         key = label_key(label_of(label))
     except SchemaError:
         key = None
-    keys = [label_key(state) for state in states]
-    if key in keys:
-        return keys.index(key)
+    if isinstance(states, Vocabulary):  # which knows them by heart, be they a million
+        if key is not None and (code := states.code(label)) >= 0:
+            return code
+    else:
+        keys = [label_key(state) for state in states]
+        if key in keys:
+            return keys.index(key)
     raise error(f"{what} {label!r}", fix=guess(label, states))
 
 
