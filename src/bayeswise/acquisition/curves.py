@@ -33,16 +33,23 @@ class LearningCurves:
     def n_labels(self) -> int:
         return int(next(iter(self.accuracy.values())).shape[1])
 
-    def labels_to_reach(self, share: float = 0.99) -> dict[str, IntArray]:
-        """(n_seeds,) the first number of labels with this share of the full accuracy; one more than all if none has."""
+    def labels_to_reach(self, share: float = 0.99, *, for_good: bool = True) -> dict[str, IntArray]:
+        """(n_seeds,) after how many labels the accuracy is this share of the full one; one more than all if never.
+
+        For good: it does not fall below again within the curve. The first time may be luck, the more so the more
+        restless a curve is.
+        """
         found = {}
         for name, accuracy in self.accuracy.items():
-            reached = accuracy >= share * self.full[:, None]
-            found[name] = np.where(reached.any(axis=1), np.argmax(reached, axis=1) + 1, self.n_labels + 1)
+            below = accuracy < share * self.full[:, None]
+            last = np.where(below.any(axis=1), self.n_labels - np.argmax(below[:, ::-1], axis=1), 0) + 1
+            first = np.where(below.all(axis=1), self.n_labels, np.argmin(below, axis=1)) + 1
+            found[name] = last if for_good else first
         return found
 
-    def mean_labels_to_reach(self, share: float = 0.99) -> dict[str, float]:
-        return {name: float(labels.mean()) for name, labels in self.labels_to_reach(share).items()}
+    def mean_labels_to_reach(self, share: float = 0.99, *, for_good: bool = True) -> dict[str, float]:
+        reached = self.labels_to_reach(share, for_good=for_good)
+        return {name: float(labels.mean()) for name, labels in reached.items()}
 
     def band(self, strategy: str) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(n_labels,) each: the mean over the seeds, and the quarters that hold the middle half of them."""

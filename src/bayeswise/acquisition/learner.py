@@ -169,12 +169,12 @@ class ActiveLearner:
         """Learn the label of a row: one merge."""
         self._refuse_unless_open(row)
         known = self.model.classes[find_state(label, self.model.classes)]
-        return self._learn(self._step(row, known))
+        return self.take(self._step(row, known))
 
     def decline(self, row: int) -> ActiveLearner:
         """Nobody knows the label of this row: it is not asked for again, unless it is taught after all."""
         self._refuse_unless_open(row)
-        return self._learn(self._step(row, None))
+        return self.take(self._step(row, None))
 
     def replay(self, steps: Sequence[Step]) -> ActiveLearner:
         """Take the steps of an earlier session over the same pool, in one merge."""
@@ -185,6 +185,13 @@ class ActiveLearner:
             self._beliefs.follow(self.model)
         self.steps.extend(steps)
         self._is_open[[step.row for step in steps]] = False
+        return self
+
+    def reopen(self, rows: Sequence[int]) -> ActiveLearner:
+        """Ask about these rows again, though they were declined; all other rows that had their turn stay closed."""
+        self._is_open[:] = True
+        self._is_open[[step.row for step in self.steps]] = False
+        self._is_open[list(rows)] = True
         return self
 
     def undo(self) -> ActiveLearner:
@@ -209,7 +216,8 @@ class ActiveLearner:
         query = self._pending.pop(row, None)
         return Step(row, label, None, self.n_open) if query is None else query.answered(label)
 
-    def _learn(self, step: Step) -> ActiveLearner:
+    def take(self, step: Step) -> ActiveLearner:
+        """Take a step as it was recorded."""
         if step.label is not None:
             state = self.model.classes.index(step.label)
             learned = self.model.learn(self.pool.row(step.row, step.label, self.model.classes), threads=1)
@@ -221,7 +229,7 @@ class ActiveLearner:
 
     # -- how good it is ---------------------------------------------------------------------------------------
     def risk(self) -> Risk:
-        """The mean cost of a row of the pool, from the labels that were asked for, each row left out of the model.
+        """The mean cost of a row of the pool as if it had not been learned: each labelled row is left out in turn.
 
         Rows that were asked for are no random sample; the chance of each, which `random_share` keeps above 0, undoes
         that.

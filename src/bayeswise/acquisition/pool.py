@@ -82,6 +82,10 @@ class Pool:
             some = _taken(self.batch, np.asarray(indices, dtype=np.int64))
         return replace(some, groups=known.encode(labels), group_labels=known)
 
+    def one_for(self, model: Any, index: int) -> Batch:
+        """One row in the codes of the model."""
+        return self.subset(np.array([index])).for_model(model)
+
     def for_model(self, model: Any) -> Batch:
         """The rows in the codes of the model; levels that it has not learned are unseen."""
         return _in_codes_of(self.batch, self.schema, getattr(model, "vocabularies", {}))

@@ -38,11 +38,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Risk:
-    """The mean cost of a row of the pool, its interval of 95 %, and the naive mean over the asked rows beside it."""
+    """The mean cost of a row of the pool that was not learned, with an interval of 95 %.
+
+    `unbiased` is the weighted sum, right on average over all sessions but restless, and beyond every cost at times;
+    `mean` divides it by the sum of the weights, which settles sooner. `naive` is the mean over the asked rows.
+    """
 
     mean: float
     low: float
     high: float
+    unbiased: float
     naive: float
     n_labels: int
     effective: float  # as many rows drawn at random would tell as much
@@ -82,12 +87,13 @@ def estimated(steps: Sequence[Step], costs: FloatArray, n_rows: int, least: floa
             "rows that were asked for without chance say nothing of the others",
             fix="give random_share=0.1 from the start",
         )
-    weight = weights_of(steps, n_rows)
-    share = weight[known].sum() / weight.sum()  # of the rows whose label can be known
-    mean = float((weight[known] * costs[known]).sum() / share)
-    effective = float(weight[known].sum() ** 2 / (weight[known] ** 2).sum())
+    weight, paid = weights_of(steps, n_rows)[known], costs[known]
+    total = float((weight * paid).sum())
+    mean = total / float(weight.sum())
+    effective = float(weight.sum() ** 2 / (weight**2).sum())
     low, high = _wilson(mean, effective, least, most)
-    return Risk(min(max(mean, least), most), low, high, float(costs[known].mean()), int(known.sum()), effective)
+    unbiased = total if known.all() else mean
+    return Risk(mean, low, high, unbiased, float(paid.mean()), len(paid), effective)
 
 
 def _wilson(mean: float, n: float, least: float, most: float) -> tuple[float, float]:

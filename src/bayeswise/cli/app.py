@@ -15,7 +15,7 @@ from bayeswise.cli.many_values import ManyPairs, ManyValues
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {
     "look": "Show what the columns of a table are taken for, and why.",
-    "fit": "Learn naive Bayes from a table and save the model.",
+    "fit": "Learn a model from a table and save it.",
     "predict": "Write a table again with the model's answer beside each row.",
     "decide": "Write a table again with the best action beside each row.",
     "check": "Reckon what decisions cost on rows whose state is known.",
@@ -30,6 +30,7 @@ VERBS: dict[str, str] = {
     "concept": "Show which combinations of levels make up a class.",
     "network": "Ask, show, explain, convert or learn a belief network.",
     "diagram": "Solve an influence diagram: what to do, on what is known.",
+    "label": "Label the rows that a model needs most, one key each.",
     "compare": "Compare models of a table by their bits and by rows left out.",
 }
 

@@ -1,0 +1,139 @@
+"""What a labelling session shows: one case per screen, why it is asked, and how far the session is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from bayeswise.acquisition.queries import Query
+from bayeswise.acquisition.session import Session
+from bayeswise.cli.label_keys import Keys
+from bayeswise.cli.label_pool import PoolTable
+from bayeswise.explanations.plain import json_value
+from bayeswise.foundation.errors import BayeswiseError, ParameterError
+from bayeswise.posteriors.wording import padded, shown
+
+_CLEAR = "\x1b[2J\x1b[H"
+_MOST_CELL = 1200  # letters of a long text that are shown
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the session is, and what decisions cost by now."""
+
+    n_labels: int
+    n_skipped: int
+    n_unknown: int
+    n_open: int
+    believed: float  # the mean cost of a row in the model's own opinion
+    measured: Any  # a Risk, or None before there is one
+    price: float | None
+    saving: float | None = None  # of the label that is asked for, over all rows
+
+    @classmethod
+    def of(cls, session: Session, price: float | None, query: Query | None) -> Standing:
+        learner = session.learner
+        try:
+            measured = learner.risk()
+        except ParameterError:
+            measured = None
+        saving = None if query is None or len(learner.taught) < 2 else learner.saving(query.row)
+        return cls(
+            session.n_answers,
+            session.n_skipped,
+            session.n_unknown,
+            learner.n_open,
+            learner.believed_cost(),
+            measured,
+            price,
+            saving,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        measured = self.measured
+        return {
+            "n_labels": self.n_labels,
+            "n_skipped": self.n_skipped,
+            "n_unknown": self.n_unknown,
+            "n_open": self.n_open,
+            "believed_cost": json_value(self.believed),
+            "measured_cost": None if measured is None else json_value(measured.mean),
+            "measured_interval": None if measured is None else [json_value(measured.low), json_value(measured.high)],
+            "spent": None if self.price is None else json_value(self.price * self.n_labels),
+        }
+
+    def line(self) -> str:
+        """12 labels, 1 skipped, 985 open, 12 spent."""
+        parts = [f"{self.n_labels:,} label{'s' * (self.n_labels != 1)}"]
+        parts += [f"{self.n_skipped:,} skipped"] * (self.n_skipped > 0)
+        parts += [f"{self.n_unknown:,} not known"] * (self.n_unknown > 0)
+        parts += [f"{self.n_open:,} open"]
+        parts += [] if self.price is None else [f"{self.price * self.n_labels:g} spent"]
+        return ", ".join(parts)
+
+    def costs(self) -> str:
+        """What a row costs, as believed and as measured."""
+        measured = "" if self.measured is None else f"; measured {self.measured}"
+        saving = "" if self.saving is None else f". This label is believed to save {self.saving:.3g} over all rows"
+        price = "" if self.price is None or self.saving is None else f", its price is {self.price:g}"
+        return f"cost of a row: believed {self.believed:.3g}{measured}{saving}{price}"
+
+
+def case_text(table: PoolTable, query: Query, standing: Standing, keys: Keys, width: int) -> str:
+    """The screen of one case."""
+    cells = table.row(query.row)
+    names = max((len(shown(name, 24)) for name in cells), default=0)
+    title = f"row {query.row + 1:,} of {shown(table.source.description, 40)}"
+    lines = [padded(title, max(0, width - len(standing.line()) - 1)) + " " + standing.line(), "─" * width]
+    for name, cell in cells.items():
+        text = "" if cell is None else shown(str(cell)[:_MOST_CELL])
+        room = max(20, width - names - 4)
+        pieces = [text[k : k + room] for k in range(0, len(text), room)] or [""]
+        pieces[-1] += "…" * (cell is not None and len(str(cell)) > _MOST_CELL)
+        lines.append(f"  {padded(shown(name, 24), names)}  {pieces[0]}")
+        lines += [" " * (names + 4) + piece for piece in pieces[1:]]
+    reason = query.why.partition(": ")[2]
+    return "\n".join([*lines, "─" * width, f"why: {reason}", standing.costs(), keys.line()])
+
+
+def why_text(session: Session, query: Query, width: int) -> str:
+    """What each column says, where the model can tell."""
+    learner = session.learner
+    if not hasattr(learner.model, "explain"):
+        return query.why
+    try:
+        account = learner.model.explain(learner.pool.one_for(learner.model, query.row))
+        return str(account.to_text(width=width))
+    except BayeswiseError as error:
+        return str(error)
+
+
+def case_facts(table: PoolTable, query: Query, standing: Standing) -> dict[str, Any]:
+    """The same for programs; rows are counted from 1, as in messages."""
+    return {
+        "ask": {
+            "row": query.row + 1,
+            "cells": {name: json_value(cell) for name, cell in table.row(query.row).items()},
+            "why": query.why.partition(": ")[2],
+            "believed": {str(label): p for label, p in query.posterior.items()},
+            "saving": None if standing.saving is None else json_value(standing.saving),
+        }
+    }
+
+
+class Screen:
+    """A terminal that is cleared for each case, or plain lines."""
+
+    def __init__(self) -> None:
+        self.clears = sys.stderr.isatty()
+        self.width = min(shutil.get_terminal_size().columns, 100)
+
+    def show(self, text: str, note: str = "") -> None:
+        """A case, below a note about the last answer."""
+        head = _CLEAR if self.clears else ""
+        print(head + (f"{note}\n\n" if note else "") + text, file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
