@@ -28,7 +28,7 @@ private:
 // log Gamma(n + a) - log Gamma(a): the log of a (a + 1) ... (a + n - 1).
 class RisingLog {
 public:
-    RisingLog(double a, std::int64_t largest) : a_(a), log_gamma_(std::lgamma(a)) {
+    RisingLog(double a, std::int64_t largest, std::int64_t most = 32) : a_(a), log_gamma_(std::lgamma(a)) {
         known_.resize(static_cast<std::size_t>(std::min(largest, most) + 1));
         for (std::size_t n = 1; n < known_.size(); ++n)
             known_[n] = known_[n - 1] + std::log(a + static_cast<double>(n - 1));
@@ -39,7 +39,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t most = 32;
     double a_, log_gamma_;
     std::vector<double> known_;
 };

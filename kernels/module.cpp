@@ -20,6 +20,8 @@ void bind_decisions(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
 void bind_family_scores(nb::module_& m);
 void bind_expected_counts(nb::module_& m);
+void bind_subset_sums(nb::module_& m);
+void bind_exact_structure(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -40,4 +42,6 @@ NB_MODULE(_kernels, m) {
     bind_pair_counts(m);
     bind_family_scores(m);
     bind_expected_counts(m);
+    bind_subset_sums(m);
+    bind_exact_structure(m);
 }

@@ -480,3 +480,65 @@ class ExpectedCounts:
         counts: npt.NDArray[np.float64],
     ) -> float:
         """Adds w P(cell | row) for each cell of each table; the answer is the sum of w log P(row)."""
+
+# -- subset_sums.cpp, exact_structure.cpp: the best graph of all; sets of columns are bits ----------------------------
+
+def subset_sums(
+    columns: npt.NDArray[np.uint8],
+    sizes: Sequence[int],
+    weights: npt.NDArray[np.int64],
+    imagined: Sequence[float],
+    strength: float,
+    chosen: int,
+    n_first: int,
+    most: int,
+    most_cells: float,
+    sums: npt.NDArray[np.float64],
+) -> None:
+    """Sums over the cells of all sets that have the columns `chosen` of the first ones, into sums (n_sums, 2^n).
+
+    Of n log n; of log Gamma(n + a) / Gamma(a) with a = strength / cells of the set; or for each `imagined` a.
+    """
+
+def best_parents(
+    cells: npt.NDArray[np.float64],
+    totals: npt.NDArray[np.float64],
+    sizes: Sequence[int],
+    node: int,
+    allowed: int,
+    required: int,
+    most: int,
+    penalty: float,
+    most_cells: float,
+    best: npt.NDArray[np.float64],
+) -> None:
+    """Fills best[node], (2^(n - 1),): the score of the best parents within each set of the others."""
+
+def parent_list(
+    cells: npt.NDArray[np.float64],
+    totals: npt.NDArray[np.float64],
+    sizes: Sequence[int],
+    node: int,
+    allowed: int,
+    required: int,
+    most: int,
+    penalty: float,
+    most_cells: float,
+) -> tuple[list[int], list[float]]:
+    """The sets of parents that no subset beats, and their scores, best first."""
+
+def best_graphs(
+    best: npt.NDArray[np.float64], totals: npt.NDArray[np.float64], last: npt.NDArray[np.uint8], begin: int, end: int
+) -> None:
+    """The score of the best graph over each set from begin to end, and its last node."""
+
+def best_graphs_of_lists(
+    parents: npt.NDArray[np.uint32],
+    scores: npt.NDArray[np.float64],
+    starts: Sequence[int],
+    totals: npt.NDArray[np.float64],
+    last: npt.NDArray[np.uint8],
+    begin: int,
+    end: int,
+) -> None:
+    """The same with lists of parents, that of a node from starts[node] on."""

@@ -7,6 +7,7 @@ ascent.py       EM and gradient ascent, step by step; fitting.py takes the best 
 scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have
 climbing.py     hill climbing with tabu and restarts
+exact.py        the best graph of all, by dynamic programming over sets of columns
 orders.py       K2 along an order
 trees.py        Chow-Liu trees from the counts of all pairs
 learn.py        all of it in one call
@@ -17,6 +18,7 @@ from __future__ import annotations
 from bayeswise.networks.learning.climbing import climb, hill_climbing
 from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.learn import learn
 from bayeswise.networks.learning.orders import k2
@@ -32,6 +34,7 @@ __all__ = [
     "Search",
     "chow_liu",
     "climb",
+    "best_graph",
     "fit_tables",
     "hill_climbing",
     "k2",

@@ -9,6 +9,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.constraints import Constraints, Edges
 from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.rows import CodedRows
@@ -18,7 +19,7 @@ from bayeswise.networks.learning.watching import Progress, Search, silent
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.states import guess
 
-METHODS = ("hill-climbing", "k2", "chow-liu")
+METHODS = ("hill-climbing", "exact", "k2", "chow-liu")
 HOLES = ("error", "drop", *WAYS)
 
 Graph = Mapping[str, Sequence[str]]
@@ -101,6 +102,8 @@ def _found(
     if method == "hill-climbing":
         scores = Scores(rows, score, strength=strength)
         return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
+    if method == "exact":
+        return best_graph(Scores(rows, score, strength=strength), rules, progress=progress)
     if method == "k2":
         if order is None:
             raise ParameterError("K2 needs an order of the columns", fix="give order=[...], causes first")

@@ -1,0 +1,216 @@
+"""The best graph of all: dynamic programming over sets of columns, with a proof of optimality and no luck involved."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.errors import TooLargeError
+from bayeswise.networks.inference import MEMORY_LIMIT
+from bayeswise.networks.learning.climbing import hill_climbing
+from bayeswise.networks.learning.constraints import Constraints
+from bayeswise.networks.learning.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.watching import Parents, Progress, Search, silent
+
+MOST_COLUMNS = 20
+MOST_COLUMNS_WITH_A_LIMIT = 25
+_THREADS = 2
+_TASK_COLUMNS = 7  # sets are counted in 2^7 tasks
+_RANGE = 1 << 18  # sets between two looks at the clock
+
+
+def memory_needed(n_columns: int, max_parents: int | None = None, n_sums: int = 1) -> int:
+    """Bytes that the search takes at its peak.
+
+    >>> round(memory_needed(20) / 1e6)
+    102
+    """
+    n_sets = 1 << n_columns
+    best = 0 if _by_lists(n_columns, max_parents) else 8 * n_columns * n_sets // 2
+    return n_sets * (8 * n_sums + 8 + 1) + best
+
+
+def best_graph(scores: Scores, constraints: Constraints | None = None, *, progress: Progress = silent) -> Search:
+    """The graph of greatest score, no other being better (Silander and Myllymaki 2006).
+
+    Up to 20 columns, up to 25 with `max_parents`. Ctrl-C gives what hill climbing finds instead.
+    """
+    rules = constraints or Constraints()
+    may, required = rules.allowed(scores.names), rules.start(scores.names)
+    n, n_sums = len(scores.names), len(set(scores.sizes)) + 1 if scores.score == "k2" else 1
+    _refuse_too_large(n, rules.max_parents, n_sums)
+    if n == 0:
+        return Search([], 0.0)
+    about = f", about {memory_needed(n, rules.max_parents, n_sums) / 1e6:.0f} MB"
+    families = _Families(scores, [_mask(np.flatnonzero(column)) for column in may.T], [_mask(k) for k in required])
+    families.most = min(rules.most(n), n - 1)
+    try:
+        families.count(lambda done, total: progress(f"sets of columns counted{about}", done, total))
+        search = _Lists if _by_lists(n, rules.max_parents) else _Tables
+        parents = search(families).solved(lambda done, total: progress(f"best graphs of sets{about}", done, total))
+    except KeyboardInterrupt:
+        climbed = hill_climbing(scores, rules)
+        return Search(climbed.parents, climbed.score, interrupted=True)
+    return Search(parents, scores.total(parents))
+
+
+def _by_lists(n_columns: int, max_parents: int | None) -> bool:
+    return n_columns > MOST_COLUMNS and max_parents is not None
+
+
+def _refuse_too_large(n_columns: int, max_parents: int | None, n_sums: int) -> None:
+    most = MOST_COLUMNS if max_parents is None else MOST_COLUMNS_WITH_A_LIMIT
+    memory = memory_needed(n_columns, max_parents, n_sums)
+    if n_columns > most or memory > MEMORY_LIMIT:
+        limit = " with a limit on parents" if max_parents is not None else ""
+        raise TooLargeError(
+            f"the exact search over {n_columns} columns needs about {memory / 1e9:.3g} GB; "
+            f"it goes up to {most} columns{limit}",
+            fix="ignore some columns, give max_parents, or use method='hill-climbing' with restarts",
+        )
+
+
+class _Families:
+    """Every family's score from sums over the cells of sets: cells[P + v] - totals[P] - penalty."""
+
+    def __init__(self, scores: Scores, allowed: list[int], required: list[int]) -> None:
+        self.scores, self.allowed, self.required = scores, allowed, required
+        self.n = len(scores.names)
+        self.most = self.n - 1
+        self.columns, self.weights = _distinct(scores.columns)
+        # K2 imagines one row in each cell, so as many as the node has states in each row of its table
+        self.widths = sorted(set(scores.sizes)) if scores.score == "k2" else []
+        self.sums = np.zeros((1 + len(self.widths), 1 << self.n))
+        self.most_cells = [self._most_cells(node) for node in range(self.n)]
+
+    def _most_cells(self, node: int) -> float:
+        """A family whose penalty alone is worse than the score of the fewest parents allowed cannot be the best."""
+        if self.scores.penalty == 0.0 or self.scores.sizes[node] < 2:
+            return float(MOST_CELLS)
+        fewest = [k for k in range(self.n) if self.required[node] >> k & 1]
+        size = self.scores.sizes[node]
+        n_above = -self.scores.family(node, fewest) / (self.scores.penalty * (size - 1))
+        return min(float(MOST_CELLS), math.ceil(n_above + 1.0) * size)
+
+    def count(self, tell: Callable[[int, int], None]) -> None:
+        n_first = min(self.n, _TASK_COLUMNS)
+        imagined = [1.0, *map(float, self.widths)] if self.widths else []
+        strength = self.scores.strength if self.scores.score == "bdeu" else 0.0
+
+        rows = self.columns, self.scores.sizes, self.weights, imagined, strength
+
+        def task(chosen: int) -> None:
+            _kernels.subset_sums(*rows, chosen, n_first, self.most + 1, max(self.most_cells), self.sums)
+
+        with ThreadPoolExecutor(_THREADS) as pool:
+            try:
+                for done, _ in enumerate(pool.map(task, range(1 << n_first)), start=1):
+                    tell(done, 1 << n_first)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def of(self, node: int) -> dict[str, Any]:
+        """What the kernels take about a node."""
+        return {
+            "cells": self.sums[0],
+            "totals": self.sums[1 + self.widths.index(self.scores.sizes[node])] if self.widths else self.sums[0],
+            "sizes": self.scores.sizes,
+            "node": node,
+            "allowed": self.allowed[node],
+            "required": self.required[node],
+            "most": self.most,
+            "penalty": self.scores.penalty,
+            "most_cells": self.most_cells[node],
+        }
+
+
+class _Order(ABC):
+    """The best graphs of all sets, each by its last node, read back from the set of all."""
+
+    def __init__(self, families: _Families) -> None:
+        self.families, self.n = families, families.n
+        self.totals = np.zeros(1 << self.n)
+        self.last = np.zeros(1 << self.n, dtype=np.uint8)
+
+    def solved(self, tell: Callable[[int, int], None]) -> Parents:
+        n_sets = 1 << self.n
+        for begin in range(0, n_sets, _RANGE):
+            self.extend(begin, min(begin + _RANGE, n_sets))
+            tell(min(begin + _RANGE, n_sets), n_sets)
+        parents: Parents = [()] * self.n
+        rest = n_sets - 1
+        while rest:
+            node = int(self.last[rest])
+            rest &= ~(1 << node)
+            parents[node] = tuple(k for k in range(self.n) if self.chosen(node, rest) >> k & 1)
+        return parents
+
+    @abstractmethod
+    def extend(self, begin: int, end: int) -> None:
+        """The best graphs of the sets from begin to end, the earlier ones being known."""
+
+    @abstractmethod
+    def chosen(self, node: int, within: int) -> int:
+        """The best parents of a node within a set."""
+
+
+class _Tables(_Order):
+    """The best parents of each node within every set of the others: any number of parents."""
+
+    def __init__(self, families: _Families) -> None:
+        super().__init__(families)
+        self.best = np.empty((self.n, (1 << self.n) // 2))
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(lambda node: _kernels.best_parents(**families.of(node), best=self.best), range(self.n)))
+
+    def extend(self, begin: int, end: int) -> None:
+        _kernels.best_graphs(self.best, self.totals, self.last, begin, end)
+
+    def chosen(self, node: int, within: int) -> int:
+        """Columns are dropped as long as nothing is lost."""
+        low = (1 << node) - 1
+        place = (within & low) | ((within >> 1) & ~low)
+        for k in range(self.n - 1):
+            if place >> k & 1 and self.best[node, place & ~(1 << k)] == self.best[node, place]:
+                place &= ~(1 << k)
+        return (place & low) | ((place & ~low) << 1)
+
+
+class _Lists(_Order):
+    """The few parents of each node that no subset beats, best first: for a limited number of parents."""
+
+    def __init__(self, families: _Families) -> None:
+        super().__init__(families)
+        lists = [_kernels.parent_list(**families.of(node)) for node in range(self.n)]
+        self.starts = [0, *np.cumsum([len(sets) for sets, _ in lists]).tolist()]
+        self.sets = np.concatenate([np.array(sets, dtype=np.uint32) for sets, _ in lists])
+        self.scores = np.concatenate([np.array(each, dtype=np.float64) for _, each in lists])
+
+    def extend(self, begin: int, end: int) -> None:
+        _kernels.best_graphs_of_lists(self.sets, self.scores, self.starts, self.totals, self.last, begin, end)
+
+    def chosen(self, node: int, within: int) -> int:
+        mine = self.sets[self.starts[node] : self.starts[node + 1]]
+        return int(mine[np.argmax((mine & ~np.uint32(within)) == 0)])
+
+
+def _mask(places: Any) -> int:
+    return sum(1 << int(place) for place in places)
+
+
+def _distinct(columns: Any) -> tuple[Any, IntArray]:
+    """(n_columns, n_rows) without rows that repeat, and how often each occurs."""
+    if columns.shape[1] == 0:
+        return columns, np.zeros(0, dtype=np.int64)
+    rows = np.ascontiguousarray(columns.T)
+    keys = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return np.ascontiguousarray(rows[first].T), counts.astype(np.int64)
