@@ -63,6 +63,43 @@ def summed(
     return found, sum(found.values())
 
 
+def eliminated(
+    network: BeliefNetwork,
+    target: str,
+    evidence: Mapping[str, Any],
+    soft: Mapping[str, Mapping[Any, float]] | None = None,
+) -> tuple[np.ndarray, float]:
+    """P(target | evidence) and P(evidence) by summing out one node after the other, in plain NumPy."""
+    factors: list[tuple[list[str], np.ndarray]] = []
+    for name in network:
+        axes = [*network.parents(name), name]
+        cells = network.table(name).reshape([len(network.states(each)) for each in axes])
+        seen = tuple(network.code(each, evidence[each]) if each in evidence else slice(None) for each in axes)
+        factors.append(([each for each in axes if each not in evidence], cells[seen]))
+    for name, likelihood in (soft or {}).items():
+        factors.append(([name], np.array([likelihood[state] for state in network.states(name)])))
+
+    def product(parts: list[tuple[list[str], np.ndarray]]) -> tuple[list[str], np.ndarray]:
+        axes = list(dict.fromkeys(axis for each, _ in parts for axis in each))
+        cells = np.ones([len(network.states(axis)) for axis in axes])
+        for each, values in parts:
+            order = sorted(range(len(each)), key=lambda k: axes.index(each[k]))
+            shape = [len(network.states(axis)) if axis in each else 1 for axis in axes]
+            cells = cells * np.transpose(values, order).reshape(shape)
+        return axes, cells
+
+    open_nodes = {name for name in network if name not in evidence and name != target}
+    while open_nodes:
+        touched = {n: {axis for each, _ in factors if n in each for axis in each} for n in open_nodes}
+        node = min(sorted(open_nodes), key=lambda n: len(touched[n]))
+        axes, cells = product([factor for factor in factors if node in factor[0]])
+        factors = [factor for factor in factors if node not in factor[0]]
+        factors.append(([axis for axis in axes if axis != node], cells.sum(axis=axes.index(node))))
+        open_nodes.remove(node)
+    _, joint = product(factors)
+    return joint / joint.sum(), float(joint.sum())
+
+
 def asia() -> BeliefNetwork:
     """Lauritzen and Spiegelhalter (1988): a visit to Asia, smoking, and shortness of breath."""
     return BeliefNetwork(

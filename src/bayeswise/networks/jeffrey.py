@@ -26,8 +26,9 @@ def likelihoods_for(
     network: BeliefNetwork,
     distributions: Mapping[str, Mapping[Any, float]],
     evidence: Mapping[str, Any] | None = None,
-) -> dict[str, dict[Any, float]]:
-    """The soft evidence under which each node has the distribution that is wanted.
+    given: Mapping[str, Mapping[Any, float]] | None = None,
+) -> dict[str, Mapping[Any, float]]:
+    """The soft evidence, beside what is given of it, under which each node has the distribution that is wanted.
 
     >>> from bayeswise.networks import BeliefNetwork, Node
     >>> network = BeliefNetwork([Node("a", ["x", "y"], 0.2), Node("b", ["x", "y"], [0.9, 0.4], ["a"])])
@@ -38,15 +39,16 @@ def likelihoods_for(
     wanted = {
         name: np.asarray(prior_by_state(q, network.states(name)), dtype=np.float64) for name, q in distributions.items()
     }
-    soft = {name: dict.fromkeys(network.states(name), 1.0) for name in wanted}
+    fitted = {name: dict.fromkeys(network.states(name), 1.0) for name in wanted}
+    others = dict(given or {})
     for _ in range(_MOST_ROUNDS):
         off = 0.0
         for name, target in wanted.items():
-            now = network.query(name, evidence, soft=soft).cells
+            now = network.query(name, evidence, soft={**others, **fitted}).cells
             off = max(off, float(np.abs(now - target).max()))
-            soft[name] = _fitted(name, network.states(name), soft[name], now, target)
+            fitted[name] = _fitted(name, network.states(name), fitted[name], now, target)
         if off <= _CLOSE:
-            return soft
+            return {**others, **fitted}
     raise FitError(
         f"no distribution was found in which {' and '.join(wanted)} are all as wanted",
         fix="ask for distributions that go together",

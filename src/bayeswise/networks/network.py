@@ -185,9 +185,7 @@ class BeliefNetwork:
 
             if set(distributions) & {*(soft or {}), *(evidence or {})}:
                 raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
-            if soft:
-                raise ParameterError("soft evidence and distributions exclude each other", fix="give one of them")
-            soft = likelihoods_for(self, distributions, evidence)
+            soft = likelihoods_for(self, distributions, evidence, soft)
         return self.engine.query(nodes, evidence, soft)
 
     def marginals(self, evidence: Evidence | None = None, *, soft: Soft | None = None) -> dict[str, Distribution]:

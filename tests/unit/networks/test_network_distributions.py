@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from network_cases import YES_NO, asia
 
-from bayeswise.foundation.errors import ImpossibleEvidenceError, PriorError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.networks import BeliefNetwork, Node
 
 
@@ -21,6 +21,17 @@ def test_several_distributions_hold_at_once() -> None:
     wanted = {"smoking": {"yes": 0.8, "no": 0.2}, "bronchitis": {"yes": 0.35, "no": 0.65}}
     for name, distribution in wanted.items():
         assert network.query(name, distributions=wanted)["yes"] == pytest.approx(distribution["yes"], abs=1e-11)
+
+
+def test_a_distribution_holds_beside_hard_and_soft_evidence() -> None:
+    """What is left of the joint is scaled within each state of the node, so that its states have what is wanted."""
+    network, soft = asia(), {"x-ray": {"yes": 0.9, "no": 0.2}}
+    wanted = {"bronchitis": {"yes": 0.25, "no": 0.75}}
+    answer = network.query("cancer", {"dyspnoea": "yes"}, soft=soft, distributions=wanted)
+    parts = [network.query("cancer", {"dyspnoea": "yes", "bronchitis": b}, soft=soft)["yes"] for b in YES_NO]
+    assert answer["yes"] == pytest.approx(0.25 * parts[0] + 0.75 * parts[1], abs=1e-12)
+    with pytest.raises(ParameterError, match="both evidence and a distribution"):
+        network.query("cancer", soft=soft, distributions={"x-ray": {"yes": 0.5, "no": 0.5}})
 
 
 def test_the_impossible_and_the_improper_are_refused() -> None:
