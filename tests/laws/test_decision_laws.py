@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
@@ -22,11 +22,13 @@ from bayeswise.decisions import (
     rule,
     within_capacity,
 )
+from bayeswise.posteriors.prior_shift import shift_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.decisions.CostWarning")
 
 STATES = ["s0", "s1", "s2"]
 CELLS = st.integers(-20, 20)
+PRIORS = st.lists(st.integers(1, 30), min_size=3, max_size=3)
 
 
 @st.composite
@@ -94,6 +96,52 @@ def test_a_dominated_action_at_the_end_changes_nothing(case: Any, which: int, mo
     assert chosen(np.vstack([table, table[which] + np.array(more)]), shares) == chosen(table, shares)
 
 
+@given(cases(), st.integers(0, 3), st.lists(st.integers(1, 5), min_size=3, max_size=3), st.integers(0, 4))
+def test_an_action_that_is_always_dearer_changes_nothing_wherever_it_stands(
+    case: Any, which: int, more: list[int], place: int
+) -> None:
+    table, shares = case
+    found = bw.decide(shares, costs_of(np.insert(table, place, table[which] + np.array(more), axis=0)), states=STATES)
+    assert place not in found.best
+    without = bw.decide(shares, costs_of(table), states=STATES)
+    assert (found.best - (found.best > place)).tolist() == without.best.tolist()
+
+
+@given(cases(), PRIORS, PRIORS)
+def test_another_prior_is_another_price_of_each_state(case: Any, before: list[int], after: list[int]) -> None:
+    """p(s) new(s) / old(s) decides like the old posterior with costs new(s) / old(s) times as high."""
+    table, shares = case
+    old, new = (np.array(each) / sum(each) for each in (before, after))
+    moved = shift_prior(
+        shares,
+        states=STATES,
+        old=dict(zip(STATES, old.tolist(), strict=True)),
+        new=dict(zip(STATES, new.tolist(), strict=True)),
+    )
+    assert moved.sum(axis=1) == pytest.approx(1.0)
+    one = bw.decide(moved, costs_of(table), states=STATES)
+    other = bw.decide(shares, costs_of(table * (new / old)), states=STATES)
+    assert np.allclose(one.expected_cost[np.arange(len(shares)), other.best], one.least_cost, rtol=0, atol=1e-12)
+
+
+@given(cases(), st.lists(st.integers(-9, 9), min_size=8, max_size=8))
+def test_costs_of_the_row_are_a_table_for_each_row(case: Any, amounts: list[int]) -> None:
+    """Formulas over a column decide as if every row came with a table of its own."""
+    table, shares = case
+    amount = np.array(amounts[: len(shares)], dtype=float)
+    rows = {
+        f"a{i}": {s: f"{cell} + {i + 1} * amount" for s, cell in zip(STATES, line.tolist(), strict=True)}
+        for i, line in enumerate(table)
+    }
+    found = bw.decide(shares, bw.Costs(rows), states=STATES, rows={"amount": amount})
+    slope = np.arange(1.0, 5.0)[:, None]
+    each = [bw.decide(p[None], costs_of(table + slope * x), states=STATES) for p, x in zip(shares, amount, strict=True)]
+    best = np.array([one.best[0] for one in each])
+    least = [float(one.least_cost[0]) for one in each]
+    assert found.least_cost == pytest.approx(least, abs=1e-12)
+    assert found.expected_cost[np.arange(len(best)), best] == pytest.approx(least, abs=1e-12)
+
+
 @given(cases(), st.integers(-20, 20), st.integers(0, 10))
 def test_a_higher_price_of_asking_never_raises_the_asking_rate(case: Any, price: int, more: int) -> None:
     table, shares = case
@@ -138,6 +186,28 @@ def test_information_is_never_worth_less_than_nothing_nor_more_than_everything(
     assert answer.perfect == perfect_information(posterior, costs_of(table))[0]
     ahead = next_test(posterior, costs_of(table), {"x": column, "again": column}, 0.0, depth=2)
     assert ahead.tests[0].value >= answer.tests[0].value - 1e-9
+
+
+@given(cases(), st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 4)), min_size=3, max_size=3))
+@settings(max_examples=20)
+def test_a_number_is_never_worth_less_than_nothing_nor_more_than_everything(case: Any, normals: Any) -> None:
+    from scipy.stats import norm
+
+    table, shares = case
+    column = Densities(tuple(norm(mean, stddev) for mean, stddev in normals))
+    posterior = dict(zip(STATES, shares[0].tolist(), strict=True))
+    answer = next_test(posterior, costs_of(table), {"x": column}, 0.0)
+    assert 0.0 <= answer.tests[0].value <= answer.perfect + 1e-9
+
+
+@given(cases(), st.integers(0, 7), st.integers(0, 3))
+def test_one_place_more_never_costs_and_its_price_never_rises(case: Any, most: int, action: int) -> None:
+    table, shares = case
+    decisions = bw.decide(shares, costs_of(table), states=STATES)
+    few, more = (within_capacity(decisions, {f"a{action}": places}) for places in (most, most + 1))
+    saved = few.decisions.least_cost.sum() - more.decisions.least_cost.sum()
+    assert saved == pytest.approx(few.price[f"a{action}"], abs=1e-9)
+    assert more.price[f"a{action}"] <= few.price[f"a{action}"] + 1e-12
 
 
 @given(cases(), st.integers(0, 8), st.integers(0, 3))

@@ -6,10 +6,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import gamma, norm, t
+from sklearn.linear_model import LogisticRegression
 
 import bayeswise as bw
-from bayeswise.decisions import FeatureRule, absolute_action, best_action, pinball_action, rule, squared_action
+from bayeswise.decisions import (
+    FeatureRule,
+    ValueRule,
+    absolute_action,
+    best_action,
+    newsvendor,
+    pinball_action,
+    rule,
+    squared_action,
+)
+from bayeswise.foundation.errors import ParameterError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
 
@@ -126,3 +137,89 @@ def test_unequal_spreads_have_two_thresholds() -> None:
     edge = 3 * np.sqrt(np.log(9) / 8)
     assert best.actions == ("wide", "narrow", "wide")
     assert best.edges == pytest.approx([-edge, edge], abs=1e-12)
+
+
+def test_letters_are_told_apart_by_their_black_pixels() -> None:
+    """p(a) = 3/4: the letter of the larger p(C) P(x | C) for each number of pixels; the rest cannot be avoided."""
+    pixels = {
+        "a": {4: Fraction(1, 2), 5: Fraction(1, 4), 6: Fraction(1, 4)},
+        "b": {5: Fraction(1, 8), 6: Fraction(1, 2), 7: Fraction(3, 8)},
+    }
+    as_floats = {state: {v: float(p) for v, p in each.items()} for state, each in pixels.items()}
+    best = ValueRule.of(as_floats, {"a": 0.75, "b": 0.25}, bw.Costs.zero_one(["a", "b"]))
+    assert dict(zip(best.values, best.actions, strict=True)) == {4: "a", 5: "a", 6: "a", 7: "b"}
+    # x = 6: 3/4 * 1/4 = 3/16 against 1/4 * 1/2 = 1/8; the error is what the loser had everywhere
+    assert best.risk == pytest.approx(float(Fraction(1, 4) * (Fraction(1, 8) + Fraction(1, 2))))
+    worse = {4: "a", 5: "a", 6: "b", 7: "b"}
+    assert best.risk_of(worse) - best.risk == pytest.approx(float(Fraction(3, 16) - Fraction(1, 8)))
+    assert best.posterior_at(6) == pytest.approx({"a": 0.6, "b": 0.4})
+
+
+def test_a_feature_may_have_its_values_in_the_middle() -> None:
+    """Two stretches of one action with another between them: no single threshold would do."""
+    narrow, wide = {3: 0.6, 4: 0.4}, dict.fromkeys(range(8), 0.125)
+    costs = bw.Costs.zero_one(["narrow", "wide"])
+    best = ValueRule.of({"narrow": narrow, "wide": wide}, {"narrow": 0.5, "wide": 0.5}, costs)
+    assert [action for action, _ in best.regions()] == ["wide", "narrow", "wide"]
+    assert str(best) == "wide if x is 0, 1, 2; narrow if x is 3, 4; wide if x is 5, 6, 7"
+
+
+def test_named_values_take_costs_of_any_shape() -> None:
+    """Three actions for two states: asking is best where the value says little."""
+    words = {"spam": {"win": 0.7, "hello": 0.3}, "ham": {"win": 0.05, "hello": 0.95}}
+    best = ValueRule.of(words, {"spam": 0.5, "ham": 0.5}, MAIL)
+    assert best.action_at("win") == "ask"  # P(spam | win) = 0.933 < 0.95
+    assert best.action_at("hello") == "keep"
+    assert best.risk == pytest.approx(0.375 * 0.5 + 0.15 * 1.0)
+    with pytest.raises(ParameterError, match=r"sum to 0\.7"):
+        ValueRule.of({"spam": {"win": 0.7}, "ham": {"win": 1.0}}, {"spam": 0.5, "ham": 0.5}, MAIL)
+
+
+def test_a_posterior_is_sure_far_from_all_rows_and_the_evidence_is_not() -> None:
+    """Logistic regression says 100 % for a point where nobody was ever seen; p(x) tells that it is unknown."""
+    generator = np.random.default_rng(2)
+    y = generator.integers(0, 2, 400)
+    X = generator.normal(size=(400, 2)) + 2.0 * y[:, None]
+    far, usual = [60.0, -20.0], [2.0, 2.0]
+    assert LogisticRegression().fit(X, y).predict_proba([far])[0].max() > 0.9999
+    costs = bw.Costs.zero_one([0, 1]).with_reject(0.1, "ask")
+    maker = bw.DecisionMaker(bw.GaussianBayes(covariance="shared"), costs, novelty=0.01).fit(X, y)
+    assert maker.predict_proba([far])[0].max() > 0.9999  # as sure of a class as the other one
+    assert maker.refusals([far, usual]).tolist() == ["unknown", ""]
+    assert maker.predict([far, usual]).tolist() == ["unknown", 1]
+
+
+def test_correlated_features_are_counted_twice_and_that_costs_money() -> None:
+    """The same feature ten times: naive Bayes is ten times too sure, and pays for it where costs are unequal."""
+    generator = np.random.default_rng(4)
+    y = generator.integers(0, 2, 3000)
+    X = np.repeat(generator.normal(size=(3000, 1)) + y[:, None], 10, axis=1)
+    costs = bw.Costs.binary(positive=1, negative=0, false_positive=1, false_negative=12)
+    learned, new = slice(0, 1000), slice(1000, 3000)
+    sure, calm = (
+        bw.DecisionMaker(bw.NaiveBayes(), costs, calibrate=method).fit(X[learned], y[learned])
+        for method in (None, "temperature")
+    )
+    assert calm.calibration_.temperature == pytest.approx(10.0, rel=0.3)
+    assert -calm.score(X[new], y[new]) < 0.8 * -sure.score(X[new], y[new])
+
+
+def test_the_mean_is_an_integral_of_y_and_not_of_the_density() -> None:
+    """E[y] = integral of y p(y): the action of squared loss over any predictive distribution, here a skewed one."""
+    y = gamma(3, scale=2)
+    found = best_action(y, lambda outcome, a: (outcome - a) ** 2)
+    assert squared_action(y) == pytest.approx(6.0) and found.action == pytest.approx(6.0, abs=1e-4)
+    assert found.expected_cost == pytest.approx(12.0, rel=1e-5)  # the variance
+
+
+def test_two_papers_share_a_van() -> None:
+    """Each order is a quantile; the van holds 150, and both give way by the same price per place."""
+    demands, under, over = [norm(100, 20), norm(50, 5)], [9, 4], [1, 1]
+    free = newsvendor(demands, under=under, over=over)
+    assert free == pytest.approx([norm(100, 20).ppf(0.9), norm(50, 5).ppf(0.8)])
+    tight = newsvendor(demands, under=under, over=over, capacity=150)
+    assert tight.sum() == pytest.approx(150)
+    prices = [
+        u - (u + o) * d.cdf(a) for d, u, o, a in zip(demands, under, over, tight, strict=True)
+    ]  # what one place more would save
+    assert prices[0] == pytest.approx(prices[1], abs=1e-6) and prices[0] > 0

@@ -6,6 +6,7 @@
     posterior_tables.py   a posterior in any form                  decide.py       the action of least expected cost
     rule.py               the policy in words, thresholds exact    displays/       regions of three states
     feature_rule.py       regions of one measured number, and the error that no rule avoids
+    value_rule.py         the same for a feature that is counted or named
     number_actions.py     actions that are numbers, over a predictive distribution
     cautious.py           no trusted prior: minimax and minimax regret
     capacity.py           at most so many rows in an action        doubt.py        how sure the decision itself is
@@ -28,6 +29,7 @@ from bayeswise.decisions.number_actions import (
     within_action,
 )
 from bayeswise.decisions.rule import Rule, rule
+from bayeswise.decisions.value_rule import ValueRule
 
 __all__ = [
     "Cautious",
@@ -41,6 +43,7 @@ __all__ = [
     "NextTest",
     "Outcomes",
     "Rule",
+    "ValueRule",
     "absolute_action",
     "best_action",
     "decide",

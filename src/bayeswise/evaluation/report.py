@@ -115,9 +115,9 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
         curve = cost_curve(evaluation, decisions.states[0])
     except BayeswiseError:  # rows of one state only
         return
-    yield "<h2>Any prior, any ratio of costs</h2>" + svg.lines(
-        curve.x, {name.replace("_", " ").replace("bayes", "Bayes"): y for name, y in curve.y.items()}, "probability times cost", "normalised cost"
-    )
+    named = {name.replace("_", " ").replace("bayes", "Bayes"): y for name, y in curve.y.items()}
+    drawn = svg.lines(curve.x, named, "probability times cost", "normalised cost")
+    yield f"<h2>Any prior, any ratio of costs</h2>{drawn}"
     best = [decisions.costs.actions[k] for k in np.argmin(evaluation.paid_by_state, axis=0)]
     if best[0] != best[1]:
         turned = threshold_curve(evaluation, decisions.states[0], best[0], best[1])
