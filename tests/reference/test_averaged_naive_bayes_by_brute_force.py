@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayeswise as bw
-from bayeswise.models.averaged_naive_bayes import fit_averaged
+from bayeswise.models.averaged_naive_bayes import evidence_of, fit_averaged
 
 CLASSES = ("a", "b", "c")
 
@@ -173,3 +173,25 @@ def _column(name: str, group: Any, whole: Any, cell: Any) -> tuple[float, float]
         return log_p, float(after.logpmf(cell))
     log_p, after = student_sequence(group, float(np.mean(whole)), float(np.var(whole)))
     return log_p, float(after.logpdf(cell))
+
+
+def test_a_log_normal_column_is_a_normal_column_of_logarithms() -> None:
+    generator = np.random.default_rng(3)
+    logs = generator.normal(size=(30, 2)) + np.arange(30)[:, None] % 2
+    rows = [{"u": a, "v": b, "y": "ab"[k % 2]} for k, (a, b) in enumerate(np.exp(logs).tolist())]
+    of_logs = [{"u": a, "v": b, "y": "ab"[k % 2]} for k, (a, b) in enumerate(logs.tolist())]
+    kinds = {"u": "number", "v": "number"}
+    positive = fit_averaged(rows, target="y", kinds=kinds, families="log-normal", temper=1.0)
+    normal = fit_averaged(of_logs, target="y", kinds=kinds, temper=1.0)
+    assert positive.relevance == pytest.approx(normal.relevance, rel=1e-9)
+    assert positive.predict_proba(rows) == pytest.approx(normal.predict_proba(of_logs), rel=1e-9)
+    assert positive.leave_one_out(rows) == pytest.approx(normal.leave_one_out(of_logs), rel=1e-9)
+    assert positive.log_evidence(rows) == pytest.approx(normal.log_evidence(of_logs) - logs.sum(axis=1), rel=1e-9)
+    total = evidence_of(normal).log_total - logs.sum()
+    assert evidence_of(positive).log_total == pytest.approx(total, rel=1e-12)
+    assert [each.value for each in positive.alternatives("u")] == pytest.approx(
+        [math.exp(each.value) for each in normal.alternatives("u")]
+    )
+    assert min(positive.sample(20)["v"]) > 0
+    missing = positive.predict_proba([{"u": None, "v": 1.0}])
+    assert positive.predict_proba([{"u": -1.0, "v": 1.0}]) == pytest.approx(missing)

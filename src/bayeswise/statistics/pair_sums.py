@@ -88,6 +88,11 @@ class PairSums:
     def take(self, groups: IntArray) -> PairSums:
         return self._each(lambda part: part.take(groups))
 
+    def columns(self, positions: IntArray) -> PairSums:
+        """The chosen columns, in the chosen order."""
+        scatter = self.scatter.columns(positions) if self.keeps_pairs else self.scatter
+        return PairSums(self.moments.columns(positions), scatter, self.most_rows)
+
     def pooled(self) -> PairSums:
         return self._each(lambda part: part.pooled())
 

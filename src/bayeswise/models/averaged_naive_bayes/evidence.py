@@ -114,6 +114,8 @@ def _of_normals(scores: AveragedNormalScores) -> tuple[FloatArray, FloatArray]:
     """In units of x; a column that does not vary tells and costs nothing."""
     n, says = scores.whole.weight[0], scores.prior.says[0]
     log_unit = np.where(says, -n * (0.5 * LOG_TWO_PI + np.log(scores.stddev)), 0.0)
+    if scores.of_logs:
+        log_unit = log_unit - np.where(says, scores.moments.pooled().total.to_floats()[0], 0.0)
     by_class = scores.prior.log_evidence(scores.seen).sum(axis=0)
     return by_class + log_unit, scores.prior.log_evidence(scores.whole)[0] + log_unit
 

@@ -58,6 +58,9 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
             place = self.schema.texts.index(factor.columns[0])
             return AveragedWordScores(factor.columns, place, statistic, imagined, odds)
         positions = np.array([self.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
+        if isinstance(factor, Others) and factor.family.name == "log-normal":
+            temper = self.settings.temper
+            return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, temper, of_logs=True)
         if isinstance(factor, Others):
             return AveragedFamilyScores(factor.columns, factor.family, positions, statistic, imagined, odds)
         return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, self.settings.temper)
@@ -83,7 +86,7 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     def temper(self) -> float:
         """The exponent of what the normal columns say: below 1 where they say the same."""
         normal = [each for each in self.averaged_scores if isinstance(each, AveragedNormalScores)]
-        return normal[0].temper if normal else 1.0
+        return min((each.temper for each in normal), default=1.0)
 
     def linear_form(self) -> LinearForm:
         """An average of linear forms is none."""

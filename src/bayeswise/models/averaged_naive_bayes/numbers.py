@@ -2,7 +2,7 @@
 
 Everything is in units of the whole column: (x - mean) / stddev. The prior is normal-inverse-gamma: `strength`
 imagined rows with the whole column's mean and variance. Cells are then Student-t. Where the sums of pairs of columns
-are known, what columns say together is counted once (redundancy.py).
+are known, what columns say together is counted once (redundancy.py). A log-normal column is a normal one of log x.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.numbers import ALTERNATIVES
 from bayeswise.statistics import Moments
 from bayeswise.statistics.pair_sums import PairSums
+from bayeswise.statistics.transforms import log_of
 from bayeswise.tables.batch import Batch
 
 _BLOCK_CELLS = 1 << 18
@@ -41,6 +42,7 @@ class AveragedNormalScores:
     strength: float
     log_prior_odds: FloatArray  # (n_columns,)
     given_temper: float | None = None  # None: from the pairs of columns, where they are known
+    of_logs: bool = False  # log-normal: the statistic and the cells are those of log x
 
     @property
     def moments(self) -> Moments:
@@ -150,7 +152,11 @@ class AveragedNormalScores:
     # -- rows ---------------------------------------------------------------------------------------------------
     def _scores_of(self, batch: Batch) -> FloatArray:
         mean, mean_low, stddev = self._unit
-        return standard_scores(batch.values[:, self.positions], mean, mean_low, stddev)
+        return standard_scores(self._taken(batch.values[:, self.positions]), mean, mean_low, stddev)
+
+    def _taken(self, values: FloatArray) -> FloatArray:
+        """The cells as they are summed; what has no logarithm has no class either, and says nothing."""
+        return log_of(np.where(values > 0, values, np.nan)) if self.of_logs else values
 
     def cells(self, batch: Batch) -> Cells:
         """What the cells say, in units of x."""
@@ -163,7 +169,9 @@ class AveragedNormalScores:
         self, z: FloatArray, prior: Prior, seen: Summary, whole: Summary, log_factor: FloatArray, temper: FloatArray
     ) -> Cells:
         cells = z[:, None, :]
-        log_unit = np.where(np.isnan(cells) | ~prior.says, 0.0, np.log(self._unit[2]))
+        mean, _, stddev = self._unit
+        log_unit = np.log(stddev) + (mean + stddev * cells if self.of_logs else 0.0)  # d log x = dx / x
+        log_unit = np.where(np.isnan(cells) | ~prior.says, 0.0, log_unit)
         log_irrelevant = prior.log_predictive(whole, cells) - log_unit
         log_relevant = prior.log_predictive(seen, cells) - log_unit
         tempered = log_irrelevant + temper[:, None, None] * (log_relevant - log_irrelevant)
@@ -224,7 +232,7 @@ class AveragedNormalScores:
 
     def _refitted_without(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> Cells:
         """One row, from the exact sums without it."""
-        cells = np.ascontiguousarray(values[:, self.positions])
+        cells = np.ascontiguousarray(self._taken(values[:, self.positions]))
         n_states, own = self.seen.weight.shape[0], np.ascontiguousarray(groups)
         gone: Any = Moments.of(cells, own, n_states, weights)
         if isinstance(self.statistic, PairSums):
@@ -248,7 +256,8 @@ class AveragedNormalScores:
                     (self.seen.square, self.whole.square),
                 )
             )
-            drawn[name] = mean[c] + stddev[c] * self._drawn(Summary(n, m, s), c, generator)
+            cells = mean[c] + stddev[c] * self._drawn(Summary(n, m, s), c, generator)
+            drawn[name] = np.exp(cells) if self.of_logs else cells
         return drawn
 
     def _drawn(self, seen: Summary, column: int, generator: np.random.Generator) -> FloatArray:
@@ -269,9 +278,9 @@ class AveragedNormalScores:
         z = np.zeros((ALTERNATIVES, len(self.columns)))
         z[:, at] = np.linspace(-3.0, 3.0, ALTERNATIVES)
         log_cells = self._log_cells(z)[:, :, at]
-        return tuple(
-            Contribution(column, float(mean[at] + stddev[at] * z[k, at]), log_cells[k]) for k in range(ALTERNATIVES)
-        )
+        grid = mean[at] + stddev[at] * z[:, at]
+        shown = np.exp(grid) if self.of_logs else grid
+        return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(shown))
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:
         return None

@@ -47,7 +47,7 @@ class AveragedFamilyScores:
             raise ParameterError(
                 f"the family {self.family.name!r} has no evidence in closed form, so that its columns "
                 f"({', '.join(map(repr, self.columns))}) cannot be averaged over structures",
-                fix="choose normal, poisson, exponential or geometric, or take them as categories",
+                fix="choose normal, log-normal, poisson, exponential or geometric, or take them as categories",
             )
 
     @property

@@ -1,11 +1,12 @@
 """Several naive Bayes models of one table side by side: bits, and how well each foretells rows left out.
 
-All of them are made of the statistics of one sweep; a second sweep leaves each row out in turn, in closed form.
+All of them are made of the statistics of one sweep. On the way rows are kept to be left out, each in closed form: all
+of a table of up to 8,192, a sample of a larger one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,16 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log
-from bayeswise.models.averaged_naive_bayes.model import averaged
+from bayeswise.models.description_length.kept_rows import KeptRows
 from bayeswise.models.description_length.lengths import description_length
-from bayeswise.models.naive_bayes.learning import fit, select
+from bayeswise.models.description_length.sharing import candidates_of
 from bayeswise.models.naive_bayes.left_out import left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.source import open_source
+
+CostsOf = Callable[[tuple[Any, ...]], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -32,42 +35,42 @@ class Compared:
     log_loss: float  # the mean of -log p(own class) over rows left out, in nats
     error: float  # the share of rows left out whose most probable class is wrong
     cost: float | None  # the mean cost of the cheapest action for rows left out
+    n_rows: int = 0  # how many rows were left out, each in turn
 
 
 def candidates(table: Any, target: str, **wishes: Any) -> dict[str, NaiveBayesModel]:
-    """Four readings of one table; the last one only where some column is a number."""
-    source = open_source(table)
-    schema = infer_schema(source, target, **wishes)
-    plain = fit(source, target, schema=schema)
-    models = {
-        "no column": averaged(plain, relevance=0.0),
-        "naive Bayes": plain,
-        "averaged": averaged(plain, relevance=0.5),
-    }
-    if schema.numbers:
-        chosen = fit(source, target, schema=schema, families=select(source, schema).families)
-        if chosen.factors != plain.factors:
-            models["averaged, families by evidence"] = averaged(chosen, relevance=0.5)
-    return models
+    """Four readings of one table; the last one only where some column is a number of another family than its kind's."""
+    return candidates_of(open_source(table), target, KeptRows(0), wishes)
+
+
+def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **wishes: Any) -> tuple[Compared, ...]:
+    """The candidates of a table, in one pass over it; `costs_of` gives costs (n_actions, n_states) for the classes.
+
+    >>> rows = 8 * [{"wind": w, "play": p} for w, p in (("weak", "yes"), ("strong", "no"))]
+    >>> [(line.name, round(line.bits), line.error) for line in compare_table(rows, "play")]
+    [('naive Bayes', 24, 0.0), ('averaged', 25, 0.0), ('no column', 35, 1.0)]
+    """
+    kept = KeptRows()
+    models = candidates_of(open_source(table), target, kept, wishes)
+    first = next(iter(models.values()))
+    return _compared(models, kept.batches(first.schema, first.vocabularies), costs_of)
 
 
 def compare(
-    models: Mapping[str, NaiveBayesModel],
-    table: Any,
-    costs_of: Callable[[tuple[Any, ...]], FloatArray] | None = None,
+    models: Mapping[str, NaiveBayesModel], table: Any, costs_of: CostsOf | None = None
 ) -> tuple[Compared, ...]:
-    """The models in the order of their bits; `costs_of` gives costs (n_actions, n_states) for the classes.
-
-    >>> rows = 8 * [{"wind": w, "play": p} for w, p in (("weak", "yes"), ("strong", "no"))]
-    >>> [(line.name, round(line.bits), line.error) for line in compare(candidates(rows, "play"), rows)]
-    [('naive Bayes', 24, 0.0), ('averaged', 25, 0.0), ('no column', 35, 1.0)]
-    """
-    totals = {name: np.zeros(4) for name in models}
+    """Models that have learned a table, in the order of their bits; every row is left out in turn."""
     first = next(iter(models.values()))
-    known = dict(first.vocabularies)
-    encoder = Encoder(first.schema, learning=True, vocabularies=known, check_strays=False)
+    encoder = Encoder(first.schema, learning=True, vocabularies=dict(first.vocabularies), check_strays=False)
+    return _compared(models, encoder.batches(open_source(table)), costs_of)
+
+
+def _compared(
+    models: Mapping[str, NaiveBayesModel], batches: Iterable[Batch], costs_of: CostsOf | None
+) -> tuple[Compared, ...]:
+    totals = {name: np.zeros(5) for name in models}
     table_of = {name: None if costs_of is None else costs_of(model.classes) for name, model in models.items()}
-    for batch in encoder.batches(open_source(table)):
+    for batch in batches:
         weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
         for name, model in models.items():
             own = batch.group_labels.positions_in(model.statistics.labels)[batch.groups]
@@ -77,15 +80,15 @@ def compare(
 
 
 def _sums(posterior: FloatArray, own: Any, weights: FloatArray, costs: FloatArray | None) -> FloatArray:
-    """Weight, and weighted log-loss, errors and cost of some rows."""
+    """Weight, weighted log-loss, errors and cost, and number of some rows."""
     rows = np.arange(len(own))
     loss = -log(posterior[rows, own])
     wrong = np.argmax(posterior, axis=1) != own
     paid = np.zeros(len(own)) if costs is None else costs[np.argmin(posterior @ costs.T, axis=1), own]
-    return np.array([weights.sum(), weights @ loss, weights @ wrong, weights @ paid])
+    return np.array([weights.sum(), weights @ loss, weights @ wrong, weights @ paid, len(own)])
 
 
 def _line(name: str, model: NaiveBayesModel, sums: FloatArray, with_cost: bool) -> Compared:
-    weight, loss, wrong, paid = sums.tolist()
+    weight, loss, wrong, paid, n_rows = sums.tolist()
     bits = description_length(model).bits
-    return Compared(name, bits, loss / weight, wrong / weight, paid / weight if with_cost else None)
+    return Compared(name, bits, loss / weight, wrong / weight, paid / weight if with_cost else None, int(n_rows))

@@ -26,6 +26,7 @@ from bayeswise.models.description_length.multinomial import LOG_TWO, nml_bits
 from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.statistics.pair_sums import PairSums
 
 Code = Literal["evidence", "two-part", "nml"]
 CODES: tuple[Code, ...] = ("evidence", "two-part", "nml")
@@ -124,6 +125,7 @@ def _factor_parts(model: NaiveBayesModel, factor: Any, code: Code) -> list[Part]
 
 def _normal_parts(factor: Numbers, statistic: Any) -> list[Part]:
     """-n/2 log2(2 pi e variance); bits of a density may be below zero, and only differences mean anything."""
+    statistic = statistic.moments if isinstance(statistic, PairSums) else statistic
     n, stddev = statistic.weight.to_floats(), statistic.stddev("n", empty=0.0)
     constant = (n > 0) & (stddev == 0) & (statistic.pooled().stddev("n", empty=0.0) > 0)
     if constant.any():

@@ -16,7 +16,6 @@ from bayeswise import families
 from bayeswise.engines import Request, summarise
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.naive_bayes.imagined import imagined_rows
-from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Schema
 
@@ -90,12 +89,18 @@ def select_families(batches: Iterable[Batch], schema: Schema, extents: Mapping[s
     for name, allowed in asked.items():
         for family in allowed:
             request = request | Request.numbers(f"{name} as {family.name}", [name], family.statistic)
-    found = summarise(batches, schema, request).statistics
-    return Selection(tuple(_choice(name, allowed, found) for name, allowed in asked.items()))
+    found = summarise(batches, schema, request).statistics.part
+    return Selection(
+        tuple(
+            choice(name, {family: found[f"{name} as {family.name}"] for family in allowed})
+            for name, allowed in asked.items()
+        )
+    )
 
 
-def _choice(name: str, allowed: tuple[Any, ...], found: Grouped[Product]) -> Choice:
-    scored = [(_log_evidence(family, found.part[f"{name} as {family.name}"]), family) for family in allowed]
+def choice(name: str, statistics: Mapping[Any, Any]) -> Choice:
+    """The best of some families for one column, each with its own statistic of it."""
+    scored = [(_log_evidence(family, statistic), family) for family, statistic in statistics.items()]
     scored.sort(key=lambda pair: -pair[0])
     return Choice(name, {family.name: score for score, family in scored}, scored[0][1])
 

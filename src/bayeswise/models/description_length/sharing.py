@@ -1,0 +1,192 @@
+"""Four readings of one table from the statistics of one sweep.
+
+Normal, exponential and geometric columns need the same sums; the logarithms of positive columns and the log factorials
+of whole ones are summed beside them, as long as a column is positive or whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayeswise.engines import Request, summarise
+from bayeswise.engines.sweep import ROWS
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.exact import stacked
+from bayeswise.models.averaged_naive_bayes.model import averaged
+from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, with_pairs
+from bayeswise.models.description_length.kept_rows import KeptRows
+from bayeswise.models.from_table import no_rows
+from bayeswise.models.naive_bayes.choices import factors_for
+from bayeswise.models.naive_bayes.factors import Factor
+from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.others import Others
+from bayeswise.models.naive_bayes.selection import Extent, candidates, choice
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.statistics import Moments, Product
+from bayeswise.statistics.transforms import log_of
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.schema import Schema
+from bayeswise.tables.source import Source
+
+_LOGS, _FACTORIALS = "logarithms", "log factorials"
+
+
+def candidates_of(source: Source, target: str, kept: KeptRows, wishes: dict[str, Any]) -> dict[str, NaiveBayesModel]:
+    """The models by name, and on the way some rows to leave out."""
+    schema = infer_schema(source, target, **wishes)
+    factors = with_pairs(factors_for(schema, "auto"))
+    request = request_of(factors, schema)
+    if schema.numbers:
+        request = request | Request.numbers(_LOGS, schema.numbers, _moments_of_logs)
+        request = request | Request.numbers(_FACTORIALS, schema.numbers, _moments_of_factorials)
+    lowest = _Lowest(np.full(len(schema.numbers), np.inf))
+    batches = lowest.watching(Encoder(schema, learning=True).batches(source))
+    found = summarise(kept.watching(batches), schema, request)
+    if found.n_rows == 0:
+        raise no_rows(source, schema)
+    every = found.statistics.part
+    own = Product({name: every[name] for name in (ROWS, *(factor.name for factor in factors))})
+    plain = NaiveBayesModel(schema, NaiveBayesSettings(), replace(found.statistics, part=own), factors)
+    models = {
+        "no column": averaged(plain, relevance=0.0),
+        "naive Bayes": plain,
+        "averaged": averaged(plain, relevance=0.5),
+    }
+    chosen = _Shared(schema, plain, every, lowest.values).by_evidence() if schema.numbers else plain
+    if chosen.factors != plain.factors:
+        models["averaged, families by evidence"] = averaged(chosen, relevance=0.5)
+    return models
+
+
+@dataclass
+class _Lowest:
+    """The smallest cell of each number column."""
+
+    values: FloatArray  # (n_columns,)
+
+    def watching(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        for batch in batches:
+            self.values = np.fmin(self.values, np.fmin.reduce(batch.values, axis=0, initial=np.inf))
+            yield batch
+
+
+def _moments_of_logs(
+    values: FloatArray, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+) -> Moments:
+    """Of columns that are positive in these rows; no cell of the others."""
+    inside = np.flatnonzero(~(values <= 0).any(axis=0))
+    return _spread(log_of(_picked(values, inside)), inside, values.shape[1], groups, n_groups, weights)
+
+
+def _moments_of_factorials(
+    values: FloatArray, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+) -> Moments:
+    """Of columns that are whole and not negative in these rows; no cell of the others."""
+    at_sight = np.flatnonzero(_are_counts(values[:64]))
+    inside = at_sight[_are_counts(values[:, at_sight])]
+    return _spread(gammaln(_picked(values, inside) + 1.0), inside, values.shape[1], groups, n_groups, weights)
+
+
+def _are_counts(values: FloatArray) -> BoolArray:
+    return np.asarray(~((values < 0) | ((values != np.floor(values)) & ~np.isnan(values))).any(axis=0))
+
+
+def _picked(values: FloatArray, columns: IntArray) -> FloatArray:
+    return np.ascontiguousarray(values[:, columns])
+
+
+def _spread(
+    cells: FloatArray,
+    columns: IntArray,
+    n_columns: int,
+    groups: CodeArray | None,
+    n_groups: int,
+    weights: FloatArray | None,
+) -> Moments:
+    """The moments of some columns in their places among all."""
+    some = Moments.of(cells, groups, n_groups, weights)
+    parts = [part.scatter_to(columns, n_columns, axis=1) for part in (some.weight, some.total, some.squares)]
+    return Moments(some.rows, *parts)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What one sweep has summed of all number columns."""
+
+    schema: Schema
+    plain: NaiveBayesModel
+    every: Product
+    lowest: FloatArray  # (n_columns,)
+
+    def by_evidence(self) -> NaiveBayesModel:
+        """The model of the families with the largest evidence."""
+        best = {name: choice(name, self._statistics(name)).family for name in self.schema.numbers}
+        factors = tuple(self._paired(factor) for factor in factors_for(self.schema, best))
+        parts = {factor.name: self._part(factor) for factor in factors}
+        whole = Product({ROWS: self.every[ROWS], **parts})
+        return replace(self.plain, statistics=replace(self.plain.statistics, part=whole), factors=factors)
+
+    def _paired(self, factor: Factor) -> Factor:
+        """With the sums of pairs, if those of all its columns are known."""
+        before = next((each for each in self.plain.factors if isinstance(each, PairedNumbers)), None)
+        if before is None or type(factor) is not Numbers or not set(factor.columns) <= set(before.columns):
+            return factor
+        return PairedNumbers(factor.columns, before.most_rows)
+
+    def _statistics(self, name: str) -> Mapping[Any, Any]:
+        """The statistic of a column under each family that it allows."""
+        values, factorials = self._values(name), self._column(_FACTORIALS, name)
+        special = {
+            "log-normal": self._column(_LOGS, name),
+            "poisson": Product({"values": values, "log_factorials": factorials}),
+        }
+        extent = Extent(float(self.lowest[self.schema.numbers.index(name)]), _are_all(factorials, values))
+        return {family: special.get(family.name, values) for family in candidates(extent)}
+
+    def _values(self, name: str) -> Moments:
+        factor = next(each for each in self.plain.factors if name in each.columns)
+        part, place = self.every[factor.name], np.array([factor.columns.index(name)])
+        if isinstance(factor, PairedNumbers):
+            part = part.moments
+        moments: Moments = (part if isinstance(part, Moments) else part["values"]).columns(place)
+        return moments
+
+    def _column(self, which: str, name: str) -> Moments:
+        column: Moments = self.every[which].columns(np.array([self.schema.numbers.index(name)]))
+        return column
+
+    def _part(self, factor: Any) -> Any:
+        """The statistic of a factor, put together from its columns; of the same columns as before, with their pairs."""
+        if factor in self.plain.factors:
+            return self.every[factor.name]
+        if isinstance(factor, PairedNumbers):
+            before = next(each for each in self.plain.factors if isinstance(each, PairedNumbers))
+            return self.every[before.name].columns(np.array([before.columns.index(name) for name in factor.columns]))
+        if not isinstance(factor, Numbers | Others):
+            return self.every[factor.name]
+        columns = [self._values(name) for name in factor.columns]
+        if isinstance(factor, Others) and factor.family.name == "log-normal":
+            columns = [self._column(_LOGS, name) for name in factor.columns]
+        values = _side_by_side(columns)
+        if isinstance(factor, Others) and factor.family.name == "poisson":
+            factorials = _side_by_side([self._column(_FACTORIALS, name) for name in factor.columns])
+            return Product({"values": values, "log_factorials": factorials})
+        return values
+
+
+def _are_all(some: Moments, every: Moments) -> bool:
+    """Whether no cell was left out."""
+    return bool((some.weight.to_floats() == every.weight.to_floats()).all())
+
+
+def _side_by_side(columns: list[Moments]) -> Moments:
+    parts = [stacked([getattr(each, name)[:, 0] for each in columns]) for name in ("weight", "total", "squares")]
+    return Moments(columns[0].rows, *parts)
