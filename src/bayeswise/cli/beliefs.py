@@ -8,6 +8,7 @@ from typing import Any
 from bayeswise.foundation.errors import ParameterError, UsageError
 
 _NAIVE = ("smoothing", "m_estimate", "prior_smoothing", "variance_divisor", "shared_variance", "convention", "family")
+_NETWORK = ("smoothing", "m_estimate", "bdeu", "cuts")
 _REGRESSION = ("scale", "freedom", "no_intercept", "no_standardise")
 OPTIONS: dict[str, tuple[str, ...]] = {
     "naive-bayes": _NAIVE,
@@ -15,8 +16,13 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "gaussian": ("covariance", "variance_divisor", "shrinkage", "predictive"),
     "logistic": (*_REGRESSION, "moderated"),
     "linear": (*_REGRESSION, "likelihood"),
+    "tan": _NETWORK,
+    "aode": (*_NETWORK, "min_frequency"),
+    "k-dependence": (*_NETWORK, "parents"),
+    "markov-blanket": (*_NETWORK, "parents", "criterion"),
 }
 REGRESSIONS = ("logistic", "linear")
+NETWORKS = ("tan", "aode", "k-dependence", "markov-blanket")
 _PRIORS = {"logistic": ("gaussian", "laplace", "student-t"), "linear": ("gaussian", "laplace", "none")}
 
 
@@ -55,7 +61,22 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _of_network(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Imagined rows as a prior with its strength; parents as the structure calls them."""
+    priors = {"smoothing": "laplace", "m_estimate": "m-estimate", "bdeu": "bdeu"}
+    typed = [name for name in priors if name in given]
+    if len(typed) > 1:
+        raise ParameterError(f"{option(typed[0])} and {option(typed[1])} exclude each other", fix="give one of them")
+    for name in typed:
+        given |= {"prior": priors[name], "strength": given.pop(name)}
+    if "parents" in given:
+        given["k" if kind == "k-dependence" else "max_parents"] = given.pop("parents")
+    return given
+
+
 def _as_settings(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    if kind in NETWORKS:
+        return _of_network(kind, given)
     if "m_estimate" in given:
         from bayeswise.models.naive_bayes import MEstimate
 
@@ -85,6 +106,18 @@ def number_or_word(text: str, what: str, words: str) -> float | str:
         if text in words.split(" or "):
             return text
         raise UsageError(f"{what} is {text!r}", fix=f"give a number, or {words}") from None
+
+
+def numbers_of(text: str, what: str) -> list[float]:
+    """Numbers with commas between them.
+
+    >>> numbers_of("30,50.5", "--cuts age=30,50.5")
+    [30.0, 50.5]
+    """
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{what} is no list of numbers", fix="write for example 30,50") from None
 
 
 def weights_prior(kind: str, pieces: Sequence[str] | None) -> dict[str, Any]:

@@ -85,11 +85,23 @@ def run(
         bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
     ] = False,
     kind: Annotated[
-        Literal["naive-bayes", "naive", "averaged", "gaussian", "logistic", "linear"],
+        Literal[
+            "naive-bayes",
+            "naive",
+            "averaged",
+            "gaussian",
+            "logistic",
+            "linear",
+            "tan",
+            "aode",
+            "k-dependence",
+            "markov-blanket",
+        ],
         typer.Option(
             "--model",
             help="Naive Bayes, its average over all subsets of relevant columns, Gaussian classes with correlated "
-            "columns, or the regression of classes (logistic) or of a number (linear).",
+            "columns, the regression of classes (logistic) or of a number (linear), or a network in which columns "
+            "depend on each other.",
         ),
     ] = "naive-bayes",
     relevance: Annotated[
@@ -126,6 +138,25 @@ def run(
     no_standardise: Annotated[
         bool, typer.Option("--no-standardise", help="Regressions: the prior is about columns as they are.")
     ] = False,
+    bdeu: Annotated[
+        float | None, typer.Option("--bdeu", metavar="S", help="Networks: imagined rows of each whole table.")
+    ] = None,
+    cuts: Annotated[
+        list[str] | None,
+        typer.Option("--cuts", metavar="COL=5,7", help="Networks: where to cut a number [found by the classes]."),
+    ] = None,
+    parents: Annotated[
+        int | None,
+        typer.Option("--parents", metavar="N", help="k-dependence, markov-blanket: at most so many [2, 3]."),
+    ] = None,
+    min_frequency: Annotated[
+        float | None,
+        typer.Option("--min-frequency", metavar="N", help="aode: rows that make a level a superparent [1]."),
+    ] = None,
+    criterion: Annotated[
+        Literal["bic", "aic", "mdl", "bdeu", "k2"] | None,
+        typer.Option("--criterion", help="markov-blanket: what the search maximises [bic]."),
+    ] = None,
     decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
@@ -150,6 +181,7 @@ def run(
     bayeswise fit 'visits-*.csv' -t ill --count visits --category zip
     bayeswise fit iris.csv -t species --model gaussian --covariance shared
     bayeswise fit houses.csv -t price --model linear --scale evidence
+    bayeswise fit patients.csv -t ill --model tan
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
@@ -180,6 +212,11 @@ def run(
         "moderated": moderated,
         "no_intercept": no_intercept,
         "no_standardise": no_standardise,
+        "bdeu": bdeu,
+        "cuts": cuts,
+        "parents": parents,
+        "min_frequency": min_frequency,
+        "criterion": criterion,
     }
     columns_typed = {
         "category": category,

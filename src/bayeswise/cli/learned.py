@@ -51,7 +51,7 @@ def families_of(model: Any) -> dict[str, str]:
         return dict.fromkeys(model.columns, "normal")
     if hasattr(type(model), "references"):
         return {**dict.fromkeys(model.schema.numbers, "linear"), **dict.fromkeys(model.schema.categories, "indicators")}
-    found: dict[str, str] = {}
+    found: dict[str, str] = dict(getattr(model, "dependences", {}))
     for factor in getattr(model, "factors", ()):
         family = getattr(factor, "family", None)
         text_model = getattr(factor, "model", None)
@@ -101,6 +101,8 @@ def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
     """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
     if isinstance(model, NaiveBayesModel):
         return _of_factors(model)
+    if hasattr(type(model), "level_counts"):
+        return {name: _levels(model, *model.level_counts(name)) for name in model.schema.used}
     return _of_gaussians(model) if hasattr(type(model), "covariances") else {}
 
 
@@ -134,12 +136,15 @@ def _of_factors(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
 
 
 def _counts(model: Any, counts: Any, what: str) -> dict[str, Any]:
-    by_class = [[count_of(weight) for weight in row] for row in counts.weight.to_floats().tolist()]
-    missing = [count_of(weight) for weight in counts.missing.to_floats().tolist()]
+    return _levels(model, counts.levels, counts.weight.to_floats(), counts.missing.to_floats(), what)
+
+
+def _levels(model: Any, levels: Any, weight: Any, missing: Any, what: str = "levels") -> dict[str, Any]:
+    """Weights (n_states, n_levels) and (n_states,) by class."""
     return {
-        what: [json_value(level) for level in counts.levels],
-        "count": _by_class(model, by_class),
-        "missing": _by_class(model, missing),
+        what: [json_value(level) for level in levels],
+        "count": _by_class(model, [[count_of(each) for each in row] for row in weight.tolist()]),
+        "missing": _by_class(model, [count_of(each) for each in missing.tolist()]),
     }
 
 

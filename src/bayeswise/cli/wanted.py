@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayeswise.cli import columns
-from bayeswise.cli.beliefs import REGRESSIONS, missing_of, option, weights_prior
+from bayeswise.cli.beliefs import NETWORKS, REGRESSIONS, missing_of, numbers_of, option, weights_prior
 from bayeswise.cli.learned import class_prior, class_weights, columns_of, convention_of
 from bayeswise.cli.pairs import by_name, by_number, class_of
 from bayeswise.cli.regression_facts import regression_of
@@ -49,6 +49,8 @@ class Wanted:
         if self.kind == "gaussian":
             model, report = learned(source, target, model="gaussian", threads=threads, **about_columns, **self.beliefs)
             return self.with_prior(model), report
+        if self.kind in NETWORKS:
+            return self._network(source, target, threads, about_columns)
         beliefs = dict(self.beliefs)
         relevance = beliefs.pop("relevance", 0.5)
         model, report = self._naive(source, target, threads, about_columns, beliefs)
@@ -78,6 +80,19 @@ class Wanted:
 
             asked["asking"] = with_pairs
         return learned(source, target, threads=threads, streaming=True, **asked, **beliefs)
+
+    def _network(
+        self, source: Source, target: str, threads: int | None, about_columns: dict[str, Any]
+    ) -> tuple[Any, Report]:
+        """A given prior is part of the search for a graph: the class then has no parents."""
+        names = [column.name for column in source.columns]
+        cuts = by_name(self.beliefs.get("cuts", ()), names, "--cuts", "age=30,50")
+        numbers = {name: numbers_of(text, f"--cuts {name}={text}") for name, text in cuts.items()}
+        asked = {**about_columns, **self.beliefs, "cuts": numbers, "threads": threads}
+        model, report = learned(source, target, model=self.kind, **asked)
+        if self.prior and self.kind == "markov-blanket":
+            return learned(source, target, model=self.kind, class_prior=prior_of(self.prior, model.classes), **asked)
+        return self.with_prior(model), report
 
     def about_columns(self, source: Source) -> dict[str, Any]:
         """What was typed about the columns of this table."""

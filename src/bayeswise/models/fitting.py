@@ -23,6 +23,10 @@ LEARNED = {
     "gaussian": "bayeswise.models.gaussian_bayes.learning.learned",
     "logistic": "bayeswise.models.regression.learning.learned_logistic",
     "linear": "bayeswise.models.regression.learning.learned_linear",
+    "tan": "bayeswise.networks.classifiers.learning.learned_tan",
+    "aode": "bayeswise.networks.classifiers.learning.learned_aode",
+    "k-dependence": "bayeswise.networks.classifiers.learning.learned_k_dependence",
+    "markov-blanket": "bayeswise.networks.classifiers.learning.learned_markov_blanket",
 }
 KINDS = (*LEARNED, "averaged")
 SAME = {
@@ -44,6 +48,10 @@ def fit(table: Any, target: str, *, model: Literal["gaussian"], **wishes: Any) -
 def fit(table: Any, target: str, *, model: Literal["logistic"], **wishes: Any) -> LogisticModel: ...
 @overload
 def fit(table: Any, target: str, *, model: Literal["linear"], **wishes: Any) -> LinearModel | IteratedModel: ...
+@overload
+def fit(
+    table: Any, target: str, *, model: Literal["tan", "aode", "k-dependence", "markov-blanket"], **wishes: Any
+) -> Any: ...
 def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -> Any:
     """Learn from any table with the target inside: a path, `-`, a dataframe, an array, a list of dicts.
 
@@ -53,6 +61,8 @@ def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -
     "gaussian"      covariance, divisor, shrinkage, prior, predictive, class_prior
     "logistic"      prior, scale, freedom, moderated, fit_intercept, standardise, missing="error" | "mean"
     "linear"        likelihood, prior, scale, freedom, fit_intercept, standardise, missing="error" | "mean"
+    "tan", "aode", "k-dependence", "markov-blanket"
+                    prior, strength, class_prior, cuts, k, min_frequency, criterion, max_parents
 
     Wishes about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"], weight="n",
     missing="ignore" | "level" | "error" (not for regressions), unseen="smooth" | "ignore" | "error".
@@ -80,6 +90,9 @@ def learned(table: Any, target: str, *, model: str = "naive-bayes", **wishes: An
 
 def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple[Any, Report]:
     """The table under the columns and settings of a model; where models merge, both can be merged."""
+    if hasattr(model, "learned_like"):
+        found: tuple[Any, Report] = model.learned_like(table, threads=threads)
+        return found
     if hasattr(model, "request"):
         from bayeswise.models.naive_bayes.learning import learned_like as counted_like
 

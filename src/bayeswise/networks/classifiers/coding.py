@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,7 +44,7 @@ class Coding:
             raise SchemaError("the table has no column to learn from", fix="keep one with kinds={...: 'category'}")
         for name in self.schema.numbers:
             cuts = self.cuts.get(name)
-            if cuts is None or any(not low < high for low, high in pairwise(cuts)):
+            if cuts is None or not all(map(math.isfinite, cuts)) or list(cuts) != sorted(set(cuts)):
                 raise SchemaError(f"the cuts of column {name!r} are {cuts}", fix="give numbers in increasing order")
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bayeswise.engines import summarise
@@ -68,6 +69,12 @@ def learned_network(
     if not found.labels:
         raise no_rows(source, schema)
     return replace(model, statistics=found), sweeps[-1].report
+
+
+learned_tan = partial(learned_network, structure="tan")
+learned_aode = partial(learned_network, structure="aode")
+learned_k_dependence = partial(learned_network, structure="k-dependence")
+learned_markov_blanket = partial(learned_network, structure="markov-blanket")
 
 
 def prepared(

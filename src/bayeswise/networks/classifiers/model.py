@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
+from bayeswise.models.from_table import no_rows
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.counted import PAIRS, Counted, request_of
 from bayeswise.networks.classifiers.explaining import account_of
@@ -28,8 +29,11 @@ from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
+from bayeswise.tables.source import open_source
+from bayeswise.tables.sweep import Report
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,8 +138,7 @@ class NetworkClassifierModel(Classifier):
         if self.settings.structure == "aode":
             return dict.fromkeys(self.coding.columns, "given each other")
         above = self.graph.to_names(self.coding.columns, self.target)
-        given = {name: [parent for parent in above[name] if parent != self.target] for name in self.coding.columns}
-        return {name: f"given {', '.join(parents)}" if parents else "alone" for name, parents in given.items()}
+        return {name: _given(above[name], self.target) for name in self.coding.columns}
 
     def level_counts(self, column: str) -> tuple[list[Any], FloatArray, FloatArray]:
         """The levels of a column in words, their weights (n_states, n_levels), and of rows without it (n_states,)."""
@@ -228,6 +231,15 @@ class NetworkClassifierModel(Classifier):
         coded = (self.coding.batch(batch) for batch in batches)
         return summarise(coded, self.coding.coded, self.request(), threads=threads, progress=progress).statistics
 
+    def learned_like(self, table: Any, *, threads: int | None = None) -> tuple[Self, Report]:
+        """The table under the same cuts, graph and settings, so that both can be merged; and what was met."""
+        source = open_source(table)
+        encoder = Encoder(self.schema, learning=True)
+        found = self.summary(encoder.batches(source), threads)
+        if not found.labels:
+            raise no_rows(source, self.schema)
+        return replace(self, statistics=found), encoder.report
+
     def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
         return self.summary(self.learned(table, targets, weights, check), threads)
 
@@ -243,3 +255,14 @@ class NetworkClassifierModel(Classifier):
         if self.schema[name].missing != "level" or self.schema[name].labels == "text":
             return levels
         return Vocabulary([level for level in levels if level != MISSING_LEVEL])
+
+
+def _given(parents: tuple[str, ...], target: str) -> str:
+    """What a column depends on, the class being understood.
+
+    >>> _given(("y",), "y"), _given(("y", "age"), "y"), _given(("age",), "y")
+    ('alone', 'given age', 'given age, not the class')
+    """
+    others = [parent for parent in parents if parent != target]
+    given = f"given {', '.join(others)}" if others else "alone"
+    return given if target in parents else f"{given}, not the class"

@@ -1,0 +1,95 @@
+"""`bayeswise fit --model tan` and its kin: networks of columns, fitted, inspected, merged and asked like any model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bayeswise as bw
+
+GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+KINDS = ("tan", "aode", "k-dependence", "markov-blanket")
+DAY = b"outlook,temperature,humidity,wind\nsunny,cool,,strong\n"
+
+NUMBERS = "size,colour,kind\n" + "".join(
+    f"{1 + k % 5 + 10 * (k % 2)},{'red' if k % 3 else 'blue'},{'big' if k % 2 else 'small'}\n" for k in range(40)
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_network_is_fitted_saved_and_asked(kind: str, tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    path = tmp_path / "play.bayeswise"
+    fitted = bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", kind)
+    assert fitted.code == 0, fitted.err
+    answer = bayeswise("predict", path, "-", "--proba", stdin=DAY)
+    assert answer.code == 0, answer.err
+    row = {"outlook": "sunny", "temperature": "cool", "wind": "strong", "humidity": None}
+    assert float(answer.out.split(",")[-1]) == pytest.approx(bw.load(path).predict_proba([row])[0, 1], rel=1e-12)
+    explained = bayeswise("explain", path, "-", stdin=DAY)
+    assert explained.code == 0 and "missing: summed" in explained.out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_halves_merge_into_the_whole_and_are_forgotten(
+    kind: str, tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    lines = GOLF.read_text().splitlines()
+    halves = [tmp_path / f"{k}.csv" for k in range(2)]
+    for k, half in enumerate(halves):
+        half.write_text("\n".join([lines[0], *lines[1:][k::2]]) + "\n")
+    whole, first, second, both, less = (tmp_path / f"{name}.bayeswise" for name in ("w", "f", "s", "b", "l"))
+    bayeswise("fit", GOLF, "-t", "play", "-o", whole, "--model", kind)
+    bayeswise("fit", halves[0], "-o", first, "--like", whole)
+    bayeswise("fit", halves[1], "-o", second, "--like", whole)
+    assert bayeswise("merge", first, second, "-o", both).code == 0
+    assert both.read_bytes() == whole.read_bytes()
+    assert bayeswise("forget", both, halves[1], "-o", less).code == 0
+    assert less.read_bytes() == first.read_bytes()
+
+
+def test_inspect_shows_cuts_parents_and_counts(
+    write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    path = tmp_path / "kind.bayeswise"
+    bayeswise("fit", write(NUMBERS), "-t", "kind", "-o", path, "--model", "tan", "--number", "size")
+    shown = json.loads(bayeswise("inspect", path, "--json").out)
+    size, colour = shown["columns"]
+    assert size["reason"] == "cut at 8"
+    assert size["learned"]["levels"] == ["< 8", ">= 8"]
+    assert size["learned"]["count"] == {"big": [0, 20], "small": [20, 0]}
+    assert (size["family"], colour["family"]) == ("alone", "alone")
+    page = bayeswise("inspect", path)
+    assert page.code == 0 and ">= 8" in page.out
+
+
+def test_options_of_networks_reach_the_settings(
+    write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    table, path = write(NUMBERS), tmp_path / "m.bayeswise"
+    words = ("--model", "markov-blanket", "--parents", "2", "--criterion", "aic", "--bdeu", "3", "--prior", "big=1/4")
+    done = bayeswise("fit", table, "-t", "kind", "-o", path, "--cuts", "size=-2,7.5", *words, "--number", "size")
+    assert done.code == 0, done.err
+    model = bw.load(path)
+    assert model.cuts == {"size": (-2.0, 7.5)}
+    assert (model.settings.max_parents, model.settings.criterion, model.settings.prior) == (2, "aic", "bdeu")
+    assert (model.settings.strength, model.settings.class_prior) == (3.0, {"big": 0.25, "small": 0.75})
+    assert model.network.parents("kind") == ()
+
+
+@pytest.mark.parametrize(("words", "what"), [
+    (["--model", "tan", "--family", "normal"], "--family has no say in a tan model"),
+    (["--model", "tan", "--cuts", "size=a"], "no list of numbers"),
+    (["--model", "tan", "--cuts", "size=9,3"], "increasing order"),
+    (["--model", "aode", "--smoothing", "1", "--bdeu", "1"], "exclude each other"),
+    (["--model", "gaussian", "--criterion", "bic"], "--criterion has no say"),
+])  # fmt: skip
+def test_what_has_no_say_or_no_meaning_is_refused(
+    words: list[str], what: str, write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    done = bayeswise("fit", write(NUMBERS), "-t", "kind", "-o", tmp_path / "m", "--number", "size", *words)
+    assert done.code in (2, 3, 4)
+    assert what in done.err
