@@ -89,10 +89,10 @@ def run(
     pool = PoolTable.read(source, target)
     kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
     wishes = columns.asked_for([column.name for column in source.columns], **kinds)
-    folder = Path(out)
-    _make_folder(folder)
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
     known = _classes(classes, pool, decision, model)
+    folder = Path(out)
+    _make_folder(folder)
     with Journal.open(folder / "journal", {**header, "classes": known}) as journal:
         _check(journal.header, target, out)
         pool.check_same(journal.header, out)
