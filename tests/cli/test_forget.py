@@ -40,6 +40,7 @@ def test_rows_can_come_through_a_pipe_and_the_model_can_be_replaced(
         "rows": 4,
         "weight_forgotten": 4,
         "target": "play",
+        "rows_left": 10,
         "classes": {"no": 3, "yes": 7},
     }
 

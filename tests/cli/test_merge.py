@@ -37,6 +37,7 @@ def test_json_says_what_was_merged(bayeswise: Command, golf_model: Path, tmp_pat
         "replaced": False,
         "merged": [str(golf_model)] * 2,
         "target": "play",
+        "rows": 28,
         "classes": {"no": 10, "yes": 18},
     }
 

@@ -119,9 +119,6 @@ def test_other_classifiers_answer_too(bayeswise: Command, write: Write, tmp_path
     facts = json.loads(bayeswise("inspect", tmp_path / "m", "--json").out)
     assert facts["columns"][0]["learned"]["mean"]["b"] == pytest.approx(model.means[1, 0])
     assert bayeswise("inspect", tmp_path / "m").code == 0
-    refused = bayeswise("explain", tmp_path / "m", rows)
-    assert refused.code == 4
-    assert "holds a gaussian-bayes model" in refused.err
 
 
 def test_columns_can_be_chosen(bayeswise: Command, golf_model: Path, golf: Path) -> None:

@@ -50,9 +50,9 @@ class Layout:
         ('wind', 'play', 'predicted', 'p_no', 'p_yes')
         """
         taken = {normal_name(name) for name in kept}
-        answer = _free([target, "predicted"], taken)
-        columns = tuple(_free([name], taken) for name in (probability_names(classes) if proba else ()))
-        return cls(tuple(kept), answer, columns, _free([EVIDENCE], taken) if evidence else None)
+        answer = free_name([target, "predicted"], taken)
+        columns = tuple(free_name([name], taken) for name in (probability_names(classes) if proba else ()))
+        return cls(tuple(kept), answer, columns, free_name([EVIDENCE], taken) if evidence else None)
 
 
 def probability_names(classes: Sequence[Label]) -> list[str]:
@@ -65,7 +65,7 @@ def probability_names(classes: Sequence[Label]) -> list[str]:
     return names if len(set(names)) == len(names) else [f"p_{label!r}" for label in classes]
 
 
-def _free(names: Sequence[str], taken: set[str]) -> str:
+def free_name(names: Sequence[str], taken: set[str]) -> str:
     """The first name that is not taken, the last one numbered if need be; it is taken from now on."""
     numbered = (f"{names[-1]}_{k}" for k in range(2, len(taken) + 3))
     name = next(name for name in (*names, *numbered) if normal_name(name) not in taken)
@@ -135,7 +135,7 @@ class Answers:
         self._finish()
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
-        log_relative = getattr(self.model, "log_relative", self.model.log_joint)(batch)  # (n_rows, n_states)
+        log_relative = (getattr(self.model, "log_relative", None) or self.model.log_joint)(batch)  # (n_rows, n_states)
         best = np.argmax(log_relative, axis=1)
         self._refuse_impossible(log_relative[np.arange(batch.n_rows), best], chunk)
         yield list(map(self.model.classes.__getitem__, best.tolist()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bayeswise.cli import columns, reading
 from bayeswise.cli.writing import check_output, say
-from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.store.atomic import replacing_text
 
 
@@ -49,14 +49,26 @@ def run(
     bayeswise explain play.bayeswise new.csv --row-number 3 --html why.html
 
     The bars are log-odds: to the right they speak for the answer, to the left for its rival. With --against,
-    --flip looks for the least change that makes that class win.
+    --flip looks for the least change that makes that class win. Gaussian classes weigh each column given those before
+    it; a regression counts from the mean of each column, and of a number it shows what each column adds to it.
     """
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.one_row import row_of_table, typed_row
-    from bayeswise.cli.reasons import change_text, change_to, draw, facts_of, rival_in, show
+    from bayeswise.cli.reasons import (
+        change_text,
+        change_to,
+        distances_of,
+        draw,
+        facts_of,
+        rival_in,
+        show,
+        show_score,
+    )
     from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.explanations import Account
 
-    fitted = load_for("explain", model, "explain", "alternatives")
+    fitted = load_for("explain", model, "explain", "schema")
+    refuse_what_it_lacks(fitted, {"--against": against, "--flip": flip, "--html": html, "--png": png})
     for out in (html, png):
         if out is not None:
             check_output(out, [model, *(files or ())])
@@ -78,6 +90,10 @@ def run(
         one = row_of_table(fitted, source, row_number or 1)
         title = f"row {row_number or 1} of {source.description}"
     account = one.explained_by(fitted, title)
+    if not isinstance(account, Account):
+        show_score(account, as_json)
+        return
+    distances = distances_of(fitted, one.batch)
     rival = rival_in(account, against)
     change = change_to(fitted, account, rival if against is not None else None) if flip else None
     if html is not None:
@@ -86,9 +102,23 @@ def run(
     if png is not None:
         draw(account, rival, png)
     if as_json:
-        print(json_text(facts_of(account, rival, flip, change), indent=2))
+        print(json_text({**facts_of(account, rival, flip, change), **distances}, indent=2))
         return
-    show(account, rival)
+    show(account, rival, distances)
     if flip:
         print("", change_text(change, against), sep="\n")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))
+
+
+def refuse_what_it_lacks(model: Any, typed: dict[str, Any]) -> None:
+    """Options about classes, for a model of a number; changes of one column, where columns go together."""
+    about_classes = [name for name, value in typed.items() if value]
+    if about_classes and not hasattr(model, "classes"):
+        raise UsageError(
+            f"{about_classes[0]} is about classes, and this model answers with a number", fix="leave it out"
+        )
+    if typed["--flip"] and not hasattr(model, "alternatives"):
+        raise KindError(
+            "--flip changes columns one by one, and in this model they go together",
+            fix="leave it out, or ask a naive Bayes or logistic model",
+        )

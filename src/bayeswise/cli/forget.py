@@ -35,11 +35,11 @@ def run(
 
     Rows that were not learned are refused, as far as the counts can tell, and nothing is written.
     """
-    from bayeswise.cli.learned import class_weights, count_of
+    from bayeswise.cli.learned import class_weights, count_of, weight_of
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
 
-    fitted = load_for("forget", model, "forget", "class_weight")
+    fitted = load_for("forget", model, "forget", "statistics")
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
         opened = reading.open_table(
@@ -48,7 +48,7 @@ def run(
         source = reading.Watched(opened, bar)
         after = fitted.forget(source)
     after.save(out)
-    gone = count_of(float(fitted.class_weight.sum()) - float(after.class_weight.sum()))
+    gone = count_of(weight_of(fitted) - weight_of(after))
     facts: dict[str, Any] = {
         "model": out,
         "replaced": replaced,
@@ -56,6 +56,7 @@ def run(
         "rows": source.rows,
         "weight_forgotten": gone,
         "target": fitted.schema.target.name,
+        "rows_left": count_of(weight_of(after)),
         "classes": class_weights(after),
     }
     if as_json:
@@ -78,10 +79,13 @@ def show(facts: dict[str, Any], weighted: bool) -> None:
         lines = [f"Forgot {rows:,} row{'s' * (rows != 1)} of {facts['source']}, of weight {gone:,}."]
     elif gone != rows:
         lines.append(
-            f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target had never been learned."
+            f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target"
+            f"{'' if facts['classes'] else ' or with holes'} had never been learned."
         )
     page.print(*lines, sep="\n", markup=False)
     if facts["classes"]:
         page.print("", class_table(facts, "weight" if weighted else "rows"), sep="\n")
+    elif facts["rows_left"]:
+        page.print(f"{facts['rows_left']:,} {'weight' if weighted else 'rows'} left.")
     else:
         page.print("The model has no rows left, and no answer to anything.")

@@ -37,6 +37,11 @@ def class_weights(model: Any) -> dict[str, Any]:
     return keyed(zip(model.classes, weights, strict=True))
 
 
+def weight_of(model: Any) -> float:
+    """The weight of all rows that a model has learned."""
+    return float(model.class_weight.sum() if hasattr(model, "class_weight") else model.n_rows)
+
+
 def class_prior(model: Any) -> dict[str, Any]:
     """The prior in force; nothing for a model that has none."""
     if not hasattr(model, "log_prior"):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from bayeswise.cli.writing import check_model_output, saved, say
 from bayeswise.foundation.errors import KindError, UsageError
-
-if TYPE_CHECKING:
-    from bayeswise.models.naive_bayes import NaiveBayesModel
 
 
 def run(
@@ -30,14 +27,14 @@ def run(
 
     The models must have the same columns and settings; `fit --like` sees to that.
     """
-    from bayeswise.cli.learned import class_weights
+    from bayeswise.cli.learned import class_weights, count_of, weight_of
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
 
     if len(models) < 2:
         raise UsageError("merge takes two models or more", fix="name another one")
     replaced = check_model_output(out, [], force=force, updated=models)
-    loaded = [load_for("merge", path, "merge", "class_weight") for path in models]
+    loaded = [load_for("merge", path, "merge", "statistics") for path in models]
     refuse_other_kinds(models, loaded)
     merged = reduce(lambda one, other: one.merge(other), loaded)
     merged.save(out)
@@ -46,6 +43,7 @@ def run(
         "replaced": replaced,
         "merged": models,
         "target": merged.schema.target.name,
+        "rows": count_of(weight_of(merged)),
         "classes": class_weights(merged),
     }
     if as_json:
@@ -65,12 +63,13 @@ def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
             )
 
 
-def show(facts: dict[str, Any], loaded: list[NaiveBayesModel]) -> None:
+def show(facts: dict[str, Any], loaded: list[Any]) -> None:
     """The weight of each model, and the classes of all."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from bayeswise.cli.learned import weight_of
     from bayeswise.cli.look_page import class_table
     from bayeswise.tables.notes import shown
 
@@ -78,8 +77,9 @@ def show(facts: dict[str, Any], loaded: list[NaiveBayesModel]) -> None:
     lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     lines.add_column("model", overflow="fold")
     lines.add_column(unit, justify="right")
-    totals = [float(model.class_weight.sum()) for model in loaded]
+    totals = [weight_of(model) for model in loaded]
     for path, total in zip(facts["merged"], totals, strict=True):
         lines.add_row(Text(shown(Path(path).name, 60)), f"{total:,.10g}")
     lines.add_row(Text("together", "bold"), f"{sum(totals):,.10g}")
-    Console(highlight=False, emoji=False).print(lines, "", class_table(facts, unit), sep="\n")
+    classes = ["", class_table(facts, unit)] if facts["classes"] else []
+    Console(highlight=False, emoji=False).print(lines, *classes, sep="\n")

@@ -11,7 +11,7 @@ from bayeswise.cli.reading import Watched
 from bayeswise.cli.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.models.regression.score_account import ScoreAccount
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.names import find_name
@@ -28,17 +28,18 @@ class OneRow:
     batch: Batch
     cells: Mapping[str, Any]
 
-    def explained_by(self, model: NaiveBayesModel, title: str) -> Account:
+    def explained_by(self, model: Any, title: str) -> Account | ScoreAccount:
         """The model's account of it, which names the levels that the model never saw."""
-        account = model.explain(self.batch)
-        parts = tuple(
+        account: Account | ScoreAccount = model.explain(self.batch)
+        where = "contributions" if isinstance(account, Account) else "terms"
+        parts: Any = tuple(
             replace(part, value=self.cells[part.column]) if part.note.startswith("unseen") else part
-            for part in account.contributions
+            for part in getattr(account, where)
         )
-        return replace(account, contributions=parts, title=title)
+        return replace(account, title=title, **{where: parts})
 
 
-def typed_row(model: NaiveBayesModel, pieces: Sequence[str], null: Sequence[str] | None) -> OneRow:
+def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None) -> OneRow:
     """COL=VALUE ..., read like the cells of a text file; columns that are not typed are missing."""
     schema = model.schema
     typed = by_name(pieces, schema.names, "--row", f"{schema.used[0]}=...")
@@ -53,7 +54,7 @@ def typed_row(model: NaiveBayesModel, pieces: Sequence[str], null: Sequence[str]
     return OneRow(batch, found)
 
 
-def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> OneRow:
+def row_of_table(model: Any, source: Source, number: int) -> OneRow:
     """The row at this position, counted from 1; the table is read no further."""
     watched = Watched(source)
     for batch in _encoder(model, check_strays=False).batches(watched):
@@ -71,7 +72,7 @@ def row_of_table(model: NaiveBayesModel, source: Source, number: int) -> OneRow:
     )
 
 
-def _encoder(model: NaiveBayesModel, check_strays: bool) -> Encoder:
+def _encoder(model: Any, check_strays: bool) -> Encoder:
     return Encoder(
         model.schema,
         learning=False,
@@ -81,13 +82,13 @@ def _encoder(model: NaiveBayesModel, check_strays: bool) -> Encoder:
     )
 
 
-def _names_in(source: Source, model: NaiveBayesModel) -> dict[str, str]:
+def _names_in(source: Source, model: Any) -> dict[str, str]:
     """What the table calls the columns of the model."""
     names = [column.name for column in source.columns]
     return {name: find_name(name, names, where=source.description) for name in model.schema.used}
 
 
-def _tell_strays(model: NaiveBayesModel, names: Mapping[str, str], chunk: Chunk, row: int) -> None:
+def _tell_strays(model: Any, names: Mapping[str, str], chunk: Chunk, row: int) -> None:
     for name in model.schema.numbers:
         for stray in chunk.numbers(names[name])[1]:
             if stray.row == row:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from bayeswise.cli import columns, reading
 from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_output, output, say
+from bayeswise.foundation.errors import KindError, UsageError
 
 if TYPE_CHECKING:
-    from bayeswise.cli.answers import Layout, Tally
+    from bayeswise.cli.answers import Answers, Layout, Tally
 
 _Item = TypeVar("_Item")
 
@@ -32,6 +34,10 @@ def run(
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Add log_evidence: small for rows unlike any that was learned.")
     ] = False,
+    quantiles: Annotated[
+        str | None,
+        typer.Option("--quantiles", metavar=".05,.95", help="Of a number: add its quantiles, as q_0.05 and q_0.95."),
+    ] = None,
     keep: Annotated[
         str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
     ] = "all",
@@ -55,14 +61,16 @@ def run(
     bayeswise predict play.bayeswise new.csv > answers.csv
     cat new.csv | bayeswise predict play.bayeswise - --proba | head
 
-    The answer stands in a column named like the target, or `predicted` where the table has one of that name.
+    The answer stands in a column named like the target, or `predicted` where the table has one of that name; a number
+    is its mean, and stddev stands beside it.
     Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
     """
-    from bayeswise.cli.answers import Answers, Layout, kept_columns
+    from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
 
-    fitted = load_for("predict", model, "predict_proba", "log_joint", "log_evidence")
+    fitted = load_for("predict", model, "predict", "schema")
+    roads = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
     source = reading.open_table(
@@ -70,10 +78,10 @@ def run(
     )
     kept, opaque = kept_columns(keep, source.columns, source.description)
     target = fitted.schema.target.name
-    layout = Layout.of(kept, target, fitted.classes, proba=proba, evidence=evidence)
+    layout = roads.layout(kept, target)
     with Bar(f"predicting {source.description}", shown=out is not None) as bar:
-        answers = Answers(fitted, reading.Watched(source, bar, also=layout.kept), layout)
-        about = {"target": target, "answer": layout.answer, "classes": list(fitted.classes)}
+        answers = roads.answers(reading.Watched(source, bar, also=layout.kept), layout)
+        about = {"target": target, "answer": layout.answer, **roads.about}
         dialect = getattr(source, "dialect", None)
         text = (
             JsonDocument(about, answers.tally.to_dict)
@@ -92,6 +100,45 @@ def run(
     say(*_remarks(layout, target, opaque, answers.tally))
     if out is not None and out != reading.STDIN:
         say(f"Saved {out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
+
+
+@dataclass(frozen=True)
+class Road:
+    """How a kind of model answers: which columns come out, and what fills them."""
+
+    layout: Callable[[list[str], str], Layout]
+    answers: Callable[[Any, Any], Answers]
+    about: dict[str, Any]
+
+
+def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Road:
+    """The road of a classifier, or of a regression of a number; what was asked for must be something it has."""
+    from bayeswise.cli.answers import Answers, Layout
+    from bayeswise.cli.number_answers import NumberAnswers, NumberLayout, quantiles_of
+
+    if hasattr(model, "classes"):
+        if quantiles is not None:
+            raise UsageError("--quantiles is about numbers, and this model answers with a class", fix="use --proba")
+        if evidence and not hasattr(model, "log_evidence"):
+            raise KindError(
+                f"{path} holds a model of classes given rows, which knows nothing of how likely a row is",
+                fix="leave out --evidence, or fit --model gaussian or naive-bayes",
+            )
+        return Road(
+            lambda kept, target: Layout.of(kept, target, model.classes, proba=proba, evidence=evidence),
+            lambda source, layout: Answers(model, source, layout),
+            {"classes": list(model.classes)},
+        )
+    if proba or evidence:
+        asked = "--proba" if proba else "--evidence"
+        what = f"{asked} is about classes, and this model answers with a number"
+        raise UsageError(what, fix="use --quantiles .05,.95")
+    shares = quantiles_of(quantiles)
+    return Road(
+        lambda kept, target: NumberLayout.named(kept, target, shares),
+        lambda source, layout: NumberAnswers(model, source, layout, shares),
+        {"quantiles": shares},
+    )
 
 
 def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:

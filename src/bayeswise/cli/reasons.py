@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayeswise.cli.look import keyed
 from bayeswise.cli.pairs import class_of
 from bayeswise.explanations import Account, Flip, alternatives_of, least_change
-from bayeswise.explanations.plain import balance_dict, json_value
+from bayeswise.explanations.plain import balance_dict, json_number, json_value
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.models.regression.score_account import ScoreAccount
 from bayeswise.posteriors.wording import shown
 from bayeswise.store.atomic import replacing
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label
 
 
@@ -26,7 +28,22 @@ def rival_in(account: Account, against: str | None) -> Label:
     return rival
 
 
-def show(account: Account, rival: Label) -> None:
+def show_score(account: ScoreAccount, as_json: bool) -> None:
+    """What the columns add to a number."""
+    from bayeswise.cli.table_text import as_json as json_text
+
+    print(json_text(account.to_dict(), indent=2) if as_json else account.to_text())
+
+
+def distances_of(model: Any, batch: Batch) -> dict[str, Any]:
+    """How far the row lies from the mean of each class, in units of its spread; for Gaussian classes only."""
+    if not hasattr(model, "mahalanobis"):
+        return {}
+    distances = [json_number(distance) for distance in model.mahalanobis(batch)[0].tolist()]
+    return {"mahalanobis": keyed(zip(model.classes, distances, strict=True))}
+
+
+def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
     """Bars in colour on a terminal, plain in a pipe."""
     from rich.console import Console
 
@@ -37,6 +54,9 @@ def show(account: Account, rival: Label) -> None:
         console.print(Bars(account, account.weigh(account.most_probable, rival)))
     else:
         print(account.to_text(account.most_probable, rival, width=console.width))
+    for far in distances.values():
+        listed = ", ".join(f"{shown(label)} {float(distance):.4g}" for label, distance in list(far.items())[:8])
+        print("", f"Mahalanobis distance to the mean of {listed}", sep="\n")
 
 
 def draw(account: Account, rival: Label, path: str) -> None:
@@ -50,7 +70,7 @@ def draw(account: Account, rival: Label, path: str) -> None:
 # -- the least change ---------------------------------------------------------------------------------------
 
 
-def change_to(model: NaiveBayesModel, account: Account, to: Label | None) -> Flip | None:
+def change_to(model: Any, account: Account, to: Label | None) -> Flip | None:
     return least_change(account, alternatives_of(model, account.columns), to)
 
 
