@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from bayeswise.diagrams import InfluenceDiagram, Utility
 from bayeswise.diagrams.files import from_document, to_document
+from bayeswise.diagrams.toml_text import toml_text
 from bayeswise.foundation.errors import ParameterError
 from tests.diagram_cases import oil, random_diagram
 
@@ -121,6 +124,20 @@ def test_every_bar_of_a_tornado_is_the_utility_at_its_ends(diagram: InfluenceDia
 @given(diagrams)
 def test_a_document_reads_back_as_the_same_diagram(diagram: InfluenceDiagram) -> None:
     assert from_document(to_document(diagram)) == diagram
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+plain = st.one_of(texts, st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+trees = st.recursive(plain | st.lists(plain, max_size=3), lambda inner: st.dictionaries(texts, inner, max_size=3))
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(texts, trees, max_size=3))
+def test_toml_is_read_back_by_the_reader_of_python(table: dict[str, object]) -> None:
+    document = {"name": "x", "chance": {"node": {**table, "table": 1}}}
+    found = tomllib.loads(toml_text(document))
+    kept = {key: value for key, value in document["chance"]["node"].items() if value != []}  # type: ignore[index]
+    assert found["chance"]["node"] == kept
 
 
 @few

@@ -196,7 +196,7 @@ def _scaled_product(factors: Sequence[FloatArray]) -> tuple[FloatArray, float]:
         product = product * factor
         top = float(product.max())
         if top == 0.0:
-            return product, 0.0
+            return np.zeros(np.broadcast_shapes(*(each.shape for each in factors))), 0.0
         product, log_top = product / top, log_top + math.log(top)
     return product, log_top
 

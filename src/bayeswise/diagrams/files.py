@@ -68,7 +68,11 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
         from bayeswise.diagrams.toml_text import toml_text
 
         text = toml_text(document)
-    write_bytes(path, text.encode("utf-8"))
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ParameterError(f"a name holds half a character: {error}", fix="rename it") from None
+    write_bytes(path, data)
 
 
 # -- documents ------------------------------------------------------------------------------------------------
