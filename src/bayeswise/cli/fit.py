@@ -99,9 +99,10 @@ def run(
         ],
         typer.Option(
             "--model",
-            help="Naive Bayes, its average over all subsets of relevant columns, Gaussian classes with correlated "
-            "columns, the regression of classes (logistic) or of a number (linear), or a network in which columns "
-            "depend on each other.",
+            metavar="KIND",
+            help="naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
+            "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), or a "
+            "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket).",
         ),
     ] = "naive-bayes",
     relevance: Annotated[
@@ -109,7 +110,11 @@ def run(
     ] = None,
     covariance: Annotated[
         Literal["per-class", "shared", "diagonal", "shared-diagonal", "spherical"] | None,
-        typer.Option("--covariance", help="gaussian: its form [per-class]; shared makes log-odds linear."),
+        typer.Option(
+            "--covariance",
+            metavar="FORM",
+            help="gaussian: per-class, shared (log-odds are linear), diagonal, shared-diagonal, spherical [per-class].",
+        ),
     ] = None,
     shrinkage: Annotated[
         str | None, typer.Option("--shrinkage", metavar="A|auto", help="gaussian: of correlations, 0 to 1 [0].")
@@ -120,7 +125,11 @@ def run(
     ] = None,
     likelihood: Annotated[
         Literal["gaussian", "student-t", "laplace", "poisson", "exponential"] | None,
-        typer.Option("--likelihood", help="linear: of the target given the columns [gaussian]."),
+        typer.Option(
+            "--likelihood",
+            metavar="NAME",
+            help="linear: gaussian, student-t, laplace, poisson, exponential, of the target given a row [gaussian].",
+        ),
     ] = None,
     scale: Annotated[
         str | None,
