@@ -180,3 +180,17 @@ def test_pictures_are_saved_by_their_suffix(tmp_path: Path) -> None:
     for suffix, start in (("svg", "<svg"), ("html", "<!doctype html>"), ("dot", "digraph")):
         asia().picture().save(tmp_path / f"asia.{suffix}")
         assert (tmp_path / f"asia.{suffix}").read_text(encoding="utf-8").startswith(start)
+
+
+def test_the_picture_in_the_documents_is_the_one_that_is_drawn() -> None:
+    forest = BeliefNetwork(
+        [
+            Node("Storm", ["yes", "no"], 0.2),
+            Node("BusTourGroup", ["yes", "no"], 0.5),
+            Node("Lightning", ["yes", "no"], {"yes": 0.7, "no": 0.01}, ["Storm"]),
+            Node("CampFire", ["yes", "no"], [0.4, 0.1, 0.8, 0.2], ["Storm", "BusTourGroup"]),
+            Node("Thunder", ["yes", "no"], {"yes": 0.9, "no": 0.05}, ["Lightning"]),
+        ]
+    )
+    shown = Path(__file__).parents[3] / "docs" / "forest-fire.svg"
+    assert shown.read_text(encoding="utf-8") == forest.picture({"Thunder": "yes"}).svg()
