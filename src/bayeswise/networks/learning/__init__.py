@@ -10,6 +10,7 @@ climbing.py     hill climbing with tabu and restarts
 exact.py        the best graph of all, by dynamic programming over sets of columns
 orders.py       K2 along an order
 trees.py        Chow-Liu trees from the counts of all pairs
+strengths.py    what an edge is worth: by the score, by resampled rows, averaged over graphs (averaging.py)
 learn.py        all of it in one call
 """
 
@@ -23,17 +24,21 @@ from bayeswise.networks.learning.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.learn import learn
 from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.strengths import EdgeStrength, EdgeStrengths, edge_strengths
 from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.learning.watching import Search
 
 __all__ = [
     "Constraints",
+    "EdgeStrength",
+    "EdgeStrengths",
     "FamilyCounts",
     "FittedTables",
     "Scores",
     "Search",
     "chow_liu",
     "climb",
+    "edge_strengths",
     "best_graph",
     "fit_tables",
     "hill_climbing",

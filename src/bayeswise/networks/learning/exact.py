@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.inference import MEMORY_LIMIT
 from bayeswise.networks.learning.climbing import hill_climbing
@@ -43,14 +43,12 @@ def best_graph(scores: Scores, constraints: Constraints | None = None, *, progre
     Up to 20 columns, up to 25 with `max_parents`. Ctrl-C gives what hill climbing finds instead.
     """
     rules = constraints or Constraints()
-    may, required = rules.allowed(scores.names), rules.start(scores.names)
     n, n_sums = len(scores.names), len(set(scores.sizes)) + 1 if scores.score == "k2" else 1
     _refuse_too_large(n, rules.max_parents, n_sums)
     if n == 0:
         return Search([], 0.0)
     about = f", about {memory_needed(n, rules.max_parents, n_sums) / 1e6:.0f} MB"
-    families = _Families(scores, [_mask(np.flatnonzero(column)) for column in may.T], [_mask(k) for k in required])
-    families.most = min(rules.most(n), n - 1)
+    families = Families(scores, rules)
     try:
         families.count(lambda done, total: progress(f"sets of columns counted{about}", done, total))
         search = _Lists if _by_lists(n, rules.max_parents) else _Tables
@@ -77,18 +75,20 @@ def _refuse_too_large(n_columns: int, max_parents: int | None, n_sums: int) -> N
         )
 
 
-class _Families:
+class Families:
     """Every family's score from sums over the cells of sets: cells[P + v] - totals[P] - penalty."""
 
-    def __init__(self, scores: Scores, allowed: list[int], required: list[int]) -> None:
-        self.scores, self.allowed, self.required = scores, allowed, required
-        self.n = len(scores.names)
-        self.most = self.n - 1
+    def __init__(self, scores: Scores, rules: Constraints, *, only_the_best: bool = True) -> None:
+        self.scores, self.n = scores, len(scores.names)
+        self.allowed = [_mask(np.flatnonzero(column)) for column in rules.allowed(scores.names).T]
+        self.required = [_mask(above) for above in rules.start(scores.names)]
+        self.most = max(min(rules.most(self.n), self.n - 1), 0)
         self.columns, self.weights = _distinct(scores.columns)
         # K2 imagines one row in each cell, so as many as the node has states in each row of its table
         self.widths = sorted(set(scores.sizes)) if scores.score == "k2" else []
         self.sums = np.zeros((1 + len(self.widths), 1 << self.n))
-        self.most_cells = [self._most_cells(node) for node in range(self.n)]
+        every = [float(MOST_CELLS)] * self.n
+        self.most_cells = [self._most_cells(node) for node in range(self.n)] if only_the_best else every
 
     def _most_cells(self, node: int) -> float:
         """A family whose penalty alone is worse than the score of the fewest parents allowed cannot be the best."""
@@ -117,6 +117,18 @@ class _Families:
                 pool.shutdown(cancel_futures=True)
                 raise
 
+    def scores_of(self, node: int) -> FloatArray:
+        """(2^n,) the score of the node given every set of parents, minus infinity for those that are not allowed."""
+        sets = np.arange(1 << self.n)
+        n_above = np.ones(len(sets))
+        for other, size in enumerate(self.scores.sizes):
+            n_above[(sets >> other & 1) == 1] *= size
+        size, known = self.scores.sizes[node], self.of(node)
+        scores = known["cells"][sets | 1 << node] - known["totals"] - self.scores.penalty * n_above * (size - 1)
+        wrong = (sets & ~self.allowed[node] != 0) | (self.required[node] & ~sets != 0)
+        wrong |= (np.bitwise_count(sets) > self.most) | (n_above * size > self.most_cells[node])
+        return np.where(wrong, -math.inf, scores)
+
     def of(self, node: int) -> dict[str, Any]:
         """What the kernels take about a node."""
         return {
@@ -135,7 +147,7 @@ class _Families:
 class _Order(ABC):
     """The best graphs of all sets, each by its last node, read back from the set of all."""
 
-    def __init__(self, families: _Families) -> None:
+    def __init__(self, families: Families) -> None:
         self.families, self.n = families, families.n
         self.totals = np.zeros(1 << self.n)
         self.last = np.zeros(1 << self.n, dtype=np.uint8)
@@ -165,7 +177,7 @@ class _Order(ABC):
 class _Tables(_Order):
     """The best parents of each node within every set of the others: any number of parents."""
 
-    def __init__(self, families: _Families) -> None:
+    def __init__(self, families: Families) -> None:
         super().__init__(families)
         self.best = np.empty((self.n, (1 << self.n) // 2))
         with ThreadPoolExecutor(_THREADS) as pool:
@@ -187,7 +199,7 @@ class _Tables(_Order):
 class _Lists(_Order):
     """The few parents of each node that no subset beats, best first: for a limited number of parents."""
 
-    def __init__(self, families: _Families) -> None:
+    def __init__(self, families: Families) -> None:
         super().__init__(families)
         lists = [_kernels.parent_list(**families.of(node)) for node in range(self.n)]
         self.starts = [0, *np.cumsum([len(sets) for sets, _ in lists]).tolist()]

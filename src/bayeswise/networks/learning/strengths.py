@@ -1,0 +1,163 @@
+"""How much each edge is worth: by what the score loses without it, and by how often it is found in resampled rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.climbing import hill_climbing
+from bayeswise.networks.learning.constraints import Constraints
+from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.watching import Parents, Progress, Search, silent
+
+SELDOM = 0.05  # an edge that the graph does not have is listed from this share on
+
+
+@dataclass(frozen=True)
+class EdgeStrength:
+    """One edge; what was not asked for is NaN."""
+
+    parent: str
+    child: str
+    in_graph: bool
+    score_gain: float  # what the score loses if the edge is taken away
+    support: float  # share of resampled tables in which it was found, this way round
+    support_either_way: float
+    posterior: float  # averaged over all graphs
+
+
+@dataclass(frozen=True)
+class EdgeStrengths:
+    """Edges, the strongest first; `columns()` is a table that any frame takes.
+
+    >>> from bayeswise.networks.learning import Scores
+    >>> rows = CodedRows.of({"a": [0, 1] * 30, "b": [0, 1] * 30, "c": [0, 0, 1, 1] * 15})
+    >>> found = edge_strengths(rows, [(), (0,), ()], resamples=20)
+    >>> [(edge.parent, edge.child, edge.support_either_way) for edge in found]
+    [('a', 'b', 1.0)]
+    """
+
+    edges: tuple[EdgeStrength, ...]
+    n_resamples: int = 0
+
+    def __len__(self) -> int:
+        return len(self.edges)
+
+    def __iter__(self) -> Iterator[EdgeStrength]:
+        return iter(self.edges)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One list for each field."""
+        rows = [asdict(edge) for edge in self.edges]
+        return {field.name: [row[field.name] for row in rows] for field in fields(EdgeStrength)}
+
+    def __str__(self) -> str:
+        names = [f"{edge.parent} -> {edge.child}{'' if edge.in_graph else ' (not in the graph)'}" for edge in self]
+        wide = max(map(len, names), default=0)
+        lines = [_line(name.ljust(wide), edge) for name, edge in zip(names, self, strict=True)]
+        return "\n".join(lines)
+
+
+def _line(name: str, edge: EdgeStrength) -> str:
+    parts = [] if math.isnan(edge.score_gain) else [f"score {edge.score_gain:+.1f}"]
+    if not math.isnan(edge.support):
+        parts.append(f"found in {edge.support:.0%}, either way {edge.support_either_way:.0%}")
+    if not math.isnan(edge.posterior):
+        parts.append(f"posterior {edge.posterior:.3f}")
+    return "  ".join([name, ", ".join(parts)]).rstrip()
+
+
+def edge_strengths(
+    rows: CodedRows,
+    parents: Sequence[Sequence[int]],
+    *,
+    score: str = "bic",
+    strength: float = 1.0,
+    constraints: Constraints | None = None,
+    resamples: int = 0,
+    averaged: bool = False,
+    seed: int = 0,
+    search: Callable[[Scores, Constraints], Search] = hill_climbing,
+    progress: Progress = silent,
+) -> EdgeStrengths:
+    """The strengths of the edges of a graph, and of others that resampled tables have now and then.
+
+    `resamples` tables are drawn with replacement (Friedman, Goldszmidt and Wyner 1999), each searched by `search`;
+    `averaged` adds P(edge | rows) over all graphs, for up to 16 columns. Ctrl-C ends the resampling early.
+    """
+    if resamples < 0:
+        raise ParameterError(f"{resamples} resampled tables", fix="give a number from 0 on")
+    rules = constraints or Constraints()
+    scores = Scores(rows, score, strength=strength)
+    n = len(rows.names)
+    found, n_found = resampled(rows, score, strength, rules, resamples, seed, search, progress)
+    posterior = np.full((n, n), math.nan)
+    if averaged:
+        from bayeswise.networks.learning.averaging import edge_posteriors
+
+        posterior = edge_posteriors(scores, rules, progress=progress)
+    support = found / n_found if n_found else np.full((n, n), math.nan)
+    edges = []
+    for child in range(n):
+        for parent in range(n):
+            here = parent in parents[child]
+            if parent == child or not (here or (n_found and support[parent, child] >= SELDOM)):
+                continue
+            gain = math.nan
+            if here:
+                fewer = [each for each in parents[child] if each != parent]
+                gain = scores.family(child, parents[child]) - scores.family(child, fewer)
+            either = support[parent, child] + support[child, parent]
+            names = rows.names[parent], rows.names[child]
+            shares = float(support[parent, child]), float(either), float(posterior[parent, child])
+            edges.append(EdgeStrength(*names, here, gain, *shares))
+    edges.sort(key=lambda edge: (not edge.in_graph, -_or_zero(edge.support_either_way), -_or_zero(edge.score_gain)))
+    return EdgeStrengths(tuple(edges), n_found)
+
+
+def _or_zero(value: float) -> float:
+    return 0.0 if math.isnan(value) else value
+
+
+def resampled(
+    rows: CodedRows,
+    score: str,
+    strength: float,
+    rules: Constraints,
+    resamples: int,
+    seed: int,
+    search: Callable[[Scores, Constraints], Search],
+    progress: Progress = silent,
+) -> tuple[FloatArray, int]:
+    """(n, n) in how many resampled tables each edge was found, and how many there were."""
+    found, n_found = np.zeros((len(rows.names), len(rows.names))), 0
+    try:
+        while n_found < resamples:
+            graph = search(Scores(_drawn(rows, [seed, n_found]), score, strength=strength), rules)
+            if graph.interrupted:
+                break
+            _add(found, graph.parents)
+            n_found += 1
+            progress("resampled tables", n_found, resamples)
+    except KeyboardInterrupt:
+        pass
+    return found, n_found
+
+
+def _drawn(rows: CodedRows, seed: list[int]) -> CodedRows:
+    """As many rows, drawn with replacement."""
+    n_rows = len(rows.codes)
+    times = np.random.default_rng(seed).multinomial(n_rows, np.full(n_rows, 1.0 / max(n_rows, 1)))
+    return CodedRows(rows.names, rows.states, np.repeat(rows.codes, times, axis=0))
+
+
+def _add(found: FloatArray, parents: Parents) -> None:
+    for child, above in enumerate(parents):
+        found[list(above), child] += 1.0
