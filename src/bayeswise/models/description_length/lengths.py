@@ -9,61 +9,36 @@ Only for codes of length -log2 P is the shortest description the most probable o
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 
 from bayeswise.families.normal import LOG_TWO_PI
-from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
-from bayeswise.models.description_length.multinomial import LOG_TWO, nml_bits
+from bayeswise.models.description_length.bits import (
+    CODES,
+    Code,
+    DescriptionLength,
+    Part,
+    counted_bits,
+    parameter_bits,
+)
+from bayeswise.models.description_length.families import coded_family
+from bayeswise.models.description_length.multinomial import LOG_TWO
 from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.statistics.pair_sums import PairSums
 
-Code = Literal["evidence", "two-part", "nml"]
-CODES: tuple[Code, ...] = ("evidence", "two-part", "nml")
-
-
-@dataclass(frozen=True)
-class Part:
-    """The target, or a column given the target; the evidence code has no bits of a model apart."""
-
-    name: str
-    model_bits: float
-    data_bits: float
-
-    @property
-    def bits(self) -> float:
-        return self.model_bits + self.data_bits
-
-
-@dataclass(frozen=True)
-class DescriptionLength:
-    """What each part costs."""
-
-    code: Code
-    parts: tuple[Part, ...]
-
-    @property
-    def bits(self) -> float:
-        """L(h) + L(D | h)."""
-        return math.fsum(part.bits for part in self.parts)
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{part.name}: {part.bits:.1f}" for part in self.parts)
-        return f"DescriptionLength({self.bits:.1f} bits by {self.code}; {parts})"
-
 
 def description_length(model: Any, code: Code = "evidence") -> DescriptionLength:
     """The bits of a fitted naive Bayes model and of the rows it has learned, from its statistics alone.
+
+    A coded family (`CodedFamily`) or network (`bayeswise.networks.description_length.coded`) knows its own.
 
     >>> from bayeswise.models.naive_bayes import fit
     >>> rows = 8 * [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}]
@@ -71,20 +46,24 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
     DescriptionLength(22.7 bits by nml; play: 18.5, wind: 4.2)
     """
     inner = getattr(model, "model_", model)
-    if not isinstance(inner, NaiveBayesModel):
-        raise ParameterError(
-            f"the description length of {type(inner).__name__} is not known", fix="give a naive Bayes model"
-        )
-    if code == "evidence":
-        found = evidence_of(inner)
-        pairs = [(_target(inner), found.log_target)]
-        pairs += [(column.column, found.log_of(k)) for k, column in enumerate(found.columns)]
-        return DescriptionLength(code, tuple(Part(name, 0.0, -log_p / LOG_TWO) for name, log_p in pairs))
     if code not in CODES:
         raise ParameterError(f"there is no code {code!r}", fix=f"choose one of {', '.join(CODES)}")
+    if hasattr(inner, "description_length"):
+        found: DescriptionLength = inner.description_length(code)
+        return found
+    if not isinstance(inner, NaiveBayesModel):
+        raise ParameterError(
+            f"the description length of {type(inner).__name__} is not known",
+            fix="give a naive Bayes model, a family, or a network with its rows: coded(network, table)",
+        )
+    if code == "evidence":
+        evidence = evidence_of(inner)
+        pairs = [(_target(inner), evidence.log_target)]
+        pairs += [(column.column, evidence.log_of(k)) for k, column in enumerate(evidence.columns)]
+        return DescriptionLength(code, tuple(Part(name, 0.0, -log_p / LOG_TWO) for name, log_p in pairs))
     if isinstance(inner, AveragedNaiveBayesModel):
         raise ParameterError(f"an average over structures has no {code} code", fix='choose "evidence"')
-    table = _counted(inner.class_weight[None], code)
+    table = counted_bits(inner.class_weight[None], code)
     parts = [Part(_target(inner), *table)]
     for factor in inner.factors:
         parts += _factor_parts(inner, factor, code)
@@ -96,25 +75,11 @@ def _target(model: NaiveBayesModel) -> str:
     return model.schema.target.name if model.schema.target else "target"
 
 
-def _counted(count: FloatArray, code: Code) -> tuple[float, float]:
-    """Model and data bits of counts (n_groups, n_cells)."""
-    if code == "nml":
-        model, data = np.sum([nml_bits(row) for row in count], axis=0)
-        return float(model), float(data)
-    total = count.sum(axis=1)
-    data = float((xlogy(total, total) - xlogy(count, count).sum(axis=1)).sum()) / LOG_TWO
-    return _parameter_bits(count.shape[0] * max(count.shape[1] - 1, 0), float(total.sum())), data
-
-
-def _parameter_bits(n_parameters: float, n_rows: float) -> float:
-    return 0.5 * n_parameters * math.log2(max(n_rows, 1.0))
-
-
 def _factor_parts(model: NaiveBayesModel, factor: Any, code: Code) -> list[Part]:
     statistic = model.statistics.part[factor.name]
     if isinstance(factor, Categories):
         tables = [CategoryTable.of(statistic[name], model.settings, model.schema[name]) for name in factor.columns]
-        return [Part(table.column.name, *_counted(table.count, code)) for table in tables]
+        return [Part(table.column.name, *counted_bits(table.count, code)) for table in tables]
     if isinstance(factor, Numbers) and code == "two-part":
         return _normal_parts(factor, statistic)
     raise ParameterError(
@@ -137,7 +102,7 @@ def _normal_parts(factor: Numbers, statistic: Any) -> list[Part]:
     log_p = np.where(stddev > 0, -n * (0.5 * (LOG_TWO_PI + 1.0) + np.log(unit)), 0.0).sum(axis=0)
     rows = n.sum(axis=0)
     return [
-        Part(name, _parameter_bits(2 * len(n), float(rows[c])), -float(log_p[c]) / LOG_TWO)
+        Part(name, parameter_bits(2 * len(n), float(rows[c])), -float(log_p[c]) / LOG_TWO)
         for c, name in enumerate(factor.columns)
     ]
 
@@ -166,7 +131,8 @@ class Selected:
 def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "evidence") -> Selected:
     """The model under which the rows have the shortest description: no rows are held out.
 
-    Models are fitted ones of the same rows and columns, or functions that fit the table.
+    Models are fitted ones of the same rows and columns, or functions that fit the table; or families, and then the
+    table is one column of values.
 
     >>> from bayeswise.models.averaged_naive_bayes import fit_averaged
     >>> rows = 8 * [{"wind": w, "play": p} for w in ("weak", "strong") for p in ("yes", "no")]
@@ -174,6 +140,10 @@ def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "eviden
     ...         "irrelevant": lambda t: fit_averaged(t, "play", relevance=0.0)}, rows)
     irrelevant: 68.4 bits
     relevant: 69.7 bits
+    >>> from bayeswise import families
+    >>> select({"poisson": families.Poisson(), "geometric": families.Geometric()}, [3, 4, 2, 3, 5, 3, 2, 4])
+    poisson: 20.7 bits
+    geometric: 29.8 bits
     """
     if not models:
         raise ParameterError("there is no model to choose from", fix="give at least one")
@@ -184,9 +154,9 @@ def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "eviden
 
 
 def _fitted(model: Any, table: Any) -> Any:
-    is_recipe: Callable[..., Any] | None = model if callable(model) else None
-    if is_recipe is None:
+    is_family = hasattr(model, "log_density")
+    if not (is_family or callable(model)):
         return model
     if table is None:
-        raise ParameterError("a function that fits needs a table", fix="give select(models, table)")
-    return is_recipe(table)
+        raise ParameterError("a function that fits, or a family, needs a table", fix="give select(models, table)")
+    return coded_family(model, table) if is_family else model(table)
