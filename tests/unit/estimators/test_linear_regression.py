@@ -26,6 +26,7 @@ from bayeswise.foundation.errors import DataError, FitError, MissingCellError, N
         {"likelihood": "poisson"},
         {"likelihood": "exponential"},
         {"missing": "mean"},
+        {"fit_intercept": False},
     ],
     ids=str,
 )

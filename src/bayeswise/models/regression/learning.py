@@ -16,6 +16,7 @@ from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.logistic_fit import fit_logistic
+from bayeswise.models.regression.newton import Certificate
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.target_rows import TargetRows
 from bayeswise.tables.batch import Batch
@@ -59,7 +60,9 @@ def logistic_of(source: Source, schema: Schema, settings: LogisticSettings) -> t
         raise no_rows(source, schema)
     classes = Vocabulary.of(label for batch in batches for label in _seen_in(batch))
     codes = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in batches])
-    return fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings), encoder.report
+    model = fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings)
+    tell_unfinished(model.certificate)
+    return model, encoder.report
 
 
 def _seen_in(batch: Batch) -> list[Any]:
@@ -115,11 +118,11 @@ def linear_of(
     """Linear regression of all rows of a source."""
     rows = TargetRows(schema, source)
     if settings.likelihood == "gaussian":
-        model = LinearModel.of_rows(schema, settings, rows)
-        if model is None:
+        solved = LinearModel.of_rows(schema, settings, rows)
+        if solved is None:
             raise no_rows(source, schema)
-        tell_dependent(model)
-        return model, rows.report
+        tell_dependent(solved)
+        return solved, rows.report
     parts = list(rows)
     if not parts:
         raise no_rows(source, schema)
@@ -127,7 +130,9 @@ def linear_of(
         refuse_outside(numbers, settings.likelihood, rows.target, batch.place)
     design = Design.of(schema, (batch for batch, _ in parts), settings.missing)
     target: FloatArray = design.of_rows(np.concatenate([numbers for _, numbers in parts]))
-    return fit_iterated(design.features, design.matrix, target, design.weights, settings), rows.report
+    model = fit_iterated(design.features, design.matrix, target, design.weights, settings)
+    tell_unfinished(model.certificate)
+    return model, rows.report
 
 
 def _number_target(source: Source, target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +155,12 @@ def _refuse_labels(source: Source, schema: Schema) -> None:
 
 
 # -- what a user should know ----------------------------------------------------------------------------------
+
+
+def tell_unfinished(certificate: Certificate) -> None:
+    """A warning that the gradient that is left is larger than was asked for."""
+    if not certificate.converged:
+        warnings.warn(f"the weights are not final: {certificate}", UserWarning, stacklevel=4)
 
 
 def tell_dependent(model: LinearModel, stacklevel: int = 3) -> None:
