@@ -81,6 +81,13 @@ class Distribution(Mapping[Any, float]):
             labels.append(levels[code])
         return labels[0] if len(self.nodes) == 1 else tuple(reversed(labels))
 
+    def _repr_html_(self) -> str:
+        from bayeswise.networks.drawing import Bar, DrawnNode, Picture
+        from bayeswise.networks.drawing.lettering import percent
+
+        bars = tuple(Bar(_words(key), p, percent(p)) for key, p in self.items())
+        return Picture.of([DrawnNode(" x ".join(self.nodes), bars)], []).svg()
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{_words(self._key(k))} {float(self.cells[k]):.4g}" for k in range(min(8, len(self))))
         more = f", ... {len(self) - 8} more" if len(self) > 8 else ""

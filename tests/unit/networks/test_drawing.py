@@ -161,6 +161,11 @@ def test_what_cannot_be_drawn_is_said() -> None:
     assert "2000 nodes" in BeliefNetwork([Node(str(k), ["a", "b"], 0.5) for k in range(2000)])._repr_html_()
 
 
+def test_an_answer_draws_itself_in_a_notebook() -> None:
+    assert "10.0 %" in asia().query("cancer", {"visit": "yes", "dyspnoea": "yes"})._repr_html_()
+    assert "yes/no" in asia().query(["cancer", "smoking"])._repr_html_()
+
+
 def test_only_some_nodes_are_drawn_with_the_edges_between_them() -> None:
     picture = asia().picture(nodes=["cancer", *asia().markov_blanket("cancer")])
     assert {node.name for node in picture.nodes} == {"cancer", "smoking", "either", "tuberculosis"}

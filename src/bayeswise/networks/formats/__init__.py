@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayeswise.foundation.errors import KindError, ParameterError, SourceError, TooLargeError
+from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError, TooLargeError
 from bayeswise.networks.formats import bif, hugin, xmlbif
 from bayeswise.posteriors.states import guess
 from bayeswise.store.atomic import write_bytes
@@ -40,7 +40,13 @@ def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> None:
         network.save(path)
         return
     _, text = _format_of(path)
-    content = text(network).encode("utf-8")
+    try:
+        content = text(network).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise NetworkError(
+            f"a name has half of a character, {error.object[error.start]!r}, which a file of text cannot hold",
+            fix="rename it, or save a model file: network.save('network.bayeswise')",
+        ) from None
     if len(content) > LARGEST_FILE:
         raise TooLargeError(
             f"the network takes {len(content) >> 20} MB in this format; {LARGEST_FILE >> 20} MB are read again at most",

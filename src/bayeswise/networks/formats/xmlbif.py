@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
@@ -9,13 +10,15 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from bayeswise.foundation.errors import BayeswiseError, SourceError
+from bayeswise.foundation.errors import BayeswiseError, NetworkError, SourceError
 from bayeswise.networks.formats.tokens import MOST_CELLS, MOST_NODES, MOST_STATES, n_cells_of, refuse_empty
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
 _DEEPEST = 16
+# control characters, which XML forbids, and the end of line that it replaces
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 
 def parse(text: str, where: str) -> BeliefNetwork:
@@ -57,7 +60,7 @@ class _Reader:
 
     def read(self, text: str) -> None:
         try:
-            self.parser.Parse(text.encode("utf-8") if not text.startswith("<?xml") else _as_utf8(text), True)
+            self.parser.Parse(_without_declaration(text).encode("utf-8", "surrogatepass"), True)
         except expat.ExpatError as error:
             place = f"line {error.lineno}, column {error.offset + 1}"
             raise SourceError(f"{self.where}, {place}: {expat.errors.messages[error.code]}") from None
@@ -125,13 +128,16 @@ class _Reader:
         return self.fields[tag][0]
 
 
-def _as_utf8(text: str) -> bytes:
+def _without_declaration(text: str) -> str:
     """The text was decoded already, whatever its first line says."""
-    return text.partition("?>")[2].encode("utf-8")
+    return text.partition("?>")[2] if text.startswith("<?xml") else text
 
 
 def text(network: BeliefNetwork) -> str:
     """The network in XMLBIF; every number is written so that it comes back to the last bit."""
+    for word in (network.name, *network, *(state for name in network for state in map(str, network.states(name)))):
+        if word != word.strip() or _FORBIDDEN.search(word):
+            raise NetworkError(f"XMLBIF cannot hold the name {word!r}", fix="rename it, or write .bif")
     return "\n".join(_lines(network)) + "\n"
 
 
