@@ -30,7 +30,11 @@ def oil() -> InfluenceDiagram:
                 "report",
                 ["closed", "open", "diffuse", "not done"],
                 {
-                    "yes": {"dry": [0.1, 0.3, 0.6, 0], "wet": [0.3, 0.4, 0.3, 0], "soaking": [0.5, 0.4, 0.1, 0]},
+                    "yes": {
+                        "dry": [0.1, 0.3, 0.6, 0],
+                        "wet": [0.3, 0.4, 0.3, 0],
+                        "soaking": [0.5, 0.4, 0.1, 0],
+                    },
                     "no": "not done",
                 },
                 parents=["test", "oil"],

@@ -98,7 +98,7 @@ def fill(theirs: Any, parents: tuple[str, ...], table: Any) -> None:
 
 def fresh(diagram: InfluenceDiagram) -> InfluenceDiagram:
     """The same diagram with nothing planned."""
-    diagram.__dict__.pop("_solvers", None)
+    diagram._solvers.clear()
     return diagram
 
 
@@ -122,8 +122,12 @@ def rows(size: Size) -> Iterator[Row]:
     yield Race("oil wildcatter, solved afresh | pyAgrum", partial(solving, oil, False))
     yield Race("oil wildcatter, planned before | pyAgrum", partial(solving, oil, True), at_least=1)
     yield Race(
-        "chain of 5 decisions, nothing forgotten | pyAgrum", partial(solving, partial(chain, 5), False), at_least=2
+        "chain of 5 decisions, nothing forgotten | pyAgrum",
+        partial(solving, partial(chain, 5), False),
+        at_least=2,
     )
     yield Race(
-        "diagram of 30 nodes, 5 decisions | pyAgrum", partial(solving, partial(made_diagram, 30, 5), False), at_least=2
+        "diagram of 30 nodes, 5 decisions | pyAgrum",
+        partial(solving, partial(made_diagram, 30, 5), False),
+        at_least=2,
     )

@@ -44,7 +44,9 @@ def test_scenarios_and_risks_add_up_to_the_expected_utility(diagram: InfluenceDi
 
 @few
 @given(diagrams)
-def test_information_is_never_worth_less_than_nothing_nor_more_than_all_of_it(diagram: InfluenceDiagram) -> None:
+def test_information_is_never_worth_less_than_nothing_nor_more_than_all_of_it(
+    diagram: InfluenceDiagram,
+) -> None:
     decision = diagram.decisions[-1]
     perfect = diagram.perfect_information(decision).value
     for each in diagram.information_values(decision, prices=dict.fromkeys(diagram.chances, 0.25)).values:

@@ -105,7 +105,11 @@ def test_asking_the_user_wins_between_the_thresholds_of_the_costs() -> None:
 def test_abstaining_is_best_below_one_minus_its_cost() -> None:
     """Class iff P(y) >= 1 - c, else reject; with c = .2 between .2 and .8."""
     costs = bw.Costs.zero_one(["a", "b"]).with_reject(0.2)
-    pieces = [Chance("y", ["a", "b"], 0.5), Decision("say", ["a", "b", "reject"]), Utility("loss", costs, ["say", "y"])]
+    pieces = [
+        Chance("y", ["a", "b"], 0.5),
+        Decision("say", ["a", "b", "reject"]),
+        Utility("loss", costs, ["say", "y"]),
+    ]
     assert InfluenceDiagram(pieces).sensitivity("y", "a").thresholds == pytest.approx((0.2, 0.8))
 
 
@@ -116,7 +120,11 @@ def test_the_forest_is_watched_when_it_thunders() -> None:
             "Storm": {"states": YES_NO, "table": 0.2},
             "BusTourGroup": {"states": YES_NO, "table": 0.5},
             "Lightning": {"states": YES_NO, "table": {"yes": 0.7, "no": 0.01}, "parents": ["Storm"]},
-            "CampFire": {"states": YES_NO, "table": [0.4, 0.1, 0.8, 0.2], "parents": ["Storm", "BusTourGroup"]},
+            "CampFire": {
+                "states": YES_NO,
+                "table": [0.4, 0.1, 0.8, 0.2],
+                "parents": ["Storm", "BusTourGroup"],
+            },
             "Thunder": {"states": YES_NO, "table": {"yes": 0.9, "no": 0.05}, "parents": ["Lightning"]},
         }
     )

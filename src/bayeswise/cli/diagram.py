@@ -76,7 +76,8 @@ def value(
     file: File,
     nodes: Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Known together; else each.")] = None,
     before: Annotated[
-        str | None, typer.Option(metavar="DECISION", help="Known before this decision; else the first, or each.")
+        str | None,
+        typer.Option(metavar="DECISION", help="Known before this decision; else the first, or each."),
     ] = None,
     price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="What a look costs.")] = None,
     given: Given = None,
@@ -148,7 +149,8 @@ def show(
     file: File,
     given: Given = None,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram: .svg, .html, .dot.")
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram: .svg, .html, .dot."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -36,7 +36,11 @@ def solved(solution: Solution, *, scenarios: bool, risk: bool) -> Answer:
             "probability_of_loss": profile.probability_of_loss,
             "outcomes": columns(profile.to_columns())[0],
         }
-        lines += ["", f"probability of a loss {profile.probability_of_loss:.4g}", *table(profile.to_columns())]
+        lines += [
+            "",
+            f"probability of a loss {profile.probability_of_loss:.4g}",
+            *table(profile.to_columns()),
+        ]
     return facts, lines
 
 

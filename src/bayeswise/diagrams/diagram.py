@@ -13,7 +13,7 @@ from bayeswise.diagrams import ordering
 from bayeswise.diagrams.building import Piece, checked_pieces, pieces_of_network
 from bayeswise.diagrams.nested import chance_table, utility_values
 from bayeswise.diagrams.nodes import Decision, Utility
-from bayeswise.diagrams.solver import Numbers, Structure
+from bayeswise.diagrams.solver import Numbers, Solver, Structure
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks import BeliefNetwork, Node, graph
@@ -66,6 +66,7 @@ class InfluenceDiagram:
         self._knows = {self.names[p]: tuple(self.names[v] for v in above[p]) for p in sequence}
         self._past = ordering.pasts(above, sequence)
         self.network = self._network(inner)
+        self._solvers: dict[Any, Solver] = {}  # the plans of the questions that were asked
         self._utilities: dict[str, tuple[tuple[str, ...], FloatArray]] = {
             piece.name: (piece.parents, self._utility(piece)) for piece in utilities
         }
@@ -279,7 +280,12 @@ class InfluenceDiagram:
         return max(0.0, best.utility - self.solve(evidence, policies=policies).utility)
 
     def value_of_information(
-        self, nodes: str | Iterable[str], decision: str, *, price: float = 0.0, evidence: Evidence | None = None
+        self,
+        nodes: str | Iterable[str],
+        decision: str,
+        *,
+        price: float = 0.0,
+        evidence: Evidence | None = None,
     ) -> InformationValue:
         """What knowing chance nodes before a decision is worth; never below 0 before its price."""
         from bayeswise.diagrams.information import value_of_information
@@ -346,7 +352,9 @@ class InfluenceDiagram:
         return picture_of(self, solution, title)
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow:auto">{self.picture().svg()}</div>'
+        from bayeswise.diagrams.drawing import notebook_html
+
+        return notebook_html(self)
 
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayeswise.networks.drawing import Bar, DrawnNode, Kind, Picture
-from bayeswise.networks.drawing.lettering import percent
+from bayeswise.networks.drawing.lettering import percent, safe
+from bayeswise.networks.drawing.values import MOST_NODES
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
@@ -36,3 +37,11 @@ def _inner(diagram: InfluenceDiagram, name: str, solution: Solution | None) -> D
 def _utility(name: str, solution: Solution | None) -> DrawnNode:
     notes = (f"{solution.parts[name]:.5g}",) if solution is not None else ()
     return DrawnNode(name, kind=Kind.utility, notes=notes)
+
+
+def notebook_html(diagram: InfluenceDiagram, solution: Solution | None = None) -> str:
+    """What a notebook shows: the picture where that can be read, and the answer in words."""
+    said = f"<pre>{safe(str(solution) if solution is not None else repr(diagram))}</pre>"
+    if len(diagram) > MOST_NODES:
+        return said
+    return f'<div style="overflow:auto">{picture_of(diagram, solution).svg()}</div>{said if solution else ""}'

@@ -53,6 +53,26 @@ class Step:
     groups: tuple[Group, ...]
 
 
+class _Tables:
+    """Tables by slot with their variables as bits, found by any of their variables."""
+
+    def __init__(self) -> None:
+        self.bits: dict[int, int] = {}
+        self._by_variable: dict[int, dict[int, int]] = {}
+
+    def of(self, x: int) -> dict[int, int]:
+        return self._by_variable.get(x, {})
+
+    def add(self, slot: int, bits: int) -> None:
+        self.bits[slot] = bits
+        for v in _variables(bits):
+            self._by_variable.setdefault(v, {})[slot] = bits
+
+    def drop(self, slot: int) -> None:
+        for v in _variables(self.bits.pop(slot)):
+            del self._by_variable[v][slot]
+
+
 class Plan:
     """How to sum out all variables but the kept ones.
 
@@ -68,18 +88,19 @@ class Plan:
         self.n_cells = 1.0  # of the largest table of any step
         self._counted: dict[int, float] = {}
         self._n_slots = len(arguments)
-        # slot -> bits of its variables; conditional slots by their variable
-        self._probabilities = {k: _bits(a.scope) for k, a in enumerate(arguments) if not a.is_utility}
-        self._utilities = {k: _bits(a.scope) for k, a in enumerate(arguments) if a.is_utility}
+        self._probabilities = _Tables()
+        self._utilities = _Tables()
+        for slot, argument in enumerate(arguments):
+            (self._utilities if argument.is_utility else self._probabilities).add(slot, _bits(argument.scope))
         self._conditional = {k: a.of for k, a in enumerate(arguments) if a.of is not None}
-        everything = reduce(or_, [*self._probabilities.values(), *self._utilities.values()], 0)
+        everything = reduce(or_, [*self._probabilities.bits.values(), *self._utilities.bits.values()], 0)
         kept = _bits(self.keep)
         self._refuse_too_large(kept)
         self.steps = tuple(self._ordered(set(_variables(everything & ~kept))))
         shape = self._shape(kept, kept)
         self._end_shape = shape
-        self._end_probabilities = tuple((s, self._shape(b, kept)) for s, b in self._probabilities.items())
-        self._end_utilities = tuple((s, self._shape(b, kept)) for s, b in self._utilities.items())
+        self._end_probabilities = tuple((s, self._shape(b, kept)) for s, b in self._probabilities.bits.items())
+        self._end_utilities = tuple((s, self._shape(b, kept)) for s, b in self._utilities.bits.items())
 
     # -- making the plan --------------------------------------------------------------------------------------
     def _ordered(self, waiting: set[int]) -> list[Step]:
@@ -88,7 +109,7 @@ class Plan:
         steps = []
         while weight:
             x = min(weight, key=lambda v: (weight[v], v))
-            near = reduce(or_, (*self._with(x, True).values(), *self._with(x, False).values()), 0)
+            near = reduce(or_, (*self._utilities.of(x).values(), *self._probabilities.of(x).values()), 0)
             del weight[x]
             steps.append(self._step(x))
             for v in _variables(near):
@@ -96,34 +117,30 @@ class Plan:
                     weight[v] = self._weight(v)
         return steps
 
-    def _with(self, x: int, is_utility: bool) -> dict[int, int]:
-        slots = self._utilities if is_utility else self._probabilities
-        return {slot: bits for slot, bits in slots.items() if bits >> x & 1}
-
     def _weight(self, x: int) -> float:
-        joint = reduce(or_, self._with(x, False).values(), 1 << x)
-        return self._cells(joint) + sum(self._cells(joint | bits) for bits in self._with(x, True).values())
+        joint = reduce(or_, self._probabilities.of(x).values(), 1 << x)
+        return self._cells(joint) + sum([self._cells(joint | bits) for bits in self._utilities.of(x).values()])
 
     def _step(self, x: int) -> Step:
-        met, gained = self._with(x, False), self._with(x, True)
+        met, gained = dict(self._probabilities.of(x)), dict(self._utilities.of(x))
         joint = reduce(or_, met.values(), 1 << x)
         is_conditional = [self._conditional.get(slot) for slot in met] == [x]
         for slot in met:
-            del self._probabilities[slot]
+            self._probabilities.drop(slot)
         rest = joint & ~(1 << x)
         if not is_conditional:
-            self._probabilities[self._n_slots] = rest
+            self._probabilities.add(self._n_slots, rest)
             self._n_slots += 1
         by_union: dict[int, list[int]] = {}
         for slot, bits in gained.items():
             by_union.setdefault(joint | bits, []).append(slot)
-            del self._utilities[slot]
+            self._utilities.drop(slot)
         groups = []
         for union, slots in by_union.items():
             left = union & ~(1 << x)
             shapes = tuple((slot, self._shape(gained[slot], union)) for slot in slots)
             groups.append(Group(shapes, self._shape(joint, union), _axis(x, union), self._shape(rest, left)))
-            self._utilities[self._n_slots] = left
+            self._utilities.add(self._n_slots, left)
             self._n_slots += 1
             self._refuse_too_large(union)
         self._refuse_too_large(joint)

@@ -164,7 +164,11 @@ def to_document(diagram: InfluenceDiagram) -> dict[str, Any]:
         table = diagram.network.table(name)
         shape = [*(len(diagram.states(parent)) for parent in parents), table.shape[1]]
         rows = _by_states(diagram, parents, table.reshape(shape).tolist())
-        document["chance"][name] = {"states": list(diagram.states(name)), "parents": list(parents), "table": rows}
+        document["chance"][name] = {
+            "states": list(diagram.states(name)),
+            "parents": list(parents),
+            "table": rows,
+        }
     for name in diagram.decisions:
         knows = list(diagram.parents(name))
         document["decision"][name] = {"options": list(diagram.states(name)), "knows": knows}

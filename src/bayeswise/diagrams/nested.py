@@ -89,7 +89,12 @@ def _is_option(value: Any, options: Vocabulary) -> bool:
 
 
 def _nested(
-    what: str, parents: Parents, given: Any, shape: tuple[int, ...], leaf: Leaf, error: type[DataError | UsageError]
+    what: str,
+    parents: Parents,
+    given: Any,
+    shape: tuple[int, ...],
+    leaf: Leaf,
+    error: type[DataError | UsageError],
 ) -> FloatArray:
     table = np.full(shape, np.nan)
     _fill(what, parents, given, table, leaf, (), error)
@@ -120,7 +125,10 @@ def _fill(
         labels = key if isinstance(key, tuple) else (key,)
         if not labels or len(labels) > len(rest):
             names = ", ".join(name for name, _ in rest)
-            raise error(f"{what} has an entry for {key!r}; what is left to name is {names}", fix="name a state of each")
+            raise error(
+                f"{what} has an entry for {key!r}; what is left to name is {names}",
+                fix="name a state of each",
+            )
         codes: list[Any] = []
         for label, (name, levels) in zip(labels, rest, strict=False):
             codes.append(_code(label, levels, f"{what} has an entry for a state that {name!r} has not:"))
@@ -146,7 +154,8 @@ def _sizes(name: str, parents: Parents, n_states: int) -> tuple[int, ...]:
     sizes = tuple(len(levels) for _, levels in parents)
     if math.prod(sizes) * n_states > LARGEST_TABLE or len(sizes) > 60:
         raise NetworkError(
-            f"the table of {name!r} would have {math.prod(sizes) * n_states:.3g} cells", fix="give it fewer parents"
+            f"the table of {name!r} would have {math.prod(sizes) * n_states:.3g} cells",
+            fix="give it fewer parents",
         )
     return sizes
 

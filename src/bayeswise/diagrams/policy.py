@@ -106,7 +106,8 @@ def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
     for node, states in zip(rule.knows, rule.states, strict=True):
         if node not in diagram.known(name):
             raise ParameterError(
-                f"the policy of {name!r} needs {node!r}, which is not known then", fix=guess(node, diagram.known(name))
+                f"the policy of {name!r} needs {node!r}, which is not known then",
+                fix=guess(node, diagram.known(name)),
             )
         if states.labels != diagram.states(node):
             raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it anew")

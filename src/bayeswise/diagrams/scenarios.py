@@ -76,7 +76,8 @@ def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenari
     n_cells = math.prod(len(diagram.states(name)) for name in kept)
     if n_cells > _MOST_CELLS:
         raise TooLargeError(
-            f"there are up to {n_cells:.3g} scenarios over {len(kept)} nodes", fix="name fewer, as in nodes=[...]"
+            f"there are up to {n_cells:.3g} scenarios over {len(kept)} nodes",
+            fix="name fewer, as in nodes=[...]",
         )
     joint = solution.query(kept).cells if kept else np.ones(1)
     places = np.flatnonzero(joint > 0.0)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.scenarios import Scenarios
     from bayeswise.networks.drawing import Picture
 
+_PLANS = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -101,7 +103,9 @@ class Solution:
         return self.diagram.picture(self, title=title)
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow:auto">{self.picture().svg()}</div>'
+        from bayeswise.diagrams.drawing import notebook_html
+
+        return notebook_html(self.diagram, self)
 
     def in_words(self) -> list[str]:
         """One line for each decision that is still to be made, first to last."""
@@ -162,10 +166,10 @@ def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None
 
 def solver_for(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> Solver:
     """The plans for evidence on these nodes and policies with these arguments."""
-    kept: dict[Any, Solver] = diagram.__dict__.setdefault("_solvers", {})
+    kept = diagram._solvers
     key = (frozenset(codes), frozenset((name, policy.knows) for name, policy in given.items()))
     if key not in kept:
-        if len(kept) >= 64:
+        if len(kept) >= _PLANS:
             del kept[next(iter(kept))]
         scopes = {diagram.place(n): sorted(map(diagram.place, policy.knows)) for n, policy in given.items()}
         kept[key] = Solver(diagram.structure, [diagram.place(name) for name in codes], scopes)

@@ -63,7 +63,10 @@ class Solver:
     """The plans of one structure, with evidence on some nodes and given policies of some decisions, for any numbers."""
 
     def __init__(
-        self, structure: Structure, evidence: Sequence[int] = (), given: Mapping[int, Sequence[int]] | None = None
+        self,
+        structure: Structure,
+        evidence: Sequence[int] = (),
+        given: Mapping[int, Sequence[int]] | None = None,
     ) -> None:
         self.structure = structure
         self.evidence = frozenset(evidence)

@@ -30,7 +30,10 @@ def test_the_past_that_cannot_matter_is_no_part_of_a_policy() -> None:
     solution = diagram.solve()
     assert solution.policies["guess 2"].knows == ("hint",)
     assert solution.utility == pytest.approx(1.9)
-    assert solution.in_words() == ["guess 1: yes if first is yes, else no", "guess 2: yes if hint is yes, else no"]
+    assert solution.in_words() == [
+        "guess 1: yes if first is yes, else no",
+        "guess 2: yes if hint is yes, else no",
+    ]
 
 
 def test_nothing_is_forgotten() -> None:
