@@ -24,7 +24,7 @@ from bayeswise.networks.learning.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.learn import learn
 from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.scores import Scores
-from bayeswise.networks.learning.strengths import EdgeStrength, EdgeStrengths, edge_strengths
+from bayeswise.networks.learning.strengths import EdgeStrength, EdgeStrengths, edge_strengths, strengths_in_table
 from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.learning.watching import Search
 
@@ -44,4 +44,5 @@ __all__ = [
     "hill_climbing",
     "k2",
     "learn",
+    "strengths_in_table",
 ]

@@ -85,7 +85,8 @@ class CodedRows:
             raise MissingCellError(
                 f"{n_rows} of {len(self.codes)} rows have a missing cell, the first in row {row + 1}, column "
                 f"{self.names[column]!r}; a graph is learned from whole rows",
-                fix="fill the cells, give them a state of their own, or leave these rows out with missing='drop'",
+                fix="use missing='drop' to leave these rows out, or missing='em' to find the graph without them and "
+                "the tables with them",
             )
         return self
 

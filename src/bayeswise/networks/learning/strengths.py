@@ -16,6 +16,7 @@ from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.watching import Parents, Progress, Search, silent
+from bayeswise.networks.network import BeliefNetwork
 
 SELDOM = 0.05  # an edge that the graph does not have is listed from this share on
 
@@ -161,3 +162,15 @@ def _drawn(rows: CodedRows, seed: list[int]) -> CodedRows:
 def _add(found: FloatArray, parents: Parents) -> None:
     for child, above in enumerate(parents):
         found[list(above), child] += 1.0
+
+
+def strengths_in_table(table: Any, network: BeliefNetwork, **wishes: Any) -> EdgeStrengths:
+    """The strengths of a network's edges in the rows of a table that have a cell in every node's column.
+
+    >>> from bayeswise.networks import BeliefNetwork
+    >>> table = {"a": [0, 1] * 30, "b": [0, 1] * 30}
+    >>> print(strengths_in_table(table, BeliefNetwork.learn(table)))
+    a -> b  score +39.5
+    """
+    rows = CodedRows.of(table, columns=network.names).without_holes()
+    return edge_strengths(rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **wishes)

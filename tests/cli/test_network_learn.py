@@ -1,0 +1,87 @@
+"""`bayeswise network learn`: methods, rules, holes and strengths from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from network_cases import asia
+
+from bayeswise.networks import BeliefNetwork
+
+Command = Callable[..., SimpleNamespace]
+
+
+def written(path: Path, rows: dict[str, list[object]], share: float = 0.0) -> Path:
+    lost = np.random.default_rng(0)
+    lines = [
+        ",".join("" if lost.random() < share else str(cell) for cell in row) for row in zip(*rows.values(), strict=True)
+    ]
+    path.write_text("\n".join([",".join(rows), *lines]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return written(tmp_path / "rows.csv", asia().sample(1_000, seed=1))
+
+
+@pytest.mark.parametrize("method", ["hill-climbing", "exact", "chow-liu", "k2"])
+def test_each_method_writes_the_network_that_python_learns(
+    bayeswise: Command, table: Path, tmp_path: Path, method: str
+) -> None:
+    order = ["--order", ",".join(asia().names)] if method == "k2" else []
+    answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", "--method", method, *order, "--json")
+    assert answer.code == 0
+    learned = BeliefNetwork.learn(str(table), method=method, order=list(asia().names))
+    facts = json.loads(answer.out)
+    assert facts["edges"] == [list(edge) for edge in learned.edges]
+    assert BeliefNetwork.read(tmp_path / "out.bif") == learned
+
+
+def test_rules_are_kept(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    rules = ["--require", "visit -> x-ray", "--forbid", "either->x-ray", "--tier", "smoking", "--tier", "cancer,either"]
+    answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", *rules, "--max-parents", 2)
+    edges = answer.out.splitlines()
+    assert "visit -> x-ray" in edges
+    assert not {"either -> x-ray", "cancer -> smoking", "either -> smoking"} & set(edges)
+    assert bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--require", "visit").code == 2
+    wrong = bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--forbid", "vist -> x-ray")
+    assert wrong.code == 2
+    assert "did you mean 'visit'" in wrong.err
+
+
+def test_em_fills_the_tables_of_a_given_graph_and_finds_hidden_nodes(bayeswise: Command, tmp_path: Path) -> None:
+    rows = asia().sample(1_000, seed=2)
+    del rows["either"]
+    table = written(tmp_path / "holes.csv", rows, share=0.1)
+    asia().write(tmp_path / "asia.bif")
+    words = ["--graph", tmp_path / "asia.bif", "--method", "em", "--starts", 2]
+    answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", *words)
+    assert answer.code == 0
+    assert "EM ended after" in answer.err
+    learned = BeliefNetwork.read(tmp_path / "out.bif")
+    assert set(learned.edges) == set(asia().edges)
+    assert set(learned.states("either")) == {"yes", "no"}
+    refused = bayeswise("network", "learn", table, "-o", tmp_path / "x.bif")
+    assert refused.code == 4
+    assert "missing='em'" in refused.err
+    searched = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", "--missing", "em", "--json")
+    assert any("EM ended" in note for note in json.loads(searched.out)["notes"])
+    lonely = bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--method", "em")
+    assert (lonely.code, "add --graph" in lonely.err) == (2, True)
+
+
+def test_strengths_are_told_for_each_edge(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    words = ["network", "learn", table, "-o", tmp_path / "out.bif", "--strengths", "--resamples", 10]
+    answer = bayeswise(*words, "--averaged", "--score", "bdeu", "--json")
+    facts = json.loads(answer.out)
+    assert facts["resamples"] == 10
+    assert [edge["in_graph"] for edge in facts["strengths"]].count(True) == len(facts["edges"])
+    assert all(edge["posterior"] is not None for edge in facts["strengths"])
+    assert "bronchitis" in bayeswise(*words).out.splitlines()[0]
+    assert bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--resamples", 3).code == 2
