@@ -162,5 +162,6 @@ def test_evidence_that_is_averaged_is_the_value_of_knowing_it_first(diagram: Inf
 
 def test_the_first_option_wins_a_tie() -> None:
     level = oil().changed([Utility("gain", 0)])
-    assert level.solve().policy("drill").in_words() == "yes"
-    assert level.solve().in_words()[0] == "test: no"
+    assert level.solve().in_words() == ["test: no", "drill: yes (every option is as good)"]
+    even = oil().changed([Utility("gain", [[0, 0, 0], [0, 0, -1]], ["drill", "oil"])])
+    assert even.solve({"test": "yes", "report": "open", "oil": "dry"}).policy("drill").option() == "yes"

@@ -22,6 +22,7 @@ from bayeswise.tables.labels import Label, Vocabulary
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.information import InformationValue, InformationValues
+    from bayeswise.diagrams.policy import Policy
     from bayeswise.diagrams.sensitivity import Sensitivity
     from bayeswise.diagrams.solution import Solution
     from bayeswise.diagrams.tornado import Tornado
@@ -273,6 +274,12 @@ class InfluenceDiagram:
         if missing:
             raise ParameterError(f"there is no policy for {missing[0]!r}", fix="give one, or use solve(policies=...)")
         return self.solve(evidence, policies=policies)
+
+    def policy(self, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
+        """A policy of one's own, by what the decision is told or by other nodes that are known then."""
+        from bayeswise.diagrams.policy import given_policy
+
+        return given_policy(self, decision, rule, knows)
 
     def regret(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> float:
         """How much less given policies gain on average than the best ones; decisions not named are optimised."""

@@ -32,6 +32,7 @@ class Policy:
     table: FloatArray  # (n_cases, n_options) probabilities; the last known node changes fastest
     expected: FloatArray | None = None  # (n_cases, n_options) expected utility from here on; none if it was given
     possible: BoolArray | None = None  # (n_cases,) whether a case can come about at all
+    best: BoolArray | None = None  # (n_cases, n_options) which options are as good as the chosen one
     reached: FloatArray | None = None  # (n_cases,) how probable a case is if all policies are followed
 
     def option(self, known: Mapping[str, Any] | None = None) -> Label:
@@ -56,22 +57,44 @@ class Policy:
         """Which option when; cases that nobody gets into are left out."""
         if not self.is_certain:
             return "by chance, see its table"
+        kept = self._happens()
+        codes = product(*(range(len(levels)) for levels in self.states))
+        chosen = np.argmax(self.table, axis=1)
+        cases = {case: int(chosen[k]) for k, case in enumerate(codes) if kept[k]}
+        if not cases:
+            return "no case is possible"
+        known = list(zip(self.knows, self.states, strict=True))
+        return in_words(known, self.options, cases) + self._ties_in_words(kept)
+
+    def _happens(self) -> BoolArray:
+        """(n_cases,) the cases that one gets into, as far as that is known."""
         kept = np.ones(len(self.table), dtype=bool) if self.possible is None else self.possible
         if self.reached is not None and (self.reached > 0.0).any():
             kept = kept & (self.reached > 0.0)
-        codes = product(*(range(len(levels)) for levels in self.states))
-        best = np.argmax(self.table, axis=1)
-        cases = {case: int(best[k]) for k, case in enumerate(codes) if kept[k]}
-        known = list(zip(self.knows, self.states, strict=True))
-        return in_words(known, self.options, cases) if cases else "no case is possible"
+        return kept
+
+    def _ties_in_words(self, kept: BoolArray) -> str:
+        if self.best is None or len(self.options) == 1:
+            return ""
+        n_best = self.best[kept].sum(axis=1)
+        if (n_best == len(self.options)).all():
+            return " (every option is as good)"
+        n_tied = int((n_best > 1).sum())
+        return f" (a tie in {n_tied} of {len(n_best)} cases)" if n_tied else ""
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One line for each possible case: what is known, the option, its expected utility and its lead."""
-        rows = range(len(self.table)) if self.possible is None else np.flatnonzero(self.possible).tolist()
+        """One line for each possible case: what is known, the option, others as good, what each leads to."""
+        rows = list(range(len(self.table))) if self.possible is None else np.flatnonzero(self.possible).tolist()
         cases = list(self.cases())
         columns: dict[str, list[Any]] = {name: [cases[k][v] for k in rows] for v, name in enumerate(self.knows)}
         best = [int(np.argmax(self.table[k])) for k in rows]
         columns[self.decision] = [self.options[option] for option in best]
+        if self.best is not None and (self.best[rows].sum(axis=1) > 1).any():
+            equal = [
+                [str(o) for j, o in enumerate(self.options) if self.best[k, j] and j != best[r]]
+                for r, k in enumerate(rows)
+            ]
+            columns["as good"] = [", ".join(others) for others in equal]
         if self.reached is not None:
             columns["probability"] = [float(self.reached[k]) for k in rows]
         if self.expected is not None:
@@ -89,12 +112,14 @@ class Policy:
         return f"Policy({self.decision}: {self.in_words()})"
 
 
-def given_policy(diagram: InfluenceDiagram, name: str, rule: Any) -> Policy:
+def given_policy(diagram: InfluenceDiagram, name: str, rule: Any, knows: Sequence[str] | None = None) -> Policy:
     """A policy that somebody has: an option, a table by what the decision is told, or a `Policy`."""
     diagram.decision_place(name)
     if isinstance(rule, Policy):
         return _fitting(diagram, name, rule)
-    known: Sequence[str] = diagram.parents(name) if isinstance(rule, Mapping) else ()
+    known: Sequence[str] = (diagram.parents(name) if isinstance(rule, Mapping) else ()) if knows is None else knows
+    for node in known:
+        _refuse_unknown(diagram, name, node)
     levels = [(node, Vocabulary(diagram.states(node))) for node in known]
     table, _ = checked(name, option_table(name, Vocabulary(diagram.states(name)), levels, rule), levels)
     return Policy(name, diagram.states(name), tuple(known), tuple(states for _, states in levels), table)
@@ -112,3 +137,10 @@ def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
         if states.labels != diagram.states(node):
             raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it anew")
     return rule
+
+
+def _refuse_unknown(diagram: InfluenceDiagram, name: str, node: str) -> None:
+    if node not in diagram.known(name):
+        raise ParameterError(
+            f"the policy of {name!r} needs {node!r}, which is not known then", fix=guess(node, diagram.known(name))
+        )

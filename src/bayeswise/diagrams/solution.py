@@ -230,6 +230,7 @@ def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
         np.eye(n_options)[option],
         np.transpose(choice.expected, [*order, len(order)]).reshape(-1, n_options),
         np.transpose(choice.possible, order).ravel(),
+        np.transpose(choice.best, [*order, len(order)]).reshape(-1, n_options),
     )
 
 

@@ -48,6 +48,7 @@ class Choice:
     option: IntArray  # (states of each known node ...)
     expected: FloatArray  # (states of each known node ..., n_options)
     possible: BoolArray  # (states of each known node ...)
+    best: BoolArray  # (states of each known node ..., n_options) the options that are as good as the chosen one
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,9 @@ def _best(decision: int, keep: Sequence[int], probability: FloatArray, utility: 
     axis = keep.index(decision)
     expected = np.moveaxis(utility, axis, -1)
     possible = np.asarray(np.moveaxis(probability, axis, -1).max(axis=-1) > 0.0)
-    option = np.argmax(expected >= expected.max(axis=-1, keepdims=True) - tie, axis=-1)
+    best = expected >= expected.max(axis=-1, keepdims=True) - tie
     knows = tuple(v for v in keep if v != decision)
-    return Choice(decision, knows, np.asarray(option), expected, possible)
+    return Choice(decision, knows, np.asarray(np.argmax(best, axis=-1)), expected, possible, best)
 
 
 def _as_table(choice: Choice, keep: Sequence[int], sizes: Sequence[int]) -> FloatArray:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bayeswise.decisions import Costs
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.diagrams.elimination import LARGEST_STEP
 from bayeswise.foundation.errors import ImpossibleEvidenceError, TooLargeError
+from bayeswise.networks import BeliefNetwork
 from tests.diagram_cases import chain, medical, oil
 
 YES_NO = ["yes", "no"]
@@ -97,6 +99,45 @@ def test_policies_of_ones_own_are_judged() -> None:
     assert coin.in_words()[1] == "drill: by chance, see its table"
     half = {"yes": {"closed": [0.5, 0.5], "open": "no", "diffuse": "no", "not done": "no"}, "no": "yes"}
     assert oil().solve(policies={"drill": half}).utility == pytest.approx(20.0)  # then a test is not worth its price
+
+
+def test_a_policy_may_be_given_by_any_nodes_that_are_known() -> None:
+    by_report = oil().policy(
+        "drill", {"closed": "yes", "open": "yes", "diffuse": "no", "not done": "no"}, knows=["report"]
+    )
+    assert oil().evaluate({"test": "yes", "drill": by_report}).utility == pytest.approx(22.5)
+    assert oil().evaluate({"test": "no", "drill": by_report}).utility == 0.0
+
+
+def test_ties_are_told() -> None:
+    diagram = InfluenceDiagram(
+        [
+            Chance("coin", ["head", "tail", "edge"], [0.5, 0.25, 0.25]),
+            Decision("call", ["a", "b"], ["coin"]),
+            Utility(
+                "win",
+                {"a": {"head": 1, "tail": 0, "edge": 0.1 + 0.2}, "b": {"head": 0, "tail": 1, "edge": 0.3}},
+                ["call", "coin"],
+            ),
+        ]
+    )
+    policy = diagram.solve().policy("call")
+    assert policy.in_words() == "a if coin is head or edge, else b (a tie in 1 of 3 cases)"
+    assert policy.to_columns()["as good"] == ["", "", "b"]
+
+
+def test_a_learned_network_becomes_a_diagram() -> None:
+    rows = medical().solve(policies={"test": [0.5, 0.5]}).network.sample(4_000, seed=3)
+    rows = {name: rows[name] for name in ("disease", "test", "result")}
+    network = BeliefNetwork.learn(rows, parents={"result": ["test", "disease"]})
+    learned = InfluenceDiagram.from_network(
+        network,
+        decisions=[Decision("treat", YES_NO, ["result"])],
+        costs=Costs({"yes": {"yes": 15, "no": 10}, "no": {"yes": 60, "no": 0}}),
+        about="disease",
+    )
+    policy = learned.solve({"test": "yes"}).policy("treat")
+    assert [policy.option({"result": result}) for result in ("+", "-")] == ["yes", "no"]
 
 
 def test_scenarios_name_what_happens_in_its_order() -> None:
