@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -117,22 +118,26 @@ std::pair<std::vector<std::uint32_t>, std::vector<double>> parent_list(
     return result;
 }
 
-// totals[W] and last[W] for the sets W in [from, to), those below `from` being known.
+// totals[W] and last[W] for the sets W in [from, to), those below `from` being known. Graphs that say the same differ by
+// rounding alone: of those the last node is the one that comes last among the columns, so that edges point that way.
 template <class BestWithin>
 void fill(double* totals, std::uint8_t* last, std::uint32_t from, std::uint32_t to, BestWithin best_within) {
+    constexpr double rounding = 1e-12;
+    double found[32];
     for (std::uint32_t set = from; set < to; ++set) {
         double top = minus_infinity;
-        int chosen = 0;
         for (std::uint32_t rest = set; rest; rest &= rest - 1) {
             const int node = __builtin_ctz(rest);
             const std::uint32_t before = set & ~(std::uint32_t{1} << node);
+            found[node] = minus_infinity;
             if (totals[before] == minus_infinity) continue;
-            const double total = totals[before] + best_within(node, before);
-            if (total > top) {
-                top = total;
-                chosen = node;
-            }
+            found[node] = totals[before] + best_within(node, before);
+            top = std::max(top, found[node]);
         }
+        int chosen = 0;
+        const double near = top - rounding * std::fabs(top);
+        for (std::uint32_t rest = set; rest; rest &= rest - 1)
+            if (found[__builtin_ctz(rest)] >= near) chosen = __builtin_ctz(rest);
         totals[set] = set ? top : 0.0;
         last[set] = static_cast<std::uint8_t>(chosen);
     }

@@ -22,6 +22,11 @@ from bayeswise.posteriors.states import guess
 METHODS = ("hill-climbing", "exact", "k2", "chow-liu")
 HOLES = ("error", "drop", *WAYS)
 
+_ENDED_EARLY = {
+    "exact": "the exact search was interrupted: this is the graph that hill climbing finds",
+    "climb": "the search was interrupted: this is the best graph so far",
+}
+
 Graph = Mapping[str, Sequence[str]]
 
 
@@ -69,7 +74,7 @@ def learn(
         rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
         found = _found(whole, method, score, order, root, rules, strength, tabu, restarts, seed, progress)
         parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
-        notes += ["the search was interrupted: this is the best graph so far"] * found.interrupted
+        notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
         rows = whole if missing == "drop" else rows
     if missing in WAYS:
         fitted = fit_tables(
