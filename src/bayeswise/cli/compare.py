@@ -75,6 +75,7 @@ def _facts(line: Any) -> dict[str, Any]:
         "log_loss": line.log_loss if line.log_loss < float("inf") else None,
         "error": line.error,
         "cost": line.cost,
+        "parts": [{"name": part.name, "bits": part.bits} for part in line.parts],
     }
 
 

@@ -65,8 +65,8 @@ def coded(network: BeliefNetwork, table: Any) -> CodedNetwork:
     >>> table = {"rain": ["y", "y", "n", "n"] * 9, "wet": ["y", "y", "n", "n"] * 9}
     >>> drawn = {"an arc": {"wet": ["rain"]}, "no arc": {}}
     >>> select({name: coded(FamilyCounts.of(table, arcs).network(), table) for name, arcs in drawn.items()})
-    an arc: 48.8 bits
-    no arc: 78.6 bits
+    an arc: 48.8 bits (rain 1.0 + 38.3, wet 1.0 + 8.5)
+    no arc: 78.6 bits (rain 1.0 + 38.3, wet 1.0 + 38.3)
     """
     states = {name: list(network.states(name)) for name in network.names}
     return CodedNetwork(network, CodedRows.of(table, columns=network.names, states=states))

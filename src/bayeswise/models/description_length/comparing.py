@@ -14,6 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log
+from bayeswise.models.description_length.bits import Part
 from bayeswise.models.description_length.kept_rows import KeptRows
 from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.description_length.sharing import candidates_of
@@ -36,6 +37,7 @@ class Compared:
     error: float  # the share of rows left out whose most probable class is wrong
     cost: float | None  # the mean cost of the cheapest action for rows left out
     n_rows: int = 0  # how many rows were left out, each in turn
+    parts: tuple[Part, ...] = ()  # the bits of the target, and of each column
 
 
 def candidates(table: Any, target: str, **wishes: Any) -> dict[str, NaiveBayesModel]:
@@ -90,5 +92,5 @@ def _sums(posterior: FloatArray, own: Any, weights: FloatArray, costs: FloatArra
 
 def _line(name: str, model: NaiveBayesModel, sums: FloatArray, with_cost: bool) -> Compared:
     weight, loss, wrong, paid, n_rows = sums.tolist()
-    bits = description_length(model).bits
-    return Compared(name, bits, loss / weight, wrong / weight, paid / weight if with_cost else None, int(n_rows))
+    length, cost = description_length(model), paid / weight if with_cost else None
+    return Compared(name, length.bits, loss / weight, wrong / weight, cost, int(n_rows), length.parts)

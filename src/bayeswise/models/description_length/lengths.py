@@ -34,6 +34,8 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.statistics.pair_sums import PairSums
 
+_MOST_SHOWN = 8
+
 
 def description_length(model: Any, code: Code = "evidence") -> DescriptionLength:
     """The bits of a fitted naive Bayes model and of the rows it has learned, from its statistics alone.
@@ -109,7 +111,7 @@ def _normal_parts(factor: Numbers, statistic: Any) -> list[Part]:
 
 @dataclass(frozen=True)
 class Selected:
-    """The models by their bits, fewest first."""
+    """The models by their bits, fewest first, and what each part of them costs."""
 
     lengths: Mapping[str, DescriptionLength]
     models: Mapping[str, Any]
@@ -125,7 +127,19 @@ class Selected:
         return self.models[self.best]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name}: {length.bits:.1f} bits" for name, length in self.lengths.items())
+        return "\n".join(f"{name}: {_shown(length)}" for name, length in self.lengths.items())
+
+
+def _shown(length: DescriptionLength) -> str:
+    """The sum, and its largest parts; the bits of a model apart from those of rows where the code knows them."""
+    largest = sorted(length.parts, key=lambda part: -abs(part.bits))[:_MOST_SHOWN]
+    parts = [
+        f"{part.name} {f'{part.model_bits:.1f} + ' if part.model_bits else ''}{part.data_bits:.1f}"
+        for part in length.parts
+        if part in largest
+    ]
+    more = f", {len(length.parts) - _MOST_SHOWN} more" if len(length.parts) > _MOST_SHOWN else ""
+    return f"{length.bits:.1f} bits ({', '.join(parts)}{more})"
 
 
 def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "evidence") -> Selected:
@@ -138,12 +152,12 @@ def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "eviden
     >>> rows = 8 * [{"wind": w, "play": p} for w in ("weak", "strong") for p in ("yes", "no")]
     >>> select({"relevant": lambda t: fit_averaged(t, "play", relevance=1.0),
     ...         "irrelevant": lambda t: fit_averaged(t, "play", relevance=0.0)}, rows)
-    irrelevant: 68.4 bits
-    relevant: 69.7 bits
+    irrelevant: 68.4 bits (play 34.2, wind 34.2)
+    relevant: 69.7 bits (play 34.2, wind 35.5)
     >>> from bayeswise import families
     >>> select({"poisson": families.Poisson(), "geometric": families.Geometric()}, [3, 4, 2, 3, 5, 3, 2, 4])
-    poisson: 20.7 bits
-    geometric: 29.8 bits
+    poisson: 20.7 bits (poisson 20.7)
+    geometric: 29.8 bits (geometric 29.8)
     """
     if not models:
         raise ParameterError("there is no model to choose from", fix="give at least one")
