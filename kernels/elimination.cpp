@@ -13,6 +13,8 @@ namespace {
 using Bits = std::vector<uint64_t>;
 
 constexpr double kLargestTree = 1e12;  // cells; nobody has so much memory
+constexpr double kWorthOrders = 2e4, kWorthChances = 5e5;  // cells from which it pays to try other orders
+constexpr int kChances = 12;
 
 inline bool has(const Bits& bits, int k) { return bits[size_t(k) >> 6] >> (k & 63) & 1; }
 inline void put(Bits& bits, int k) { bits[size_t(k) >> 6] |= uint64_t(1) << (k & 63); }
@@ -37,19 +39,42 @@ int64_t fill(const std::vector<Bits>& adjacent, int node) {
     return missing / 2;
 }
 
+// The same, each edge weighed by the states of its ends.
+double heavy_fill(const std::vector<Bits>& adjacent, const std::vector<int64_t>& sizes, int node) {
+    const std::vector<int> around = members(adjacent[node]);
+    double missing = 0.0;
+    for (size_t a = 0; a < around.size(); ++a)
+        for (size_t b = a + 1; b < around.size(); ++b)
+            if (!has(adjacent[around[a]], around[b])) missing += double(sizes[around[a]]) * double(sizes[around[b]]);
+    return missing;
+}
+
+uint64_t mixed(uint64_t word) {
+    word = (word + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    return (word ^ (word >> 29)) * 0x94d049bb133111ebu;
+}
+
 }  // namespace
 
 Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& sizes, const std::vector<int>& stage,
-                      int n_stages) {
+                      int n_stages, const Rule& rule) {
     const int n = int(adjacent.size());
     Elimination result;
     result.neighbours.resize(n);
-    std::vector<int64_t> cost(n);
-    std::vector<double> weight(n);
+    std::vector<double> cost(n), weight(n);
+    std::vector<uint64_t> lot(n, 0);
+    for (int node = 0; node < n && rule.seed; ++node) lot[node] = mixed(mixed(rule.seed) ^ uint64_t(node));
     auto refresh = [&](int node) {
-        cost[node] = fill(adjacent, node);
         weight[node] = double(sizes[node]);
         for (int neighbour : members(adjacent[node])) weight[node] *= double(sizes[neighbour]);
+        if (rule.kind == Rule::given) cost[node] = rule.rank[node];
+        else if (rule.kind == Rule::heavy_fill) cost[node] = heavy_fill(adjacent, sizes, node);
+        else cost[node] = double(fill(adjacent, node));
+    };
+    auto before = [&](int one, int other) {
+        if (cost[one] != cost[other]) return cost[one] < cost[other];
+        if (weight[one] != weight[other]) return weight[one] < weight[other];
+        return lot[one] < lot[other];
     };
     for (int node = 0; node < n; ++node)
         if (stage[node] < n_stages) refresh(node);
@@ -59,10 +84,8 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
             if (stage[node] == now) waiting.push_back(node);
         while (!waiting.empty()) {
             size_t best = 0;
-            for (size_t k = 1; k < waiting.size(); ++k) {
-                const int one = waiting[k], other = waiting[best];
-                if (cost[one] < cost[other] || (cost[one] == cost[other] && weight[one] < weight[other])) best = k;
-            }
+            for (size_t k = 1; k < waiting.size(); ++k)
+                if (before(waiting[k], waiting[best])) best = k;
             const int node = waiting[best];
             waiting.erase(waiting.begin() + int64_t(best));
             const std::vector<int> around = members(adjacent[node]);
@@ -81,11 +104,41 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
             for (int neighbour : around) put(touched, neighbour);
             result.order.push_back(node);
             result.neighbours[node] = around;
+            result.n_cells += weight[node];
             for (int other : members(touched))
                 if (stage[other] < n_stages) refresh(other);
         }
     }
     return result;
+}
+
+Elimination best_elimination(const std::vector<Bits>& adjacent, const std::vector<int64_t>& sizes,
+                             const std::vector<int>& stage, int n_stages) {
+    Elimination best = eliminate(adjacent, sizes, stage, n_stages, Rule{});
+    // Other orders are tried only where a better one saves more time than looking for it takes.
+    if (best.n_cells < kWorthOrders) return best;
+    auto attempt = [&](const Rule& rule) {
+        Elimination found = eliminate(adjacent, sizes, stage, n_stages, rule);
+        if (found.n_cells < best.n_cells) best = std::move(found);
+    };
+    Rule rule;
+    rule.kind = Rule::heavy_fill;
+    attempt(rule);
+    if (best.n_cells < kWorthChances) return best;
+    const int n = int(sizes.size());
+    rule.kind = Rule::given;
+    for (int sign : {1, -1}) {  // nodes as they were given, and backwards: good for chains and grids
+        rule.rank.resize(n);
+        for (int node = 0; node < n; ++node) rule.rank[node] = double(sign * node);
+        attempt(rule);
+    }
+    rule.rank.clear();
+    rule.kind = Rule::fill;
+    for (int chance = 1; chance <= kChances; ++chance) {
+        rule.seed = uint64_t(chance);
+        attempt(rule);
+    }
+    return best;
 }
 
 namespace {
@@ -150,7 +203,7 @@ void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8
     std::vector<int> stage(n, 0);
     for (int node : last)
         if (local.of_node[node] >= 0) stage[local.of_node[node]] = 1;
-    Elimination found = eliminate(std::move(adjacent), sizes, stage, last_is_root ? 1 : 2);
+    const Elimination found = best_elimination(adjacent, sizes, stage, last_is_root ? 1 : 2);
 
     // Positions: what goes first has the smallest; the root keeps the order of the targets, the first one highest.
     std::vector<int> position(n, -1), roots;

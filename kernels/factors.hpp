@@ -132,12 +132,23 @@ struct Tree {
                  const std::vector<int>& last, bool last_is_root, bool maximise_all);
 };
 
-// Min-fill, ties by the size of the clique and then by the node; `neighbours` is filled in on the way.
+// By what the next node is chosen: the fewest edges added, these weighed by states, or a given order; ties by the size
+// of the clique, then by lot or by the node.
+struct Rule {
+    enum Kind { fill, heavy_fill, given } kind = fill;
+    uint64_t seed = 0;
+    std::vector<double> rank;
+};
+
 struct Elimination {
     std::vector<int> order;
     std::vector<std::vector<int>> neighbours;  // of each node when it goes
+    double n_cells = 0.0;                      // of all cliques, before any is swallowed
 };
 Elimination eliminate(std::vector<std::vector<uint64_t>> adjacent, const std::vector<int64_t>& sizes,
-                      const std::vector<int>& stage, int n_stages);
+                      const std::vector<int>& stage, int n_stages, const Rule& rule);
+// Min-fill, and where that is large the best of several rules.
+Elimination best_elimination(const std::vector<std::vector<uint64_t>>& adjacent, const std::vector<int64_t>& sizes,
+                             const std::vector<int>& stage, int n_stages);
 
 }  // namespace factors
