@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
-HISTORY, PURPOSE = ("clean", "late", "none"), ("car", "home", "study", "other")
+HISTORY, PURPOSE = ("clean", "late", "new"), ("car", "home", "study", "other")
 COLUMNS = ("income", "amount", "history", "employed", "purpose", "repaid")
 
 

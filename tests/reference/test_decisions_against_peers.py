@@ -23,14 +23,17 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import bayeswise as bw
 from bayeswise.decisions import (
+    absolute_action,
     best_action,
     doubt_of,
     newsvendor,
     pinball_action,
+    squared_action,
     within_action,
     within_capacity,
 )
 from bayeswise.evaluation.intervals import mean_with_interval
+from bayeswise.foundation.errors import ParameterError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FALSE_POSITIVE, FALSE_NEGATIVE = 1.0, 12.0
@@ -136,6 +139,23 @@ def test_rows_of_distributions_are_answered_together() -> None:
     means, spreads = np.array([0.0, 10.0]), np.array([1.0, 3.0])
     found = pinball_action(stats.norm(means, spreads), under=3, over=1)
     assert found == pytest.approx(means + spreads * stats.norm.ppf(0.75))
+
+
+def test_actions_are_taken_over_what_a_regression_predicts() -> None:
+    """f + s t^-1(c1 / (c1 + c2)) row by row, and any cost by quadrature for one row at a time."""
+    generator = np.random.default_rng(6)
+    X = generator.normal(size=(40, 2))
+    fitted = bw.LinearRegression().fit(X, 3 * X[:, 0] + generator.normal(size=40))
+    ahead, first = fitted.predict_distribution(X[:5]), fitted.predict_distribution(X[:1])
+    law = stats.t(ahead.freedom, ahead.location, ahead.scale)
+    assert pinball_action(ahead, under=9, over=1) == pytest.approx(law.ppf(0.9))
+    assert squared_action(ahead) == pytest.approx(law.mean()) and absolute_action(ahead) == pytest.approx(law.median())
+    assert within_action(first, 0.5) == pytest.approx(float(first.location[0]), abs=1e-5)
+    found = best_action(first, lambda y, a: (y - a) ** 2)
+    assert found.action == pytest.approx(float(first.mean[0]), abs=1e-5)
+    assert found.expected_cost == pytest.approx(float(first.stddev[0]) ** 2, rel=1e-4)
+    with pytest.raises(ParameterError, match="has 5 rows"):
+        best_action(ahead, lambda y, a: (y - a) ** 2)
 
 
 def test_the_window_of_a_skewed_distribution_is_where_the_density_is_equal_at_both_ends() -> None:

@@ -2,6 +2,7 @@
 
     expressions.py        costs that depend on the row, as formulas over its columns
     costs.py              actions x states, named and checked      cost_tables.py  from frames and files
+    cost_cells.py         errors that name the cell
     cost_doubts.py        actions that are never best, and other things that are probably not meant
     posterior_tables.py   a posterior in any form                  decide.py       the action of least expected cost
     rule.py               the policy in words, thresholds exact    displays/       regions of three states

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import (
+    Cell,
+    by_action,
+    cells_of,
+    check_distinct,
+    false_alarms,
+    position_of,
+    states_named,
+    turned,
+)
 from bayeswise.decisions.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import CostError, SchemaError, row_number
+from bayeswise.foundation.errors import CostError, row_number
 from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label, label_key, label_of
 
-Cell: TypeAlias = float | Expression
+if TYPE_CHECKING:
+    from bayeswise.decisions.rule import Rule
+
 
 
 class CostWarning(UserWarning):
@@ -30,11 +41,14 @@ class Costs:
     """cost[action][state]: what an action costs when a state is true; a gain is a negative cost.
 
     A number in place of a mapping is an action that costs the same in every state; a text is a formula over the
-    columns of the row. The order of the actions decides ties: the first one wins.
+    columns of the row. The order of the actions decides ties: the first one wins. `cFP`, `cFN` and two `states`, the
+    positive one first, are the table of false positives and false negatives.
 
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
     >>> mail
     Costs(bin: spam 0, ham 10; keep: spam 1, ham 0; ask: 0.5)
+    >>> Costs(cFP=10, cFN=1, states=["spam", "ham"])
+    Costs(spam: spam 0, ham 10; ham: spam 1, ham 0)
     >>> Costs({"bin": {"spam": 0}, "keep": {"spam": 1, "ham": 0}})
     Traceback (most recent call last):
     bayeswise.foundation.errors.CostError: the action 'bin' has no cost in state 'ham'. Fix: ...
@@ -48,21 +62,27 @@ class Costs:
 
     def __init__(
         self,
-        costs: Any,
+        costs: Any = None,
         *,
+        cFP: Any = None,
+        cFN: Any = None,
         states: Sequence[Any] | None = None,
         reject: Any = None,
         textual: bool = False,
     ) -> None:
+        if cFP is not None or cFN is not None:
+            costs = false_alarms(costs, cFP, cFN, states)
+        elif costs is None:
+            raise CostError("there is no action", fix="write {action: {state: cost}}")
         if not isinstance(costs, Mapping):
             from bayeswise.decisions.cost_tables import from_frame
 
             costs = from_frame(costs)
-        by_action = _by_action(costs)
-        found = _states(by_action, states)
-        cells = tuple(_cells(action, entries, found) for action, entries in by_action.items())
-        actions = tuple(by_action)
-        refusing = None if reject is None else actions[_position(reject, actions, "the costs have no action")]
+        given = by_action(costs)
+        found = states_named(given, states)
+        cells = tuple(cells_of(action, entries, found) for action, entries in given.items())
+        actions = tuple(given)
+        refusing = None if reject is None else actions[position_of(reject, actions, "the costs have no action")]
         self._fill(actions, found, cells, refusing, textual)
         for message in self.warnings:
             warnings.warn(message, CostWarning, stacklevel=2)
@@ -126,7 +146,7 @@ class Costs:
         Costs(a: a 0, b 1; b: a 1, b 0; reject: 0.2)
         """
         labels = tuple(label_of(state) for state in states)
-        _check_distinct(labels, "state")
+        check_distinct(labels, "state")
         if not labels:
             raise CostError("there is no state", fix="name the states")
         wrong = 1.0 - np.eye(len(labels))
@@ -139,7 +159,7 @@ class Costs:
         >>> Costs.utilities({"sell": {"up": -3, "down": 2}, "hold": {"up": 1, "down": -1}})
         Costs(sell: up 3, down -2; hold: up -1, down 1)
         """
-        return cls({a: _turned(entries) for a, entries in gains.items()}, states=states)
+        return cls({a: turned(entries) for a, entries in gains.items()}, states=states)
 
     def with_reject(self, cost: Any, name: Any = "reject", *, first: bool = False) -> Costs:
         """The same table with one action more, which costs the same whatever is true.
@@ -162,7 +182,7 @@ class Costs:
         """
         rows: dict[Any, Any] = {action: dict(zip(self.states, row, strict=True)) for action, row in self._rows()}
         for action, entries in cells.items():
-            label = self.actions[_position(action, self.actions, "the costs have no action")]
+            label = self.actions[position_of(action, self.actions, "the costs have no action")]
             rows[label] = {**rows[label], **entries} if isinstance(entries, Mapping) else entries
         return Costs(rows, states=self.states, reject=self.reject, textual=self.textual)
 
@@ -244,7 +264,7 @@ class Costs:
 
     def action(self, label: Any) -> int:
         """The position of an action."""
-        return _position(label, self.actions, "the costs have no action")
+        return position_of(label, self.actions, "the costs have no action")
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -252,6 +272,16 @@ class Costs:
         from bayeswise.decisions.cost_doubts import doubts
 
         return tuple(doubts(self))
+
+    def rule(self, row: Mapping[str, Any] | None = None) -> Rule:
+        """The policy in words, with exact thresholds for two states; formulas need the `row` they are about.
+
+        >>> print(Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}).rule())
+        bin if P(spam) >= 0.95, keep if P(spam) <= 0.5, else ask
+        """
+        from bayeswise.decisions.rule import rule
+
+        return rule(self, row=row)
 
     # -- faces ------------------------------------------------------------------------------------------------
     def to_dict(self) -> dict[Label, dict[Label, float | str]]:
@@ -291,93 +321,3 @@ def _shown(cell: Cell) -> str:
 
 def _match(state: Label, textual: bool) -> Any:
     return str(state) if textual else label_key(state)
-
-
-def _position(label: Any, among: tuple[Label, ...], what: str) -> int:
-    for k, known in enumerate(among):
-        if label == known and isinstance(label, str) == isinstance(known, str):
-            return k
-    raise CostError(f"{what} {label!r}", fix=guess(label, among))
-
-
-def _by_action(costs: Mapping[Any, Any]) -> dict[Label, Any]:
-    if not costs:
-        raise CostError("there is no action", fix="write {action: {state: cost}}")
-    labels = [_label(action, "action") for action in costs]
-    _check_distinct(labels, "action")
-    return dict(zip(labels, costs.values(), strict=True))
-
-
-def _label(value: Any, what: str) -> Label:
-    try:
-        return label_of(value)
-    except SchemaError as error:
-        raise CostError(f"an {what} has no usable name: {error.what}", fix="name it by a text or a number") from None
-
-
-def _check_distinct(labels: Sequence[Label], what: str) -> None:
-    if len({label_key(label) for label in labels}) < len(labels):
-        raise CostError(f"an {what} is named twice among {list(labels)}", fix="name each once")
-
-
-def _states(by_action: Mapping[Label, Any], given: Sequence[Any] | None) -> tuple[Label, ...]:
-    if given is not None:
-        states = tuple(_label(state, "state") for state in given)
-        _check_distinct(states, "state")
-    else:
-        named = (state for entries in by_action.values() if isinstance(entries, Mapping) for state in entries)
-        by_key = {label_key(label): label for label in (_label(state, "state") for state in named)}
-        states = tuple(by_key.values())
-    if not states:
-        raise CostError(
-            "no action says what it costs in which state", fix="write {action: {state: cost}}, or give states=[...]"
-        )
-    return states
-
-
-def _cells(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Cell, ...]:
-    if not isinstance(entries, Mapping):
-        cell = _cell(action, None, entries)
-        return (cell,) * len(states)
-    by_key = {label_key(_label(state, "state")): value for state, value in entries.items()}
-    known = {label_key(state) for state in states}
-    for state in entries:
-        if label_key(label_of(state)) not in known:
-            raise CostError(f"the action {action!r} names the unknown state {state!r}", fix=guess(state, states))
-    for state in states:
-        if label_key(state) not in by_key:
-            raise CostError(
-                f"the action {action!r} has no cost in state {state!r}", fix=f"add {state!r}: COST to {action!r}"
-            )
-    return tuple(_cell(action, state, by_key[label_key(state)]) for state in states)
-
-
-def _cell(action: Label, state: Label | None, value: Any) -> Cell:
-    where = f"the cost of {action!r}" + ("" if state is None else f" in state {state!r}")
-    if isinstance(value, Expression):
-        return value
-    if isinstance(value, str):
-        try:
-            formula = Expression.parse(value)
-        except CostError as error:
-            raise CostError(f"{where}: {error.what}", fix=error.fix) from None
-        return formula if formula.names else _finite(where, float(formula.values({})))
-    if isinstance(value, bool | np.bool_):
-        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula")
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula") from None
-    return _finite(where, number)
-
-
-def _finite(where: str, number: float) -> float:
-    if not math.isfinite(number):
-        raise CostError(f"{where} must be finite; found {number}", fix="write a large number for what must not happen")
-    return number + 0.0
-
-
-def _turned(entries: Any) -> Any:
-    if isinstance(entries, Mapping):
-        return {state: _turned(value) for state, value in entries.items()}
-    return f"-({entries})" if isinstance(entries, str) else -entries

@@ -17,10 +17,11 @@ _GRID, _SECTIONS = 257, 90
 
 
 class Predictive(Protocol):
-    """What a predictive distribution must offer; a frozen one of scipy.stats does."""
+    """What a predictive distribution must offer; a frozen one of scipy.stats does, and that of a regression."""
 
+    @property
     def mean(self) -> Any:
-        """E[y]."""
+        """E[y], or a function of nothing that gives it."""
 
     def ppf(self, q: Any) -> Any:
         """The quantile; a distribution may call it `quantile`."""
@@ -39,7 +40,7 @@ class Chosen:
 
 def squared_action(predictive: Predictive) -> Any:
     """min_a E[(y - a)^2] is the mean."""
-    return predictive.mean()
+    return predictive.mean() if callable(predictive.mean) else predictive.mean
 
 
 def absolute_action(predictive: Predictive) -> Any:
@@ -73,7 +74,7 @@ def within_action(predictive: Predictive, tolerance: float) -> float:
     def missed(action: FloatArray) -> FloatArray:
         return np.asarray(predictive.cdf(action - tolerance) - predictive.cdf(action + tolerance))
 
-    low, high = (float(quantile(predictive, q)) for q in (1e-6, 1 - 1e-6))
+    low, high = (_one(quantile(predictive, q)) for q in (1e-6, 1 - 1e-6))
     return _least(missed, low, high)
 
 
@@ -111,8 +112,8 @@ def best_action(
         expectations = [expected(action) for action in actions]
         best = int(np.argmin(expectations))
         return Chosen(actions[best], expectations[best])
-    bottom = float(quantile(predictive, 1e-6)) if low is None else low
-    top = float(quantile(predictive, 1 - 1e-6)) if high is None else high
+    bottom = _one(quantile(predictive, 1e-6)) if low is None else low
+    top = _one(quantile(predictive, 1 - 1e-6)) if high is None else high
     action = _least(lambda candidates: np.array([expected(float(a)) for a in candidates]), bottom, top)
     return Chosen(action, expected(action))
 
@@ -134,7 +135,7 @@ def newsvendor(
 
     def orders(price: float) -> FloatArray:
         levels = fractiles - price / total
-        wanted = [float(quantile(d, q)) if q > 0 else 0.0 for d, q in zip(demands, levels.tolist(), strict=True)]
+        wanted = [_one(quantile(d, q)) if q > 0 else 0.0 for d, q in zip(demands, levels.tolist(), strict=True)]
         return np.maximum(wanted, 0.0)
 
     free = orders(0.0)
@@ -163,7 +164,21 @@ def quadrature(predictive: Any) -> tuple[FloatArray, FloatArray]:
     half = 0.5 * np.diff(edges)[:, None]
     levels = (edges[:-1, None] + half * (1.0 + nodes)).ravel()
     values = np.asarray(quantile(predictive, levels), dtype=np.float64)
+    if values.size != levels.size:
+        raise _of_one_row(values.size // levels.size)
+    values = values.ravel()  # of a regression's distribution for one row
     return values, (half * weights).ravel()
+
+
+def _one(value: Any) -> float:
+    found = np.ravel(value)
+    if len(found) != 1:
+        raise _of_one_row(len(found))
+    return float(found[0])
+
+
+def _of_one_row(n_rows: int) -> ParameterError:
+    return ParameterError(f"the distribution has {n_rows} rows", fix="search the action of one row at a time")
 
 
 def _fractile(under: float, over: float) -> float:

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.errors import CostError, PriorError
 from bayeswise.posteriors.exact import decimal_text, exact
 from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label, label_of
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.displays.simplex import SimplexDisplay
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,12 @@ class Rule:
         from bayeswise.explanations.plain import as_frame
 
         return as_frame(self.to_columns())
+
+    def display(self, posterior: Any = None) -> SimplexDisplay:
+        """The regions of three states as a triangle; `posterior` (n_rows, 3) are points to mark in it."""
+        from bayeswise.decisions.displays.simplex import SimplexDisplay
+
+        return SimplexDisplay(self.costs, posterior=posterior)
 
     def __str__(self) -> str:
         if len(self.costs.states) == 2:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.posterior_tables import check_posterior
+from bayeswise.decisions.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.held_out import rows_at
@@ -139,6 +140,10 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         posterior = self.predict_proba(X)
         check_posterior(posterior, costs.states)
         return decide_rows(posterior, costs, columns_for(costs, table_of(X, rows, costs), len(posterior)))
+
+    def rule(self, row: Any = None) -> Rule:
+        """The policy that the costs make, in words and with exact thresholds; formulas need the `row`."""
+        return self._costs().rule(row)
 
     def predict(self, X: Any, rows: Any = None) -> Any:
         """The action of each row; `unknown` where the row is unlike any that was learned."""

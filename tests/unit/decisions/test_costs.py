@@ -180,3 +180,18 @@ def test_utilities_are_costs_with_the_other_sign() -> None:
     gains = {"sell": {"up": -3, "down": "2 * n", "flat": 0}, "hold": {"up": 1, "down": -1, "flat": 0.5}}
     costs = bw.Costs.utilities(gains).for_row({"n": 4})
     assert costs.table.tolist() == [[3.0, -8.0, 0.0], [-1.0, 1.0, -0.5]]
+
+
+def test_false_positives_and_false_negatives_are_a_table_of_two_states() -> None:
+    costs = bw.Costs(cFP=1, cFN=9, states=["ill", "well"])
+    assert costs.to_dict() == {"ill": {"ill": 0, "well": 1}, "well": {"ill": 9, "well": 0}}
+    assert costs == bw.Costs.binary(positive="ill", negative="well", false_positive=1, false_negative=9)
+    assert str(costs.rule()) == "ill if P(ill) >= 0.1, else well"
+
+
+@pytest.mark.parametrize("given", [{"cFP": 1}, {"cFP": 1, "cFN": 2}, {"cFP": 1, "cFN": 2, "states": list("abc")}, {}])
+def test_half_a_table_is_refused(given: Any) -> None:
+    with pytest.raises(CostError):
+        bw.Costs(**given)
+    with pytest.raises(CostError, match="no other table"):
+        bw.Costs({"a": {"x": 1, "y": 0}}, cFP=1, cFN=2, states=["x", "y"])

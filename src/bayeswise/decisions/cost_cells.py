@@ -1,0 +1,123 @@
+"""The border of cost tables: names, cells and errors that say which cell is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.decisions.expressions import Expression
+from bayeswise.foundation.errors import CostError, SchemaError
+from bayeswise.posteriors.states import guess
+from bayeswise.tables.labels import Label, label_key, label_of
+
+Cell: TypeAlias = float | Expression
+
+
+def position_of(label: Any, among: tuple[Label, ...], what: str) -> int:
+    """The position of a label, or an error that guesses what was meant."""
+    for k, known in enumerate(among):
+        if label == known and isinstance(label, str) == isinstance(known, str):
+            return k
+    raise CostError(f"{what} {label!r}", fix=guess(label, among))
+
+
+def false_alarms(costs: Any, false_positive: Any, false_negative: Any, states: Sequence[Any] | None) -> Any:
+    """The table of two states that are their own actions, the positive one first."""
+    if costs is not None or false_positive is None or false_negative is None or states is None or len(states) != 2:
+        raise CostError(
+            "cFP and cFN go together, with two states and no other table",
+            fix="write Costs(cFP=1, cFN=9, states=[POSITIVE, NEGATIVE])",
+        )
+    positive, negative = states
+    return {positive: {positive: 0.0, negative: false_positive}, negative: {positive: false_negative, negative: 0.0}}
+
+
+def by_action(costs: Mapping[Any, Any]) -> dict[Label, Any]:
+    """What each action costs, as it was given, by its name as a label."""
+    if not costs:
+        raise CostError("there is no action", fix="write {action: {state: cost}}")
+    labels = [_label(action, "action") for action in costs]
+    check_distinct(labels, "action")
+    return dict(zip(labels, costs.values(), strict=True))
+
+
+def _label(value: Any, what: str) -> Label:
+    try:
+        return label_of(value)
+    except SchemaError as error:
+        raise CostError(f"an {what} has no usable name: {error.what}", fix="name it by a text or a number") from None
+
+
+def check_distinct(labels: Sequence[Label], what: str) -> None:
+    """Refuse a name that stands twice."""
+    if len({label_key(label) for label in labels}) < len(labels):
+        raise CostError(f"an {what} is named twice among {list(labels)}", fix="name each once")
+
+
+def states_named(given_actions: Mapping[Label, Any], given: Sequence[Any] | None) -> tuple[Label, ...]:
+    """The states, as given or in the order in which actions name them."""
+    if given is not None:
+        states = tuple(_label(state, "state") for state in given)
+        check_distinct(states, "state")
+    else:
+        named = (state for entries in given_actions.values() if isinstance(entries, Mapping) for state in entries)
+        by_key = {label_key(label): label for label in (_label(state, "state") for state in named)}
+        states = tuple(by_key.values())
+    if not states:
+        raise CostError(
+            "no action says what it costs in which state", fix="write {action: {state: cost}}, or give states=[...]"
+        )
+    return states
+
+
+def cells_of(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Cell, ...]:
+    """The costs of an action in every state: a number or a formula each."""
+    if not isinstance(entries, Mapping):
+        cell = _cell(action, None, entries)
+        return (cell,) * len(states)
+    by_key = {label_key(_label(state, "state")): value for state, value in entries.items()}
+    known = {label_key(state) for state in states}
+    for state in entries:
+        if label_key(label_of(state)) not in known:
+            raise CostError(f"the action {action!r} names the unknown state {state!r}", fix=guess(state, states))
+    for state in states:
+        if label_key(state) not in by_key:
+            raise CostError(
+                f"the action {action!r} has no cost in state {state!r}", fix=f"add {state!r}: COST to {action!r}"
+            )
+    return tuple(_cell(action, state, by_key[label_key(state)]) for state in states)
+
+
+def _cell(action: Label, state: Label | None, value: Any) -> Cell:
+    where = f"the cost of {action!r}" + ("" if state is None else f" in state {state!r}")
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        try:
+            formula = Expression.parse(value)
+        except CostError as error:
+            raise CostError(f"{where}: {error.what}", fix=error.fix) from None
+        return formula if formula.names else _finite(where, float(formula.values({})))
+    if isinstance(value, bool | np.bool_):
+        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula") from None
+    return _finite(where, number)
+
+
+def _finite(where: str, number: float) -> float:
+    if not math.isfinite(number):
+        raise CostError(f"{where} must be finite; found {number}", fix="write a large number for what must not happen")
+    return number + 0.0
+
+
+def turned(entries: Any) -> Any:
+    """Gains as costs."""
+    if isinstance(entries, Mapping):
+        return {state: turned(value) for state, value in entries.items()}
+    return f"-({entries})" if isinstance(entries, str) else -entries
