@@ -40,6 +40,7 @@ def run(
     or 4,096 to 8,192 of them where there are more.
     """
     from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.cli.writing import say
     from bayeswise.models.description_length.comparing import compare_table
 
     source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
@@ -57,6 +58,7 @@ def run(
         print(json_text(facts, indent=2))
     else:
         print("\n".join(_page(lines)))
+        say(f"Each of {lines[0].n_rows:,} rows was left out in turn.")
 
 
 def _costs_of(path: str | None) -> Callable[[tuple[Any, ...]], FloatArray] | None:
