@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from bayeswise.diagrams import InfluenceDiagram, Utility
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from tests.diagram_cases import best_by_enumeration, best_by_rollback, medical, oil, random_diagram
+from tests.diagram_cases import (
+    best_by_enumeration,
+    best_by_rollback,
+    cases,
+    gain,
+    medical,
+    oil,
+    probability,
+    random_diagram,
+)
 
 
 @pytest.mark.parametrize("make", [oil, medical])
@@ -23,6 +34,25 @@ def test_no_policy_is_better_on_random_diagrams(seed: int) -> None:
     if n_policies <= 5_000:
         assert found == pytest.approx(float(best_by_enumeration(diagram)), abs=1e-12)
     assert found == pytest.approx(float(best_by_rollback(diagram)), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_of_options_that_are_exactly_equal_the_first_is_taken(seed: int) -> None:
+    diagram = random_diagram(6_000 + seed, n_nodes=5, n_decisions=1, most_states=3)
+    [decision] = diagram.decisions
+    policy = diagram.solve().policies[decision]
+    for known in cases(diagram, diagram.known(decision)):
+        gains = [Fraction(0)] * len(diagram.states(decision))
+        mass = Fraction(0)
+        for case in cases(diagram, diagram.names):
+            if known.items() <= case.items():
+                p = Fraction(1)
+                for name in diagram.chances:
+                    p *= probability(diagram, name, case)
+                gains[diagram.states(decision).index(case[decision])] += p * gain(diagram, case)
+                mass += p
+        if mass > 0:
+            assert policy.option(known) == diagram.states(decision)[gains.index(max(gains))]
 
 
 @pytest.mark.parametrize("seed", range(60))

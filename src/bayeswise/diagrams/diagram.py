@@ -15,7 +15,7 @@ from bayeswise.diagrams.nested import chance_table, utility_values
 from bayeswise.diagrams.nodes import Decision, Utility
 from bayeswise.diagrams.solver import Numbers, Solver, Structure
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.foundation.errors import CostError, NetworkError, ParameterError
 from bayeswise.networks import BeliefNetwork, Node, graph
 from bayeswise.posteriors.states import find_state, guess
 from bayeswise.tables.labels import Label, Vocabulary
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bayeswise.networks.drawing import Picture
 
 Evidence = Mapping[str, Any]
+
+_LARGEST = 1e300  # sums beyond it would not be finite
 
 
 class InfluenceDiagram:
@@ -71,6 +73,11 @@ class InfluenceDiagram:
         self._utilities: dict[str, tuple[tuple[str, ...], FloatArray]] = {
             piece.name: (piece.parents, self._utility(piece)) for piece in utilities
         }
+        if self.largest_utility > _LARGEST:
+            raise CostError(
+                f"the utilities add up to {self.largest_utility:.3g}",
+                fix=f"choose a unit in which it is below {_LARGEST:g}",
+            )
 
     def _above(self, piece: Piece) -> tuple[int, ...]:
         parents = piece.knows if isinstance(piece, Decision) else piece.parents
@@ -229,6 +236,12 @@ class InfluenceDiagram:
         """The position of a state of a node, or an error that guesses what was meant."""
         word = "option" if name in self._knows else "state"
         return find_state(state, self._states[self.place(name)], what=f"{name!r} has no {word}")
+
+    @cached_property
+    def largest_utility(self) -> float:
+        """The sum of the largest entries of all utilities, whatever their sign."""
+        with np.errstate(over="ignore"):
+            return float(sum(np.abs(values).max() for _, values in self._utilities.values()))
 
     @cached_property
     def sequence(self) -> tuple[int, ...]:

@@ -17,8 +17,9 @@ from bayeswise.tables.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.diagrams.solution import Solution
 
-_ROUNDING = 1e-12  # of the largest utilities: less is no value, and would send people to tests that tell nothing
+_ROUNDING = 1e-13  # less is no value, and would send people to tests that tell nothing
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def value_of_information(
 ) -> InformationValue:
     """The diagram is solved with the information arcs and without them; later decisions know the nodes as well."""
     names = (nodes,) if isinstance(nodes, str) else tuple(nodes)
-    now = diagram.solve(evidence).utility
+    now = diagram.solve(evidence)
     return _value(diagram, names, decision, _price(price, names), evidence, now)
 
 
@@ -92,7 +93,7 @@ def information_values(
     """Every chance node that is not known and that the decision does not change."""
     for name in prices or {}:
         diagram.place(name)
-    now = diagram.solve(evidence).utility
+    now = diagram.solve(evidence)
     found = [
         _value(diagram, (node,), each, _price((prices or {}).get(node, 0.0), (node,)), evidence, now)
         for each in ([decision] if decision else _open(diagram, evidence))
@@ -110,7 +111,7 @@ def perfect_information(
     if wanted is None:
         raise ParameterError("no decision is open", fix="leave one out of the evidence")
     nodes = tuple(node for node in _knowable(diagram, wanted) if node not in (evidence or {}))
-    return _value(diagram, nodes, wanted, 0.0, evidence, diagram.solve(evidence).utility)
+    return _value(diagram, nodes, wanted, 0.0, evidence, diagram.solve(evidence))
 
 
 def value_of_control(
@@ -126,11 +127,11 @@ def value_of_control(
                 f"the evidence on {diagram.names[place]!r} is a consequence of {node!r}, which shall be set",
                 fix="take that evidence back",
             )
-    now = diagram.solve(evidence).utility
+    now = diagram.solve(evidence)
     states = diagram.states(node)
     found: dict[Label, float] = {}
     for state, row in zip(states, np.eye(len(states)), strict=True):
-        found[state] = _rounded(diagram, diagram.changed([Node(node, states, row)]).solve(evidence).utility - now)
+        found[state] = _gained(diagram.changed([Node(node, states, row)]).solve(evidence), now)
     return found
 
 
@@ -143,7 +144,7 @@ def _value(
     decision: str,
     price: float,
     evidence: Mapping[str, Any] | None,
-    now: float,
+    now: Solution,
 ) -> InformationValue:
     place = diagram.decision_place(decision)
     if decision in (evidence or {}):
@@ -153,8 +154,8 @@ def _value(
     told = diagram.parents(decision)
     more = [node for node in dict.fromkeys(nodes) if node not in told]
     informed = diagram.changed([Decision(decision, diagram.states(decision), [*told, *more])])
-    utility = informed.solve(evidence).utility
-    return InformationValue(tuple(nodes), decision, max(0.0, _rounded(diagram, utility - now)), price, utility)
+    then = informed.solve(evidence)
+    return InformationValue(tuple(nodes), decision, max(0.0, _gained(then, now)), price, then.utility)
 
 
 def _refuse_consequence(diagram: InfluenceDiagram, node: str, decision: int) -> None:
@@ -200,9 +201,14 @@ def _open(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> list
     return [name for name in diagram.decisions if name not in (evidence or {})]
 
 
-def _rounded(diagram: InfluenceDiagram, difference: float) -> float:
-    size = sum(float(np.abs(diagram.utility(name)).max(initial=0.0)) for name in diagram.utilities)
-    return difference if abs(difference) > _ROUNDING * size else 0.0
+def _gained(then: Solution, now: Solution) -> float:
+    """The difference of two utilities, 0 where it is no more than rounding of what was added up."""
+    difference = then.utility - now.utility
+    if difference == 0.0:
+        return 0.0
+    if abs(difference) <= _ROUNDING * now.diagram.largest_utility:
+        return difference if abs(difference) > _ROUNDING * (then.mean_size + now.mean_size) else 0.0
+    return difference
 
 
 def _price(price: float, nodes: Sequence[str]) -> float:

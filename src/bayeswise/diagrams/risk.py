@@ -84,13 +84,13 @@ def risk_profile(solution: Solution) -> RiskProfile:
     """Sums of utilities as further nodes of the network, each given the sum before it and one utility's parents."""
     diagram = solution.diagram
     nodes = [solution.network.node(name) for name in solution.network]
-    size = sum(float(np.abs(diagram.utility(name)).max(initial=0.0)) for name in diagram.utilities)
+    prefix = "\0" * (1 + max((len(name) for name in diagram.names), default=0))  # no node has this name
     before: list[str] = []
     sums = np.zeros(1)  # the values that the sum so far can have
     for k, name in enumerate(diagram.utilities):
         parents = diagram.parents(name)
         every = (sums[:, None] + diagram.utility(name).ravel()).ravel()  # (n_sums * n_configurations,)
-        sums, codes = _distinct(every, _SAME * size)
+        sums, codes = _distinct(every, _SAME * diagram.largest_utility)
         if len(every) * len(sums) > _MOST_CELLS:
             raise TooLargeError(
                 f"the utilities have {len(sums)} different sums, too many to follow",
@@ -98,7 +98,7 @@ def risk_profile(solution: Solution) -> RiskProfile:
             )
         table = np.zeros((len(every), len(sums)))
         table[np.arange(len(every)), codes] = 1.0
-        nodes.append(Node(f"\0sum {k}", range(len(sums)), table, [*before, *parents]))
+        nodes.append(Node(f"{prefix}{k}", range(len(sums)), table, [*before, *parents]))
         before = [nodes[-1].name]
     found = BeliefNetwork(nodes).query(before, solution._findings).cells
     happens = found > 0.0

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.diagrams.displays import SensitivityDisplay
 
-_CLOSE = 1e-12  # of the largest sums
+_CLOSE = 1e-14  # of the largest sums at the ends, to which the lines are drawn
+_APART = 1e-12  # of the range: thresholds that are nearer are one
 _MOST_PIECES = 1_000
 
 
@@ -226,7 +227,7 @@ def envelope(best: Callable[[float], Line], low: float, high: float) -> list[Lin
             found.append(right)
             continue
         middle = best(cross)
-        if middle.at(cross) <= left.at(cross) + _CLOSE * max(size, abs(left.at(cross))):
+        if middle.at(cross) <= left.at(cross) + _CLOSE * size:
             found.append(right)
             continue
         waiting += [(cross, middle, b, right), (a, left, cross, middle)]
@@ -256,7 +257,7 @@ def _corners(lines: list[Line], low: float, high: float) -> list[float]:
     corners = [low]
     for left, right in pairwise(lines):
         cross = _crossing(left, right)
-        if cross is not None and corners[-1] + _CLOSE * (high - low) < cross < high - _CLOSE * (high - low):
+        if cross is not None and corners[-1] + _APART * (high - low) < cross < high - _APART * (high - low):
             corners.append(cross)
     return [*corners, high]
 

@@ -65,6 +65,13 @@ class Solution:
             for name in self.diagram.utilities
         }
 
+    @cached_property
+    def mean_size(self) -> float:
+        """sum E|utility|: what rounding errors of the expected utility are in proportion to."""
+        sizes = (np.abs(self.diagram.utility(name)) for name in self.diagram.utilities)
+        joints = (self._joint(self.diagram.parents(name)) for name in self.diagram.utilities)
+        return sum(float((joint * size).sum()) for joint, size in zip(joints, sizes, strict=True))
+
     def _joint(self, names: Sequence[str]) -> FloatArray:
         return self.query(names).probability if names else np.ones(())
 

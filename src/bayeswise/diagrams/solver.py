@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bayeswise.diagrams.ordering import changed_utilities, requisite
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.networks.graph import Parents, ancestors_of
 
-TIE = 1e-13  # of the largest utilities: closer than this is rounding, and the first option wins
+TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,27 @@ class Outcome:
     log_evidence: float  # minus infinity if it is impossible
 
 
+@dataclass(frozen=True)
+class Pass:
+    """One sweep of sums: whose options it compares, over which utilities, and where the plan's arguments come from."""
+
+    decision: int | None
+    utilities: list[int]
+    plan: Plan
+    sources: list[tuple[str, int]]
+
+    @cached_property
+    def axes(self) -> list[int]:
+        """The axes of what is kept, the decision last."""
+        others = [k for k, v in enumerate(self.plan.keep) if v != self.decision]
+        return [*others, *(k for k, v in enumerate(self.plan.keep) if v == self.decision)]
+
+    @cached_property
+    def back(self) -> list[int]:
+        """What undoes `axes`."""
+        return sorted(range(len(self.axes)), key=self.axes.__getitem__)
+
+
 class Solver:
     """The plans of one structure, with evidence on some nodes and given policies of some decisions, for any numbers."""
 
@@ -79,18 +100,20 @@ class Solver:
         for decision, info in {**self.requisite, **self.given}.items():
             graph[decision] = list(info)
         self._graph = graph
-        self._passes = []
+        self._passes: list[Pass] = []
         optimised: set[int] = set()
         for decision in reversed(self.requisite):
             relevant = changed_utilities(graph, structure.utilities, decision)
-            self._passes.append((decision, relevant, self._plan(decision, relevant, optimised)))
+            self._passes.append(Pass(decision, relevant, *self._plan(decision, relevant, optimised)))
             optimised.add(decision)
         # the first decision's pass tells the expectation of what it changes; the rest needs one more
-        changed = self._passes[-1][1] if self._passes else []
+        changed = self._passes[-1].utilities if self._passes else []
         rest = [k for k in range(len(structure.utilities)) if k not in changed]
-        self._last = self._plan(None, rest, optimised) if rest or not self._passes else None
+        self._last = Pass(None, rest, *self._plan(None, rest, optimised)) if rest or not self._passes else None
 
-    def _plan(self, target: int | None, utilities: Sequence[int], optimised: set[int]) -> tuple[Plan, list[Any]]:
+    def _plan(
+        self, target: int | None, utilities: Sequence[int], optimised: set[int]
+    ) -> tuple[Plan, list[tuple[str, int]]]:
         """The plan whose kept variables are the family of the target, and where each of its arguments comes from."""
         sizes, graph = self.structure.sizes, self._graph
         keep = [] if target is None else [*self.requisite[target], target]
@@ -98,7 +121,7 @@ class Solver:
             above if self._is_settled(node, optimised) else [] for node, above in enumerate(graph)
         ]
         asked = [*keep, *self.evidence, *(v for k in utilities for v in self.structure.utilities[k])]
-        sources: list[Any] = []
+        sources: list[tuple[str, int]] = []
         arguments: list[Argument] = []
         for node in sorted(ancestors_of(opened, asked)):
             if node == target or (node in self.evidence and node in self.structure.past):
@@ -124,8 +147,7 @@ class Solver:
     @property
     def n_cells(self) -> float:
         """The cells of the largest table that a run makes."""
-        plans = [plan for _, _, (plan, _) in self._passes] + ([self._last[0]] if self._last else [])
-        return max(plan.n_cells for plan in plans)
+        return max(each.plan.n_cells for each in (*self._passes, self._last) if each is not None)
 
     # -- running it -------------------------------------------------------------------------------------------
     def run(
@@ -144,28 +166,45 @@ class Solver:
         ]
         choices: dict[int, Choice] = {}
         total, log_evidence = 0.0, 0.0
-        for decision, relevant, (plan, sources) in self._passes:
-            probability, utility, log_scale = plan.run(self._inputs(sources, tables, gains))
-            size = sum(float(np.abs(gains[k]).max(initial=0.0)) for k in relevant)
-            choice = _best(decision, plan.keep, probability, utility, TIE * size)
+        for each in self._passes:
+            probability, utility, log_scale = each.plan.run(self._inputs(each, tables, gains))
+            choice = self._choice(each, probability, utility, tables, gains)
+            decision = choice.decision
             choices[decision] = choice
-            tables[decision] = _as_table(choice, plan.keep, self.structure.sizes)
-            if decision == self._passes[-1][0]:
+            tables[decision] = np.eye(self.structure.sizes[decision])[choice.option].transpose(each.back)
+            if each is self._passes[-1]:
                 followed = probability * tables[decision]
                 total, log_evidence = _mean(followed, utility), _log(float(followed.sum())) + log_scale
-        if self._last:
-            plan, sources = self._last
-            probability, utility, log_scale = plan.run(self._inputs(sources, tables, gains))
+        if self._last is not None:
+            probability, utility, log_scale = self._last.plan.run(self._inputs(self._last, tables, gains))
             total, log_evidence = total + float(utility), _log(float(probability)) + log_scale
         return Outcome(dict(reversed(choices.items())), total, log_evidence)
 
-    def _inputs(
-        self, sources: Sequence[Any], tables: Mapping[int, FloatArray], gains: Sequence[FloatArray]
-    ) -> list[FloatArray]:
+    def _choice(
+        self,
+        each: Pass,
+        probability: FloatArray,
+        utility: FloatArray,
+        tables: Mapping[int, FloatArray],
+        gains: Sequence[FloatArray],
+    ) -> Choice:
+        """The first of the best options; what may be a tie is judged by the size of what was summed for it."""
+        assert each.decision is not None
+        expected = utility.transpose(each.axes)  # (..., n_options)
+        possible = np.asarray(probability.transpose(each.axes).max(axis=-1) > 0.0)
+        size = sum(float(np.abs(gains[k]).max()) for k in each.utilities)
+        best = np.asarray(expected >= expected.max(axis=-1, keepdims=True) - TIE * size)
+        if (best.sum(axis=-1) > 1)[possible].any():
+            _, absolute, _ = each.plan.run(self._inputs(each, tables, [np.abs(gain) for gain in gains]))
+            best = _near_best(expected, TIE * absolute.transpose(each.axes))
+        knows = tuple(v for v in each.plan.keep if v != each.decision)
+        return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best)
+
+    def _inputs(self, each: Pass, tables: Mapping[int, FloatArray], gains: Sequence[FloatArray]) -> list[FloatArray]:
         sizes = self.structure.sizes
         return [
             gains[k] if kind == "utility" else tables[k] if kind == "table" else np.full(sizes[k], 1.0 / sizes[k])
-            for kind, k in sources
+            for kind, k in each.sources
         ]
 
     def _scope(self, node: int) -> list[int]:
@@ -188,16 +227,8 @@ def _log(probability: float) -> float:
     return math.log(probability) if probability > 0.0 else -math.inf
 
 
-def _best(decision: int, keep: Sequence[int], probability: FloatArray, utility: FloatArray, tie: float) -> Choice:
-    axis = keep.index(decision)
-    expected = np.moveaxis(utility, axis, -1)
-    possible = np.asarray(np.moveaxis(probability, axis, -1).max(axis=-1) > 0.0)
-    best = expected >= expected.max(axis=-1, keepdims=True) - tie
-    knows = tuple(v for v in keep if v != decision)
-    return Choice(decision, knows, np.asarray(np.argmax(best, axis=-1)), expected, possible, best)
-
-
-def _as_table(choice: Choice, keep: Sequence[int], sizes: Sequence[int]) -> FloatArray:
-    """One where the option is chosen, axes ascending by variable."""
-    table = np.eye(sizes[choice.decision])[choice.option]
-    return np.moveaxis(table, -1, keep.index(choice.decision))
+def _near_best(expected: FloatArray, near: FloatArray) -> BoolArray:
+    """(..., n_options) the options whose utility is that of the best one, up to what is near for either of them."""
+    top = expected.argmax(axis=-1)[..., None]
+    slack = np.maximum(near, np.take_along_axis(near, top, axis=-1))
+    return np.asarray(expected >= np.take_along_axis(expected, top, axis=-1) - slack)

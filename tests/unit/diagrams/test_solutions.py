@@ -8,7 +8,7 @@ import pytest
 from bayeswise.decisions import Costs
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.diagrams.elimination import LARGEST_STEP
-from bayeswise.foundation.errors import ImpossibleEvidenceError, TooLargeError
+from bayeswise.foundation.errors import CostError, ImpossibleEvidenceError, TooLargeError
 from bayeswise.networks import BeliefNetwork
 from tests.diagram_cases import chain, medical, oil
 
@@ -124,6 +124,31 @@ def test_ties_are_told() -> None:
     policy = diagram.solve().policy("call")
     assert policy.in_words() == "a if coin is head or edge, else b (a tie in 1 of 3 cases)"
     assert policy.to_columns()["as good"] == ["", "", "b"]
+
+
+def test_a_forbidding_penalty_does_not_blur_small_differences() -> None:
+    """What must not happen costs 1e13; who avoids it still sees a hundredth, and the value of a look at a coin."""
+    diagram = InfluenceDiagram(
+        [
+            Chance("coin", YES_NO, 0.5),
+            Decision("act", ["never", "worse", "better"]),
+            Utility(
+                "fun", {"never": -1e13, "worse": {"yes": 1, "no": 1}, "better": {"yes": 1.02, "no": 1}}, ["act", "coin"]
+            ),
+        ]
+    )
+    assert diagram.solve().in_words() == ["act: better"]
+    assert diagram.solve().utility == pytest.approx(1.01)
+    bet = diagram.changed(
+        [Utility("fun", {"never": -1e13, "worse": [0, 0.002], "better": [0.002, 0]}, ["act", "coin"])]
+    )
+    assert bet.value_of_information("coin", "act").value == pytest.approx(0.001)
+    assert bet.solve().in_words() == ["act: worse (a tie in 1 of 1 cases)"]
+
+
+def test_utilities_whose_sum_is_not_finite_are_refused() -> None:
+    with pytest.raises(CostError, match="add up to"):
+        InfluenceDiagram([Utility("a", 9e307), Utility("b", -1.7e308)])
 
 
 def test_a_learned_network_becomes_a_diagram() -> None:
