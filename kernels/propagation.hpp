@@ -205,8 +205,10 @@ struct Run {
 // Calls `work` with doubles, and again with wide numbers if doubles could not hold what matters.
 template <typename Work>
 void widening(const Tree& tree, Work work) {
-    Run<double> run(tree);
-    if (work(run)) return;
+    {
+        Run<double> run(tree);
+        if (work(run)) return;
+    }
     Run<Wide> wide(tree);
     work(wide);
 }

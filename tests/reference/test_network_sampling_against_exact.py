@@ -123,7 +123,7 @@ def test_what_cannot_be_sampled_is_said() -> None:
 
 
 def test_a_grid_is_summed_out_along_its_lines() -> None:
-    """By lines a grid of side n has n^2 cliques of n + 1 or so nodes; the greedy order alone takes several times more."""
+    """By lines a grid of side n has n^2 cliques of n + 1 or so nodes; the greedy order takes several times more."""
     network = grid(16)
     tree = network.engine.tree([network.place("15,15")], network.engine.finding({}))
     assert tree.n_cells <= 16**2 * 2**17

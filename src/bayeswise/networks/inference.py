@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MEMORY_LIMIT = 2 << 30  # bytes
 _PLANS = 256
-_BYTES_PER_CELL = 16  # the cells of a clique and its messages
+BYTES_PER_CELL = 24  # the cells of a clique and its messages, in numbers whose exponent never runs out
 
 
 @dataclass(frozen=True)
@@ -250,9 +250,9 @@ class Engine:
         return tree
 
     def _refuse_too_large(self, n_cells: float) -> None:
-        if n_cells * _BYTES_PER_CELL > self.memory_limit:
+        if n_cells * BYTES_PER_CELL > self.memory_limit:
             raise TooLargeError(
-                f"an exact answer needs tables of {n_cells:.3g} cells, about {n_cells * _BYTES_PER_CELL / 1e9:.3g} GB; "
+                f"an exact answer needs tables of {n_cells:.3g} cells, about {n_cells * BYTES_PER_CELL / 1e9:.3g} GB; "
                 f"{self.memory_limit / 1e9:.3g} GB are allowed",
                 fix="sample by network.estimate(..., method='gibbs' or 'likelihood-weighting'), or by --method;"
                 " or allow more with network.engine.memory_limit = BYTES",
