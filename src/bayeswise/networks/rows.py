@@ -11,8 +11,8 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, UnseenLevelError
-from bayeswise.networks.inference import Finding
+from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
+from bayeswise.networks.inference import Engine, Finding
 from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import normal_name
@@ -21,7 +21,7 @@ from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
-_ROWS_WORTH_A_TREE = 200  # fewer rows with one pattern of holes share a tree that takes any pattern
+_CELLS_WORTH_A_TREE = 200_000  # rows of one pattern that cost less than this share a tree for any pattern
 _ROWS_PER_THREAD = 2_000
 
 
@@ -126,17 +126,25 @@ def _groups(
     here = np.packbits(codes >= 0, axis=1)
     patterns, pattern_of_row, sizes = np.unique(here, axis=0, return_inverse=True, return_counts=True)
     pattern_of_row = pattern_of_row.ravel()
-    common = np.flatnonzero(sizes >= _ROWS_WORTH_A_TREE) if len(patterns) > 1 else np.arange(len(patterns))
     engine = network.engine
+    shared = _tree_of_any_pattern(engine, target, columns) if len(patterns) > 1 else None
+    common = np.flatnonzero(sizes * (np.inf if shared is None else shared.n_cells) >= _CELLS_WORTH_A_TREE)
     for pattern in common:
         kept = np.flatnonzero(np.unpackbits(patterns[pattern], count=len(columns))).tolist()
         rows = np.flatnonzero(pattern_of_row == pattern) if len(patterns) > 1 else slice(None)
         observed = {columns[k]: 0 for k in sorted(kept, key=columns.__getitem__)}
         yield engine.tree([target], Finding(observed, {}, 0.0)), kept, rows
     rare = np.flatnonzero(~np.isin(pattern_of_row, common))
-    if len(rare):
-        anything = {node: np.ones(0) for node in sorted(columns)}
-        yield engine.tree([target], Finding({}, anything, 0.0)), list(range(len(columns))), rare
+    if len(rare) and shared is not None:
+        yield shared, list(range(len(columns))), rare
+
+
+def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _kernels.JunctionTree | None:
+    """The tree in which any cell may be missing; None if it is too large, as trees of single patterns need not be."""
+    try:
+        return engine.tree([target], Finding({}, {node: np.ones(0) for node in sorted(columns)}, 0.0))
+    except TooLargeError:
+        return None
 
 
 def _in_threads(tree: _kernels.JunctionTree, codes: CodeArray, columns: list[int]) -> tuple[FloatArray, FloatArray]:

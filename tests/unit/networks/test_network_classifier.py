@@ -24,6 +24,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.files import bytes_of
 from bayeswise.networks.classifiers import STRUCTURES, NetworkSettings, fit_network
+from bayeswise.networks.rows import _tree_of_any_pattern
 
 every_structure = pytest.mark.parametrize("structure", STRUCTURES)
 
@@ -243,3 +244,17 @@ def test_drawn_rows_follow_the_network(patients: Any) -> None:
         assert abs(np.mean(np.array(drawn["y"]) == "ill") - np.mean(y == "ill")) < 0.03
         share = np.mean(np.array(drawn["smoker"])[np.array(drawn["y"]) == "ill"])
         assert abs(share - frame["smoker"][y == "ill"].mean()) < 0.05
+
+
+def test_rows_with_few_holes_are_answered_where_a_tree_for_any_holes_would_be_too_large() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 3, (300, 12)).astype(float)
+    X[:, 1:] = np.where(generator.random((300, 11)) < 0.6, X[:, :-1], X[:, 1:])
+    model = bw.NetworkClassifier("k-dependence", k=3, numbers="category").fit(X, X[:, 5] == X[:, 7])
+    asked = np.where(generator.random(X.shape) < 0.1, np.nan, X)
+    expected = model.predict_proba(asked)
+    again = bw.NetworkClassifier("k-dependence", k=3, numbers="category").fit(X, X[:, 5] == X[:, 7])
+    engine = again.model_.scores.plain_network.engine
+    engine.memory_limit = 20_000
+    assert _tree_of_any_pattern(engine, 12, list(range(12))) is None
+    np.testing.assert_allclose(again.predict_proba(asked), expected, rtol=1e-12)
