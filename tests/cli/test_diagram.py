@@ -82,6 +82,7 @@ def test_show_draws_the_solved_diagram(bayeswise: Command, tmp_path: Path) -> No
         (("solve", OIL, "--given", "test=no", "report=open"), 4, "the evidence is impossible"),
         (("value", OIL, "report", "--before", "test"), 2, "test -> report"),
         (("sensitivity", OIL, "report", "open"), 2, "is given 'test' too"),
+        (("value", OIL, "oil", "--given", "test=yes", "drill=no"), 2, "no decision is open"),
         (("solve", "none.toml"), 3, "cannot read 'none.toml'"),
         (("solve", "none.csv"), 2, "is no .toml or .json file"),
         (("show", OIL, "--given", "test=yes"), 2, "changes the picture only"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.plain import json_value
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.wording import padded
 from bayeswise.posteriors.wording import shown as text
 
@@ -53,7 +54,9 @@ def valued(
 ) -> Answer:
     """Some nodes together before one decision, or each node before each."""
     if nodes:
-        decision = before or next((name for name in diagram.decisions if name not in evidence), "")
+        decision = before or next((name for name in diagram.decisions if name not in evidence), None)
+        if decision is None:
+            raise ParameterError("no decision is open", fix="leave one out of --given")
         price = sum(prices.get(node, 0.0) for node in nodes)
         found = diagram.value_of_information(nodes, decision, price=price, evidence=evidence)
         facts = {"nodes": list(found.nodes), "decision": found.decision, "value": found.value}

@@ -79,7 +79,10 @@ def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[st
     row = 0
     for name in parents:
         if name not in (given or {}):
-            raise ParameterError(f"the table of {node!r} is given {name!r} too", fix=f"add given={{{name!r}: STATE}}")
+            states = ", ".join(map(repr, diagram.states(name)[:8]))
+            raise ParameterError(
+                f"the table of {node!r} is given {name!r} too", fix=f"say which case is meant: {states}"
+            )
         row = row * len(diagram.states(name)) + diagram.code(name, (given or {})[name])
     if node in diagram.utilities:
         if state is not None:

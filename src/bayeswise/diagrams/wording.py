@@ -12,6 +12,7 @@ Cases: TypeAlias = Mapping[tuple[int, ...], int]  # states of what is known -> o
 Tree: TypeAlias = "int | tuple[int, tuple[tuple[tuple[int, ...], Tree], ...]]"
 
 _MOST_CASES = 2_000
+_MOST_LEAVES = 16  # a longer sentence is no help
 _SHORT = 5  # states in a row before 'else'
 _TRIED = 4  # up to so many variables every order is tried
 
@@ -25,9 +26,11 @@ def in_words(known: Sequence[tuple[str, Sequence[Label]]], options: Sequence[Lab
     >>> in_words([report], ["yes", "no"], {(0,): 1, (1,): 1})
     'no'
     """
-    if len(cases) > _MOST_CASES:
-        return f"see its table of {len(cases)} cases"
-    return _text(_tree(dict(cases), list(range(len(known)))), known, options, False)
+    tree = _tree(dict(cases), list(range(len(known)))) if len(cases) <= _MOST_CASES else None
+    if tree is None or _leaves(tree) > _MOST_LEAVES:
+        names = ", ".join(shown(name, 30) for name, _ in known)
+        return f"by {names}: see its table of {len(cases)} cases"
+    return _text(tree, known, options, False)
 
 
 def _tree(cases: Cases, variables: list[int]) -> Tree:

@@ -72,6 +72,14 @@ def test_words_split_by_what_leaves_least_to_say() -> None:
     assert diagram.solve().in_words() == ["act: with a 1: x; with a 2: x if b is yes, else y; with a 3: z"]
 
 
+def test_a_rule_that_would_fill_a_page_points_to_its_table() -> None:
+    seen = [Chance(f"dial {k}", list("abcde"), [0.2] * 5) for k in range(3)]
+    values = np.random.default_rng(0).normal(size=(2, 5, 5, 5))
+    pieces = [*seen, Decision("turn", YES_NO, [piece.name for piece in seen])]
+    diagram = InfluenceDiagram([*pieces, Utility("gain", values, ["turn", *(piece.name for piece in seen)])])
+    assert diagram.solve().in_words() == ["turn: by dial 0, dial 1, dial 2: see its table of 125 cases"]
+
+
 def test_a_policy_is_a_table_too() -> None:
     columns = oil().solve().policy("drill").to_columns()
     assert columns["report"] == ["closed", "open", "diffuse", "not done"]
