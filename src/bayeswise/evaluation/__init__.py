@@ -4,7 +4,7 @@
     evaluate.py       cost per case beside what else one could do    intervals.py   a mean and where it lies
     comparison.py     two ways to decide on the same rows            curves.py      thresholds, coverage, cost curves
     novelty.py        rows unlike any that were learned, by ranks or by the tail of the model
-    parameter_draws.py   how sure a decision is, from what the rows leave open about the parameters
+    parameter_draws.py gaussian_draws.py   how sure a decision is, from what the rows leave open about the parameters
     reliability.py    calibration, and scores taken apart
     empty_columns.py  tests that could be made      family_outcomes.py gaussian_outcomes.py  what they could show
     plain.py text.py report.py svg.py displays/   JSON, a terminal, a page, pictures

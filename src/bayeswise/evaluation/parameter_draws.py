@@ -1,4 +1,4 @@
-"""Posteriors of rows under parameters drawn from what the learned rows leave open, for a naive Bayes model."""
+"""Posteriors of rows under parameters drawn from what the learned rows leave open, for naive and Gaussian Bayes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions.doubt import DecisionDoubt, doubt_of
+from bayeswise.evaluation.gaussian_draws import GaussianPosterior
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
@@ -22,17 +23,19 @@ def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> F
 
     Shares of classes and of levels are Dirichlet with the counts and the imagined rows of the smoothing; mean and
     variance of a normal column have the posterior of the reference prior, variance ~ n s^2 / chi^2(n - 1) and
-    mean ~ N(m, variance / n). Columns of other families and texts stay at their estimates.
+    mean ~ N(m, variance / n). Columns of other families and texts stay at their estimates. Covariances are inverse
+    Wishart.
     """
-    if not isinstance(model, NaiveBayesModel):
-        raise FitError(f"{type(model).__name__} has no parameters to draw", fix="use a naive Bayes model")
+    if not (isinstance(model, NaiveBayesModel) or hasattr(type(model), "covariances")):
+        raise FitError(f"{type(model).__name__} has no parameters to draw", fix="use a naive or Gaussian Bayes model")
     if n < 1:
         raise ParameterError(f"{n} draws", fix="draw at least once")
     generator = np.random.default_rng(seed)
     batches = list(model.batches(table))
     draws = []
+    gaussians = None if isinstance(model, NaiveBayesModel) else GaussianPosterior(model)
     for _ in range(n):
-        tables = _Drawn(model, generator)
+        tables = _Drawn(model, generator) if gaussians is None else _DrawnGaussian(model, gaussians, generator)
         parts = [normalise(tables.log_joint(batch)).probability for batch in batches]
         draws.append(np.concatenate(parts) if parts else np.zeros((0, len(model.classes))))
     return np.stack(draws)
@@ -68,6 +71,20 @@ class _Drawn:
                 _add_categories(total, scores, drawn, batch)
             else:
                 _add_numbers(total, scores, drawn, batch)
+        return total
+
+
+class _DrawnGaussian:
+    """One draw of the priors, means and covariances of a Gaussian model."""
+
+    def __init__(self, model: Any, posterior: GaussianPosterior, generator: np.random.Generator) -> None:
+        given = model.settings.class_prior is not None
+        self.log_prior = model.log_prior if given else _log_dirichlet(model.class_weight, generator)
+        self.classes = posterior.draw(generator)
+
+    def log_joint(self, batch: Batch) -> FloatArray:
+        total = np.tile(self.log_prior, (batch.n_rows, 1))  # (n_rows, n_states)
+        self.classes.add_to(total, batch.values)
         return total
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import bayeswise as bw
+from bayeswise.evaluation.gaussian_draws import GaussianPosterior
 from bayeswise.evaluation.parameter_draws import decision_doubt, posterior_draws
 from bayeswise.foundation.errors import FitError
 
@@ -62,6 +63,54 @@ def test_more_rows_make_the_decision_surer() -> None:
     assert many.confidence.mean() > few.confidence.mean()
 
 
-def test_only_naive_bayes_is_drawn() -> None:
+@pytest.mark.parametrize("settings", [{}, {"covariance": "shared"}])
+def test_the_mean_density_over_draws_of_a_gaussian_model_is_the_student_t(settings: dict[str, str]) -> None:
+    """p(row | state) averaged over inverse Wishart covariances and normal means: the predictive, in closed form."""
+    generator = np.random.default_rng(3)
+    y = np.repeat(["a", "b"], 12)
+    X = generator.normal(size=(24, 2)) @ [[3.0, 1.0], [0.0, 2.0]] + 100.0 + 2.0 * (y == "b")[:, None]
+    model = bw.GaussianBayes(**settings).fit(X, y).model_
+    rows = {"x0": [101.0, 104.0, 99.0], "x1": [100.5, 103.0, None]}
+    (batch,) = model.batches(rows)
+    posterior, total = GaussianPosterior(model), np.zeros((3, 2))
+    for _ in range(2000):
+        log_density = np.zeros((3, 2))
+        posterior.draw(generator).add_to(log_density, batch.values)
+        total += np.exp(log_density)
+    units = np.log(model.moments.columns.unit)
+    per_row = np.array([units.sum(), units.sum(), units[0]])[:, None]
+    exact = model.changed(predictive="student-t")
+    log_joint = exact.log_joint(batch) - exact.log_prior + per_row
+    assert total / 2000 == pytest.approx(np.exp(log_joint), rel=0.08)
+
+
+def test_a_gaussian_model_of_more_rows_is_surer() -> None:
+    generator = np.random.default_rng(5)
+    costs = {"go": {"a": 0, "b": 3}, "stay": {"a": 1, "b": 0}, "call": 0.4}
+    doubts = []
+    for n in (30, 3000):
+        y = np.array(["a", "b"])[generator.integers(0, 2, n)]
+        X = generator.normal(size=(n, 2)) + (y == "b")[:, None]
+        model = bw.GaussianBayes().fit(X, y).model_
+        doubts.append(decision_doubt(model, {"x0": [0.2, 0.9, 0.4], "x1": [0.5, 0.3, None]}, costs, n=100))
+    assert doubts[1].expected_regret.mean() < 0.2 * doubts[0].expected_regret.mean()
+    diagonal = bw.GaussianBayes(covariance="diagonal").fit(X, y).model_
+    draws = posterior_draws(diagonal, {"x0": [0.2], "x1": [0.5]}, n=100)
+    assert draws.mean(axis=0) == pytest.approx(diagonal.predict_proba({"x0": [0.2], "x1": [0.5]}), abs=0.02)
+
+
+def test_too_few_rows_or_a_covariance_without_a_posterior_are_refused() -> None:
+    generator = np.random.default_rng(6)
+    X, y = generator.normal(size=(20, 3)), np.repeat(["a", "b"], [18, 2])
+    with pytest.warns(UserWarning, match="singular"):
+        few = bw.GaussianBayes().fit(X, y).model_
+    with pytest.raises(FitError, match="too few rows"):
+        posterior_draws(few, {"x0": [0.0], "x1": [0.0], "x2": [0.0]})
+    shrunk = bw.GaussianBayes(shrinkage=0.5).fit(X, np.repeat(["a", "b"], 10)).model_
+    with pytest.raises(FitError, match="no posterior of its covariances"):
+        posterior_draws(shrunk, {"x0": [0.0], "x1": [0.0], "x2": [0.0]})
+
+
+def test_only_models_of_columns_are_drawn() -> None:
     with pytest.raises(FitError, match="no parameters to draw"):
         posterior_draws(object(), [])
