@@ -14,11 +14,12 @@ import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import averaged, fit_averaged
 from bayeswise.models.files import bytes_of
 
-KINDS = {"x": "number", "n": "count", "c": "category"}
+KINDS = {"x": "number", "z": "number", "n": "count", "c": "category"}
 
 rows_of = st.fixed_dictionaries(
     {
         "x": st.one_of(st.none(), st.floats(-100, 100), st.sampled_from([0.0, 1.0, 1e6])),
+        "z": st.one_of(st.none(), st.floats(-100, 100), st.sampled_from([0.0, 1.0, 1e6])),
         "n": st.one_of(st.none(), st.integers(0, 20)),
         "c": st.one_of(st.none(), st.sampled_from("pqrs")),
         "y": st.sampled_from("ab"),
@@ -26,10 +27,10 @@ rows_of = st.fixed_dictionaries(
 )
 tables = st.lists(rows_of, min_size=3, max_size=14)
 ANCHOR = [
-    {"x": 1.5, "n": 3, "c": "p", "y": "a"},
-    {"x": -2.5, "n": 0, "c": "q", "y": "b"},
-    {"x": 3.0, "n": 1, "c": "p", "y": "a"},
-    {"x": 0.25, "n": 2, "c": "q", "y": "b"},
+    {"x": 1.5, "z": 1.0, "n": 3, "c": "p", "y": "a"},
+    {"x": -2.5, "z": -2.0, "n": 0, "c": "q", "y": "b"},
+    {"x": 3.0, "z": 4.0, "n": 1, "c": "p", "y": "a"},
+    {"x": 0.25, "z": 0.5, "n": 2, "c": "q", "y": "b"},
 ]
 
 
