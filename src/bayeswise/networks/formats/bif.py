@@ -46,7 +46,7 @@ def parse(text: str, where: str) -> BeliefNetwork:
     from bayeswise.networks.network import BeliefNetwork
     from bayeswise.networks.node import Node
 
-    tokens = Tokens(text, where, marks="{}()[];,|", comment="//")
+    tokens = Tokens(text, where, marks="{}()[];|", comment="//")
     draft = _Draft()
     while tokens.next:
         _block(tokens, draft)
@@ -145,14 +145,12 @@ def _probability(tokens: Tokens, draft: _Draft) -> None:
 
 def _parents(tokens: Tokens, draft: _Draft, name: str) -> list[str]:
     found: dict[str, None] = {}
-    while True:
+    while not found or tokens.next != ")":
         parent = _known(tokens, draft)
         if parent in found:
             tokens.fail(f"the variable {name!r} has the parent {parent!r} twice", back=1)
         found[parent] = None
-        if tokens.next != ",":
-            return list(found)
-        tokens.take()
+    return list(found)
 
 
 def _known(tokens: Tokens, draft: _Draft) -> str:
@@ -201,29 +199,27 @@ def _table(tokens: Tokens, draft: _Draft, name: str, parents: list[str], n_rows:
 def _regular_table(tokens: Tokens, states: list[dict[str, int]], n_rows: int, width: int) -> Any:
     """All rows at once where each of them is `(state, ...) number, ...;`; None where one is anything else."""
     n_parents = len(states)
-    step = 2 * (n_parents + width) + 1  # tokens of a row, commas between them
+    step = n_parents + width + 3  # tokens of a row
     tokens.ensure(n_rows * step + 1)
     start, end = tokens.position, tokens.position + n_rows * step
     part = tokens.tokens[start:end]
-    marks = {0: "(", 2 * n_parents: ")", step - 1: ";"}
-    commas = [*range(2, 2 * n_parents, 2), *range(2 * n_parents + 2, step - 1, 2)]
-    if tokens.tokens[end : end + 1] != ["}"] or len(part) < n_rows * step:
+    if tokens.tokens[end : end + 1] != ["}"]:
         return None
-    for at, mark in (*marks.items(), *((at, ",") for at in commas)):
+    for at, mark in ((0, "("), (n_parents + 1, ")"), (step - 1, ";")):
         if part[at::step].count(mark) < n_rows:
             return None
     try:
         places = [0] * n_rows
         for k, codes in enumerate(states):
-            words = part[1 + 2 * k :: step]
+            words = part[1 + k :: step]
             places = [place * len(codes) + codes[word] for place, word in zip(places, words, strict=True)]
-        columns = [list(map(float, part[2 * n_parents + 1 + 2 * k :: step])) for k in range(width)]
+        columns = [list(map(float, part[n_parents + 2 + k :: step])) for k in range(width)]
     except (KeyError, ValueError):
         return None  # a name in quotes, or an error that has a place
-    table = np.full((n_rows, width), np.nan)
-    table[places] = np.array(columns).T
     if len(set(places)) < n_rows:
         return None
+    table = np.empty((n_rows, width))
+    table[places] = np.array(columns).T
     tokens.position = end + 1
     return table
 

@@ -25,6 +25,8 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.+<>-]*")
 class Tokens:
     """A cursor over the tokens of a text; `marks` are the characters that stand for themselves, `comment` starts one.
 
+    Commas separate like blanks: no table would be other without them, and half of a file are commas.
+
     The text is cut piece by piece, as far as it is read: one that begins wrongly is not cut to its end, and tokens
     that were passed over are dropped.
 
@@ -37,7 +39,7 @@ class Tokens:
         single, many, first = re.escape(comment), re.escape(marks), re.escape(comment[0])
         starts = f"{single}|/\\*" if blocks else single
         block = r"|/\*(?:.*?\*/|.*)" if blocks else ""
-        word = rf"(?:[^\s\"{many}{first}]++|(?!{starts}){first})++"
+        word = rf"(?:[^\s,\"{many}{first}]++|(?!{starts}){first})++"
         # what has no end is one token up to the end of the piece, so that a hostile text is passed over once
         self._pattern = re.compile(rf"[{many}]|{word}|{_STRING}?|{single}[^\n]*{block}", re.DOTALL)
         self._comment = (comment, "/*") if blocks else (comment,)
@@ -129,11 +131,11 @@ class Tokens:
         return unquoted(token)
 
     def until(self, mark: str) -> list[str]:
-        """All tokens up to a mark, which is passed over too; commas are left out."""
+        """All tokens up to a mark, which is passed over too."""
         end = self._find(mark)
         part = self.tokens[self.position : end]
         self._start, self.position = self.position, end + 1
-        return [token for token in part if token != ","] if "," in part else part
+        return part
 
     def _find(self, mark: str) -> int:
         looked = self.position
