@@ -20,6 +20,7 @@ from bayeswise.foundation.errors import TooLargeError
 
 LARGEST_STEP = 1 << 26  # cells: a step has up to three tables of this size at once
 _SMALL = 1e-100
+_LARGE = 2_048  # cells
 
 Shape = tuple[int, ...]
 
@@ -178,7 +179,7 @@ class Plan:
                 slots.append(total)
             for group in step.groups:
                 utility = sum(slots[slot].reshape(shape) for slot, shape in group.slots)
-                mean = (joint.reshape(group.probability_shape) * utility).sum(axis=group.axis)
+                mean = _summed(joint.reshape(group.probability_shape), np.asarray(utility), group.axis)
                 if total is not None:
                     divisor = total.reshape(group.total_shape)
                     mean = np.divide(mean, divisor, out=np.zeros_like(mean), where=divisor > 0.0)
@@ -204,6 +205,14 @@ def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) 
     if len(factors) == 1 or float(product.max()) >= _SMALL:
         return product, 0.0
     return _scaled_product([slots[slot].reshape(shape) for slot, shape in factors])
+
+
+def _summed(left: FloatArray, right: FloatArray, axis: int) -> FloatArray:
+    """(left * right).sum(axis), of large tables without making their product; `einsum` knows 52 axes."""
+    if max(left.size, right.size) < _LARGE or left.ndim > 50:
+        return np.asarray((left * right).sum(axis=axis))
+    axes = list(range(left.ndim))
+    return np.asarray(np.einsum(left, axes, right, axes, [*axes[:axis], *axes[axis + 1 :]]))
 
 
 def _scaled_product(factors: Sequence[FloatArray]) -> tuple[FloatArray, float]:
