@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
+from string import ascii_letters
 
 import numpy as np
 
@@ -211,8 +212,8 @@ def _summed(left: FloatArray, right: FloatArray, axis: int) -> FloatArray:
     """(left * right).sum(axis), of large tables without making their product; `einsum` knows 52 axes."""
     if max(left.size, right.size) < _LARGE or left.ndim > 50:
         return np.asarray((left * right).sum(axis=axis))
-    axes = list(range(left.ndim))
-    return np.asarray(np.einsum(left, axes, right, axes, [*axes[:axis], *axes[axis + 1 :]]))
+    axes = ascii_letters[: left.ndim]
+    return np.asarray(np.einsum(f"{axes},{axes}->{axes[:axis]}{axes[axis + 1 :]}", left, right))
 
 
 def _scaled_product(factors: Sequence[FloatArray]) -> tuple[FloatArray, float]:
