@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.scores import MOST_CELLS, Scores
 from bayeswise.networks.learning.watching import Parents, Progress, Search, silent
 
 _ROUNDING = 1e-13  # of a sum of scores, relative to it: a change must be worth more
-_SHAKES = 5  # a restart makes at least so many random changes
+_SHAKEN = (0.2, 0.8)  # the share of edges that a restart changes lies in between
+_TURNED = 0.7  # so many of them are turned round, the others taken away
 
 
 def climb(scores: Scores, constraints: Constraints | None = None, *, tabu: int = 10) -> Parents:
@@ -35,41 +37,45 @@ def hill_climbing(
     """Add, take away or turn round the edge that gains most, until none does; the best graph that was met.
 
     Where no change gains, up to `tabu` changes that lose least are tried, none of which undoes one of the last `tabu`;
-    they may lead out of a local optimum. Each restart changes the best graph at random and climbs again; the same seed
-    gives the same graph. Ctrl-C gives the best so far.
+    they may lead out of a local optimum. Each restart turns or drops edges of the best graph at random and climbs
+    again; the same seed gives the same graph. Ctrl-C gives the best so far.
     """
     if tabu < 0 or restarts < 0:
         raise ParameterError(f"tabu is {tabu} and restarts is {restarts}", fix="give numbers from 0 on")
     climber = _Climber(scores, constraints or Constraints())
-    best, best_score = climber.copy(), climber.score
-    try:
-        for round_ in range(restarts + 1):
+    best, interrupted = climber.state(), False
+    for round_ in range(restarts + 1):
+        try:
             if round_:
-                climber.shake(best, np.random.default_rng([seed, round_]))
-            found, score = _climbed(climber, tabu, progress)
-            if score > best_score + climber.rounding:
-                best, best_score = found, score
-    except KeyboardInterrupt:
-        if climber.score > best_score:
-            best, best_score = climber.copy(), climber.score
-        return Search(best, best_score, interrupted=True)
-    return Search(best, best_score)
+                climber.shake(best.parents, np.random.default_rng([seed, round_]))
+            _climb_up(climber, tabu, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        if climber.best.score > best.score + climber.rounding:
+            best = climber.best
+        if interrupted:
+            break
+    return Search([tuple(sorted(above)) for above in best.parents], best.score, interrupted)
 
 
-def _climbed(climber: _Climber, tabu: int, progress: Progress) -> tuple[Parents, float]:
-    best, best_score, idle = climber.copy(), climber.score, 0
-    last = deque[frozenset[int]](maxlen=tabu)
+def _climb_up(climber: _Climber, tabu: int, progress: Progress) -> None:
+    """Changes until none helps; the best graph on the way is kept in the climber."""
+    idle, last = 0, deque[frozenset[int]](maxlen=tabu)
     climber.refresh_all(progress)
     while idle <= tabu:
         pair = climber.step(last if idle else (), losing=tabu > 0)
         if pair is None:
             break
-        progress("edges changed", climber.n_changes, None)
         last.append(pair)
         idle += 1
-        if climber.score > best_score + climber.rounding:
-            best, best_score, idle = climber.copy(), climber.score, 0
-    return best, best_score
+        if climber.score > climber.best.score + climber.rounding:
+            climber.best, idle = climber.state(), 0
+        progress("edges changed", climber.n_changes, None)
+
+
+class _State(NamedTuple):
+    parents: list[set[int]]
+    score: float
 
 
 class _Climber:
@@ -81,12 +87,22 @@ class _Climber:
         self.most = rules.most(self.n)
         self.fixed = np.zeros((self.n, self.n), dtype=bool)
         self.edge = np.zeros((self.n, self.n), dtype=bool)  # [parent, child]
+        self.led = np.eye(self.n, dtype=bool)  # [node, ancestor or itself]
+        self.above: list[set[int]] = [set() for _ in range(self.n)]
         for child, above in enumerate(rules.start(scores.names)):
-            self.fixed[sorted(above), child] = self.edge[sorted(above), child] = True
-        self.now = np.array([scores.family(node, self.above(node)) for node in range(self.n)])
+            for parent in sorted(above):
+                self.fixed[parent, child] = True
+                self.put(parent, child)
+        self.now = np.array([scores.family(node, self.above[node]) for node in range(self.n)])
+        if (self.now == -math.inf).any():
+            raise ParameterError(
+                f"{scores.names[int(np.argmin(self.now))]} has required parents with more than {MOST_CELLS:,} cells",
+                fix="require fewer of them",
+            )
         self.gain = np.full((self.n, self.n), -math.inf)
         self.fresh = np.zeros(self.n, dtype=bool)
         self.n_changes = 0
+        self.best = self.state()
 
     @property
     def score(self) -> float:
@@ -96,11 +112,24 @@ class _Climber:
     def rounding(self) -> float:
         return _ROUNDING * (1.0 + float(np.abs(self.now).sum()))
 
-    def above(self, node: int) -> tuple[int, ...]:
-        return tuple(np.flatnonzero(self.edge[:, node]).tolist())
+    def state(self) -> _State:
+        return _State([set(above) for above in self.above], self.score)
 
-    def copy(self) -> Parents:
-        return [self.above(node) for node in range(self.n)]
+    # -- edges --------------------------------------------------------------------------------------------------
+    def put(self, parent: int, child: int) -> None:
+        self.edge[parent, child] = True
+        self.above[child].add(parent)
+        self.led[self.led[:, child]] |= self.led[parent]
+
+    def drop(self, parent: int, child: int) -> None:
+        self.edge[parent, child] = False
+        self.above[child].remove(parent)
+        below = np.flatnonzero(self.led[:, child])
+        for node in below[np.argsort(self.led[below].sum(axis=1), kind="stable")].tolist():  # ancestors first
+            self.led[node] = False
+            self.led[node, node] = True
+            for other in self.above[node]:
+                self.led[node] |= self.led[other]
 
     # -- what each change is worth ------------------------------------------------------------------------------
     def refresh_all(self, progress: Progress) -> None:
@@ -109,7 +138,7 @@ class _Climber:
             progress("columns scored", node + 1, self.n)
 
     def refresh(self, node: int) -> None:
-        above = self.above(node)
+        above = sorted(self.above[node])
         self.now[node] = self.scores.family(node, above)
         self.gain[:, node] = -math.inf
         candidates = np.flatnonzero(self.may[:, node] & ~self.edge[:, node])
@@ -123,24 +152,11 @@ class _Climber:
     def changes(self) -> tuple[FloatArray, FloatArray]:
         """(n, n) what it gains to add an edge or take it away, and to turn it round; minus infinity if not allowed."""
         toggle = np.where(self.edge & self.fixed, -math.inf, self.gain)
-        toggle[self.edge.T | (self.led_to() & ~self.edge)] = -math.inf
+        toggle[self.edge.T | self.led] = -math.inf  # u -> v where v leads to u would close a circle
         turn = np.full((self.n, self.n), -math.inf)
         parents, children = np.nonzero(self.edge & ~self.fixed & self.may.T)
         turn[parents, children] = self.gain[parents, children] + self.gain[children, parents]
         return toggle, turn
-
-    def led_to(self) -> BoolArray:
-        """[u, v] whether a path leads from v to u, so that u -> v would close a circle."""
-        led = np.eye(self.n, dtype=bool)
-        waiting, left = np.flatnonzero(~self.edge.any(axis=0)).tolist(), self.edge.sum(axis=0)
-        while waiting:
-            node = waiting.pop()
-            for child in np.flatnonzero(self.edge[node]).tolist():
-                led[child] |= led[node]
-                left[child] -= 1
-                if left[child] == 0:
-                    waiting.append(child)
-        return led  # [node, ancestor]
 
     # -- steps --------------------------------------------------------------------------------------------------
     def step(self, tabu: Collection[frozenset[int]], *, losing: bool) -> frozenset[int] | None:
@@ -166,28 +182,39 @@ class _Climber:
 
     def leads_around(self, parent: int, child: int) -> bool:
         """Whether a path other than the edge itself leads from parent to child."""
-        led = self.led_to()
-        return any(led[other, parent] for other in self.above(child) if other != parent)
+        return any(self.led[other, parent] for other in self.above[child] if other != parent)
 
     def apply(self, parent: int, child: int, turned: bool) -> None:
-        self.edge[parent, child] ^= True
         self.n_changes += 1
+        if self.edge[parent, child]:
+            self.drop(parent, child)
+        else:
+            self.put(parent, child)
         if turned:
-            self.edge[child, parent] = True
+            self.put(child, parent)
             self.refresh(parent)
         self.refresh(child)
 
-    def shake(self, start: Parents, generator: np.random.Generator) -> None:
-        """Some random changes to a graph."""
-        self.edge[:] = False
+    def shake(self, start: list[set[int]], generator: np.random.Generator) -> None:
+        """A graph with a random share of its edges turned round or taken away."""
+        self.edge[:], self.led[:] = False, np.eye(self.n, dtype=bool)
+        self.above = [set() for _ in range(self.n)]
         for child, above in enumerate(start):
-            self.edge[list(above), child] = True
+            for parent in above:
+                self.put(parent, child)
         self.fresh[:] = False
-        for _ in range(_SHAKES + self.n // 4):
-            full = self.edge.sum(axis=0) >= self.most
-            adds = self.may & ~self.edge & ~self.edge.T & ~self.led_to() & ~full
-            parents, children = np.nonzero(adds | (self.edge & ~self.fixed))
-            if len(parents):
-                pick = int(generator.integers(len(parents)))
-                self.edge[parents[pick], children[pick]] ^= True
-        self.now = np.array([self.scores.family(node, self.above(node)) for node in range(self.n)])
+        parents, children = np.nonzero(self.edge & ~self.fixed)
+        for place in np.flatnonzero(generator.random(len(parents)) < generator.uniform(*_SHAKEN)).tolist():
+            parent, child = int(parents[place]), int(children[place])
+            self.drop(parent, child)
+            if generator.random() < _TURNED and self.fits(child, parent):
+                self.put(child, parent)
+        self.now = np.array([self.scores.family(node, self.above[node]) for node in range(self.n)])
+        self.best = self.state()
+
+    def fits(self, parent: int, child: int) -> bool:
+        """Whether an edge may be added."""
+        above = self.above[child]
+        if not self.may[parent, child] or len(above) >= self.most or self.led[parent, child]:
+            return False
+        return self.scores.family(child, (*above, parent)) > -math.inf

@@ -43,7 +43,7 @@ def learn(
     tiers: Sequence[Sequence[str]] = (),
     max_parents: int | None = None,
     tabu: int = 10,
-    restarts: int = 0,
+    restarts: int = 10,
     prior: str = "bdeu",
     strength: float = 1.0,
     missing: str = "error",
