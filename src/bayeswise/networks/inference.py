@@ -86,7 +86,7 @@ class Engine:
         found = self.finding(evidence, soft)
         network, n_nodes = self.network, len(self._sizes)
         free = [node for node in range(n_nodes) if node not in found.states]
-        tree = self._compiled(("all", tuple(found.states)), range(n_nodes), found.states, [], False, False)
+        tree = self._tree_of_all(found)
         cells, log_evidence = tree.marginals(free, found.codes(n_nodes), found.pairs())
         if log_evidence == -math.inf:
             raise self._conflict(found)
@@ -102,6 +102,14 @@ class Engine:
                 start += self._sizes[node]
             answers[name] = Distribution((name,), (network._states[node],), part, log_evidence)
         return answers
+
+    def _tree_of_all(self, found: Finding) -> _kernels.JunctionTree:
+        key = ("all", tuple(found.states))
+        return self._compiled(key, range(len(self._sizes)), found.states, [], False, False)
+
+    def n_cells(self, evidence: Mapping[str, Any] | None = None) -> float:
+        """How many numbers the beliefs in all nodes take to reckon: about as many nanoseconds, and 24 bytes each."""
+        return float(self._tree_of_all(self.finding(evidence)).n_cells)
 
     def log_evidence(self, evidence: Mapping[str, Any], soft: Mapping[str, Mapping[Any, float]] | None = None) -> float:
         """log P(evidence), minus infinity where it is impossible."""

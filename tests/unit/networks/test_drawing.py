@@ -161,6 +161,22 @@ def test_what_cannot_be_drawn_is_said() -> None:
     assert "2000 nodes" in BeliefNetwork([Node(str(k), ["a", "b"], 0.5) for k in range(2000)])._repr_html_()
 
 
+def test_a_notebook_does_not_wait_for_beliefs_that_take_long() -> None:
+    names = [f"n{k}" for k in range(30)]
+    nodes = [Node(name, ["a", "b"], 0.5) for name in names]
+    chosen = np.random.default_rng(0).permutation(30 * 29 // 2)[:250]
+    pairs = [list(itertools.combinations(names, 2))[k] for k in chosen]
+    nodes += [Node(f"{a}{b}", ["a", "b"], [0.1, 0.9, 0.8, 0.4], [a, b]) for a, b in pairs]
+    network = BeliefNetwork(nodes)
+    start = time.process_time()
+    shown = network._repr_html_()
+    assert time.process_time() - start < 8.0
+    assert " %" not in shown
+    network = BeliefNetwork(nodes)
+    network.engine.memory_limit = 1 << 20
+    assert "too entangled" in network.picture(nodes=names[:3]).svg()
+
+
 def test_an_answer_draws_itself_in_a_notebook() -> None:
     assert "10.0 %" in asia().query("cancer", {"visit": "yes", "dyspnoea": "yes"})._repr_html_()
     assert "yes/no" in asia().query(["cancer", "smoking"])._repr_html_()

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bayeswise.networks.distribution import Distribution
     from bayeswise.networks.network import BeliefNetwork
 
+_MOST_CELLS = 1e7  # a notebook does not wait for more
+
 
 def picture_of(
     network: BeliefNetwork,
@@ -47,7 +49,11 @@ def _node(name: str, belief: Distribution | None, seen: Mapping[str, Any], soft:
 
 
 def notebook_html(network: BeliefNetwork) -> str:
-    """What a notebook shows of a network: its picture where that can be read, else one line about it."""
+    """What a notebook shows of a network: its picture where that can be read, with beliefs that are there at once."""
     if len(network) > MOST_NODES:
         return f"<pre>{safe(repr(network))}</pre>"
-    return f'<div style="overflow:auto">{picture_of(network).svg()}</div>'
+    try:
+        soon = network.engine.n_cells() <= _MOST_CELLS
+    except TooLargeError:
+        soon = False
+    return f'<div style="overflow:auto">{picture_of(network, beliefs=soon).svg()}</div>'
