@@ -16,9 +16,10 @@ from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import NetworkSettings
 from bayeswise.networks.classifiers.structure import Information, k_parents
+from bayeswise.networks.learning.climbing import climb
+from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.rows import MOST_LEVELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
-from bayeswise.networks.learning.structure import Constraints, climb
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Vocabulary
 
