@@ -9,16 +9,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.diagram_cases import oil
+from bayeswise.diagrams import InfluenceDiagram
+from tests.diagram_cases import medical, oil
 
 Command = Callable[..., SimpleNamespace]
 OIL = Path(__file__).parents[2] / "examples" / "oil.toml"
 
 
-def test_the_example_is_the_wildcatter(bayeswise: Command) -> None:
-    from bayeswise.diagrams import InfluenceDiagram
-
+def test_the_examples_are_the_wildcatter_and_the_clinic() -> None:
     assert InfluenceDiagram.read(OIL) == oil()
+    assert InfluenceDiagram.read(OIL.with_name("clinic.toml")) == medical()
 
 
 def test_solve_says_what_to_do_and_shows_every_case(bayeswise: Command) -> None:

@@ -13,7 +13,7 @@ from bayeswise.diagrams import InfluenceDiagram, Utility
 from bayeswise.diagrams.files import from_document, to_document
 from bayeswise.diagrams.toml_text import toml_text
 from bayeswise.foundation.errors import ParameterError
-from tests.diagram_cases import oil, random_diagram
+from tests.diagram_cases import best_by_enumeration, oil, random_diagram
 
 few = settings(max_examples=40)
 diagrams = st.builds(
@@ -25,6 +25,13 @@ diagrams = st.builds(
     zeros=st.sampled_from([0.0, 0.3]),
 )
 CLOSE = 1e-11
+
+
+@few
+@given(st.integers(0, 10_000), st.integers(3, 4), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
+def test_no_policy_of_all_of_them_gains_more(seed: int, n_nodes: int, n_decisions: int, zeros: float) -> None:
+    diagram = random_diagram(seed, n_nodes, n_decisions, zeros=zeros)
+    assert diagram.solve().utility == pytest.approx(float(best_by_enumeration(diagram)), abs=CLOSE)
 
 
 @few

@@ -264,6 +264,13 @@ def test_pictures_have_a_shape_for_each_kind() -> None:
     assert "<svg" in medical().solve()._repr_html_()
 
 
+def test_a_tornado_moves_only_what_has_a_range_if_nothing_else_spreads() -> None:
+    found = oil().tornado(0.0, ranges={"P(oil = dry)": (0.4, 0.6), "gain (drill = yes, oil = wet)": (0, 100)})
+    assert [str(bar.entry) for bar in found.bars] == ["P(oil = dry)", "gain (drill = yes, oil = wet)"]
+    assert [bar.utility_low for bar in found.bars] == pytest.approx([38.0, 12.0])
+    assert [bar.changes for bar in found.bars] == [True, True]
+
+
 def test_displays_draw_what_they_tabulate() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
