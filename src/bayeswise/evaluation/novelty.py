@@ -54,6 +54,11 @@ class ModelTail:
             )
         self.model = model
         drawn = model.sample(n_draws, seed)
+        if any(isinstance(drawn[name][0], str) for name in model.schema.numbers):
+            raise ParameterError(
+                f"{type(model).__name__} knows intervals of its numbers only, so that it cannot tell what is unknown",
+                fix="use a model of the rows: naive or Gaussian Bayes",
+            )
         (self._draws,) = model.batches({name: drawn[name] for name in model.schema.used})  # fewer than a batch may hold
         self._ordinary: dict[bytes, OrdinaryRows] = {}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.displays.simplex import simplex_regions
 from bayeswise.decisions.rule import rule
 from bayeswise.evaluation import svg
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
@@ -28,12 +29,12 @@ h1{font-size:1.5em;margin-bottom:.2em;overflow-wrap:anywhere}h2{font-size:1.1em;
 table{border-collapse:collapse}th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #e5e7eb}
 th:first-child,td:first-child{text-align:left}
 svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#374151}
-.grid{stroke:#e5e7eb}.band{stroke:#1f2937;stroke-width:1.4}
+.point{fill:#1f2937;fill-opacity:.7}.grid{stroke:#e5e7eb}.band{stroke:#1f2937;stroke-width:1.4}
 .legend{margin:0;font-size:.85em}.legend span{margin-right:1em;display:inline-block;white-space:nowrap}
 .legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}
 pre{white-space:pre-wrap;background:#f3f4f6;padding:.7em;border-radius:4px}small{color:#6b7280}
 @media(prefers-color-scheme:dark){body{background:#111827;color:#e5e7eb}svg text{fill:#d1d5db}
-.grid,th,td{stroke:#374151;border-color:#374151}.band{stroke:#e5e7eb}pre{background:#1f2937}
+.grid,th,td{stroke:#374151;border-color:#374151}.band{stroke:#e5e7eb}.point{fill:#f9fafb}pre{background:#1f2937}
 small{color:#9ca3af}}
 """
 
@@ -109,6 +110,10 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
         coverage.x[enough], shown_lines, "share of rows decided", "cost per decided case"
     )
     decisions = evaluation.decisions
+    if len(decisions.states) == 3 and decisions.costs.constant:
+        regions = {shown(action, 30): region for action, region in simplex_regions(decisions.costs).items()}
+        states = [f"{shown(state, 30)} is certain" for state in decisions.states]
+        yield f"<h2>Which action for which posterior</h2>{svg.triangle(states, regions, decisions.posterior)}"
     if len(decisions.states) != 2:
         return
     try:

@@ -114,6 +114,29 @@ def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], hi
     return f'<svg viewBox="{size}" role="img" aria-label="cost per case of each way to act">{"".join(rows)}</svg>'
 
 
+def triangle(states: Sequence[str], regions: Mapping[str, FloatArray], points: FloatArray) -> str:
+    """Regions of three states, corners (n_corners, 3) each, and posteriors (n_rows, 3) as points in them."""
+    corners = np.array([[70.0, 250.0], [390.0, 250.0], [230.0, 22.0]])
+    shapes = []
+    for k, region in enumerate(regions.values()):
+        places = region @ corners
+        outline = " ".join(f"{x:.1f},{y:.1f}" for x, y in places.tolist())
+        shapes.append(f'<polygon points="{outline}" fill="{COLOURS[k % len(COLOURS)]}" fill-opacity="0.55"/>')
+    step = max(1, len(points) // _MOST_POINTS)
+    for x, y in (points[::step] @ corners).tolist():
+        shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" class="point"/>')
+    for name, (x, y), lift in zip(states, corners.tolist(), (16, 16, -8), strict=True):
+        shapes.append(f'<text x="{x}" y="{y + lift}" text-anchor="middle">{escape(name)}</text>')
+    legend = "".join(
+        f'<span><i style="background:{COLOURS[k % len(COLOURS)]}"></i>{escape(name)}</span>'
+        for k, name in enumerate(regions)
+    )
+    label = "which action for which posterior of three states"
+    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{"".join(shapes)}</svg>' + (
+        f'<p class="legend">{legend}</p>'
+    )
+
+
 def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers from just below `low` to just above `high`, in steps of 1, 2 or 5 times a power of ten.
 
@@ -124,7 +147,7 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next(factor for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * (1 - 1e-9))
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
-    return [float(np.round(k * step, 12 - int(np.floor(np.log10(step))))) + 0.0 for k in range(first, last + 1)]
+    return [float(f"{k * step:.12g}") + 0.0 for k in range(first, last + 1)]
 
 
 def _ends(ticks: Sequence[float]) -> tuple[float, float]:

@@ -13,6 +13,8 @@ from bayeswise.evaluation.displays import ConfusionDisplay, CostsDisplay, CurveD
 from bayeswise.evaluation.evaluate import Evaluation, evaluation_of
 from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.evaluation.reliability import reliability
+from bayeswise.evaluation.report import report_page
+from bayeswise.evaluation.svg import round_ticks
 from bayeswise.foundation.errors import CostError
 
 mpl.use("Agg")
@@ -65,3 +67,23 @@ def test_the_regions_of_the_triangle_are_the_decisions() -> None:
     assert sum(areas) == pytest.approx(1.0)
     with pytest.raises(CostError, match="three states"):
         SimplexDisplay(bw.Costs.zero_one(["a", "b"]))
+
+
+def test_the_page_shows_the_regions_of_three_states_and_escapes_their_names() -> None:
+    generator = np.random.default_rng(1)
+    shares, truth = generator.dirichlet([1, 1, 1], 50), generator.integers(0, 3, 50)
+    states = ("<a>", "b", "c")
+    costs = bw.Costs({"<do>": {"<a>": 0, "b": 9, "c": 4}, "wait": {"<a>": 3, "b": 0, "c": 1}, "ask": 1.2})
+    ones = np.ones(50)
+    known = HeldOut(states, shares, truth, ones, ones.astype(bool), "as it is")
+    page = report_page(evaluation_of(known, costs))
+    assert page.count("<polygon") == 3 and page.count('class="point"') == 50
+    assert "&lt;do&gt;" in page and "<do>" not in page and "<a>" not in page
+
+
+def test_scales_end_at_round_numbers() -> None:
+    assert round_ticks(1.33e-06, 0.993) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    for low, high in ((-1e9, 3.0), (1e-300, 2e-300), (5.0, 5.0000001), (0.05, 1.0)):
+        ticks = round_ticks(low, high)
+        assert ticks[0] <= low + 1e-9 * (high - low) and ticks[-1] >= high - 1e-9 * (high - low)
+        assert 3 <= len(ticks) <= 9
