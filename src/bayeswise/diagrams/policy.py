@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +136,7 @@ def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
             )
         if states.labels != diagram.states(node):
             raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it anew")
-    return rule
+    return replace(rule, expected=None, possible=None, best=None, reached=None)  # it is followed, not chosen
 
 
 def _refuse_unknown(diagram: InfluenceDiagram, name: str, node: str) -> None:

@@ -162,12 +162,11 @@ class Moved:
         self.diagram, self.entry, self.now, self.low, self.high = diagram, entry, now, low, high
         self._codes = evidence_codes(diagram, now.evidence)
         self._places = {diagram.place(name): code for name, code in self._codes.items()}
-        self._given = {name: each for name, each in now.policies.items() if each.expected is None}
 
     def solution(self, value: float) -> Solution:
         """The best policies with another value of the entry."""
-        outcome = self._outcome(value, self._given)
-        found = policies_of(self.diagram, outcome, self._given)
+        outcome = self._outcome(value, {})
+        found = policies_of(self.diagram, outcome, {})
         return Solution(
             changed_entry(self.diagram, self.entry, value),
             self.now.evidence,
@@ -193,11 +192,11 @@ class Moved:
 
     def best(self, value: float) -> Line:
         """The line of a policy that is best at this value."""
-        return self.line(policies_of(self.diagram, self._outcome(value, self._given), self._given))
+        return self.line(policies_of(self.diagram, self._outcome(value, {}), {}))
 
     def best_total(self, value: float) -> float:
         """The greatest utility at this value times P(evidence)."""
-        outcome = self._outcome(value, self._given)
+        outcome = self._outcome(value, {})
         return outcome.utility * math.exp(outcome.log_evidence - self.now.log_evidence)
 
     def _outcome(self, value: float, policies: Mapping[str, Policy]) -> Outcome:

@@ -117,6 +117,16 @@ def test_a_policy_may_be_given_by_any_nodes_that_are_known() -> None:
     assert oil().evaluate({"test": "no", "drill": by_report}).utility == 0.0
 
 
+def test_a_policy_that_was_chosen_elsewhere_is_only_followed() -> None:
+    """The best policies for a dry country, followed in this one: forcing the test keeps the rule of drilling."""
+    dry = oil().changed([Chance("oil", ["dry", "wet", "soaking"], [0.69, 0.186, 0.124])])
+    theirs = dry.solve().policies
+    found = oil().evaluate(theirs)
+    assert found.in_words()[1] == "drill: yes if report is closed, else no"
+    assert found.options("test")["yes"] == pytest.approx(found.utility)
+    assert found.utility == pytest.approx(0.24 * 87.5 - 10)
+
+
 def test_ties_are_told() -> None:
     diagram = InfluenceDiagram(
         [
