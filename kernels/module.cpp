@@ -16,6 +16,7 @@ void bind_factors(nb::module_& m);
 void bind_gibbs(nb::module_& m);
 void bind_families(nb::module_& m);
 void bind_dependences(nb::module_& m);
+void bind_cuts(nb::module_& m);
 void bind_decisions(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
 void bind_family_scores(nb::module_& m);
@@ -38,6 +39,7 @@ NB_MODULE(_kernels, m) {
     bind_gibbs(m);
     bind_families(m);
     bind_dependences(m);
+    bind_cuts(m);
     bind_decisions(m);
     bind_pair_counts(m);
     bind_family_scores(m);

@@ -421,6 +421,16 @@ def shift_rows(
 ) -> int:
     """p(s) factor(s), normalised, into moved; the first row that has nothing left, or -1."""
 
+# -- cuts.cpp: where to cut a column of numbers -----------------------------------------------------------------------
+
+def cut_points(
+    values: npt.NDArray[np.float64],
+    groups: npt.NDArray[np.int32],
+    n_groups: int,
+    weights: npt.NDArray[np.float64] | None,
+) -> list[float]:
+    """The cuts, in increasing order, that shorten the description of the groups; values are finite."""
+
 # -- dependences.cpp: log joints of rows whose columns depend on each other; -1 is summed out, -2 is the last slot ------
 
 def add_tree(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -151,7 +153,7 @@ def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[floa
         return {}
     values: list[FloatArray] = []
     groups: list[CodeArray] = []
-    weights: list[FloatArray] = []
+    weights: list[FloatArray | None] = []
     classes = Vocabulary()
     for batch in batches:
         _refuse_infinite(batch, schema)
@@ -161,14 +163,24 @@ def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[floa
         positions = np.append(batch.group_labels.positions_in(classes), -1).astype(np.int32)
         groups.append(positions[batch.groups])
         values.append(np.asarray(batch.values, dtype=np.float64))
-        weights.append(np.ones(batch.n_rows) if batch.weights is None else batch.weights)
+        weights.append(batch.weights)
     if not values:
         return dict.fromkeys(schema.numbers, ())
-    table, group, weight = np.concatenate(values), np.concatenate(groups), np.concatenate(weights)
-    return {
-        name: tuple(cut_points(table[:, k], group, len(classes), weights=weight).tolist())
-        for k, name in enumerate(schema.numbers)
-    }
+    table, group, weight = np.concatenate(values), np.concatenate(groups), _together(weights, groups)
+
+    def cuts_of(column: int) -> tuple[float, ...]:
+        return tuple(cut_points(table[:, column], group, len(classes), weights=weight).tolist())
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(schema.numbers, pool.map(cuts_of, range(table.shape[1])), strict=True))
+
+
+def _together(weights: list[FloatArray | None], groups: list[CodeArray]) -> FloatArray | None:
+    """All weights one below the other; None if no batch has any."""
+    if all(each is None for each in weights):
+        return None
+    parts = [np.ones(len(g)) if w is None else w for w, g in zip(weights, groups, strict=True)]
+    return np.concatenate(parts)
 
 
 def _refuse_infinite(batch: Batch, schema: Schema) -> None:
