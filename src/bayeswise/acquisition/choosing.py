@@ -33,13 +33,14 @@ class Chooser:
     costs: Costs
     strategy: str
     n_candidates: int
+    warm_up: bool = False  # any row is as good as another
 
     def queries(
         self, rows: IntArray, n: int, differing: bool, random_share: float, coins: Iterable[np.random.Generator]
     ) -> list[Query]:
         """At most n of the open rows; a random share of them is drawn from all that are left."""
         ranked, scores = self._ranked(rows, min(n, len(rows)), differing)
-        share = 1.0 if self.strategy == "random" else random_share
+        share = 1.0 if self._draws else random_share
         score_of = dict(zip(ranked, scores, strict=True))
         chosen: list[Query] = []
         left = rows
@@ -48,10 +49,14 @@ class Chooser:
             lucky = share > 0 and coin.random() < share
             row = int(left[coin.integers(len(left))]) if lucky else best
             chance = share / len(left) + (1.0 - share) * (row == best)
-            why = "random" if lucky else self.strategy
+            why = self.strategy if not lucky else "warm-up" if self.warm_up else "random"
             chosen.append(self._query(row, score_of.get(row, float("nan")), why, chance, len(left)))
             left = left[left != row] if n > 1 else left
         return chosen
+
+    @property
+    def _draws(self) -> bool:
+        return self.warm_up or self.strategy == "random"
 
     def _query(self, row: int, score: float, strategy: str, chance: float, n_open: int) -> Query:
         posterior = self.beliefs.posterior(np.array([row]))[0].tolist()
@@ -59,7 +64,7 @@ class Chooser:
 
     def _ranked(self, rows: IntArray, n: int, differing: bool) -> tuple[list[int], list[float]]:
         """n rows, best first, and their scores."""
-        if self.strategy == "random":
+        if self._draws:
             return [], []
         rows, scores = self._best_one(rows) if n == 1 and self.strategy in UNCERTAINTY else self.scored(rows)
         if n == 1:

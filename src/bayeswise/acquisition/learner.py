@@ -20,6 +20,8 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.states import find_state
 from bayeswise.tables.labels import Label
 
+_WARM_UP_LABELS = 6  # for each class
+
 
 class ActiveLearner:
     """Asks for the labels of a pool, one by one; the labelled set may start empty, for the prior answers.
@@ -30,6 +32,8 @@ class ActiveLearner:
                   of one label under the costs, for the `n_candidates` most costly rows; "ask": the rows whose best
                   action under the costs is to ask
     random_share  of the queries that draw any row, each as probable as the others: `risk` needs some
+    warm_up       draw any row as long as a class has no label, for at most 6 labels per class: uncertainty about a
+                  class that was never seen is no guide ("ask" and "random" have no warm-up)
 
     >>> rows = [{"x": 0.0}, {"x": 1.0}, {"x": 9.0}, {"x": 10.0}]
     >>> learner = ActiveLearner.over(rows, target="y", classes=["low", "high"], kinds={"x": "number"})
@@ -48,6 +52,7 @@ class ActiveLearner:
         pool: Any = None,
         n_candidates: int = 20,
         random_share: float = 0.0,
+        warm_up: bool = True,
         seed: int = 0,
     ) -> None:
         if strategy not in STRATEGIES:
@@ -62,6 +67,7 @@ class ActiveLearner:
         self.strategy = strategy
         self.n_candidates = n_candidates
         self.random_share = random_share
+        self.warm_up = warm_up and strategy not in ("ask", "random")
         self.seed = seed
         self.curve: list[tuple[int, float]] = []
         if pool is not None:
@@ -80,6 +86,7 @@ class ActiveLearner:
         families: Any = "auto",
         variance_floor: float = VARIANCE_FLOOR,
         random_share: float = 0.0,
+        warm_up: bool = True,
         n_candidates: int = 20,
         seed: int = 0,
         **wishes: Any,
@@ -87,8 +94,8 @@ class ActiveLearner:
         """A learner that knows the classes and the rows, but no label; `average` makes it average over structures."""
         pool = Pool.of(table, target, classes, **wishes)
         model = pool.empty_model(average=average, families=families, variance_floor=variance_floor)
-        how: dict[str, Any] = {"random_share": random_share, "n_candidates": n_candidates, "seed": seed}
-        return cls(model, costs, strategy, pool=pool, **how)
+        how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up, "n_candidates": n_candidates}
+        return cls(model, costs, strategy, pool=pool, seed=seed, **how)
 
     def look_at(self, table: Any) -> ActiveLearner:
         """Ask about the rows of this table from now on; what was learned stays."""
@@ -115,6 +122,12 @@ class ActiveLearner:
         """The rows that may still be asked for."""
         return int(np.count_nonzero(self._is_open))
 
+    @property
+    def is_warming_up(self) -> bool:
+        """Whether a class has no label yet, so that any row is drawn."""
+        few = self.n_labels < _WARM_UP_LABELS * len(self.model.classes)
+        return self.warm_up and few and not self.model.class_weight.all()
+
     def posterior(self) -> FloatArray:
         """(n_rows, n_classes) what is believed of every row of the pool."""
         return self._beliefs.posterior()
@@ -132,7 +145,14 @@ class ActiveLearner:
         if not self.n_open:
             raise ParameterError("every row of the pool is labelled", fix="give a larger pool")
         chooser = Chooser(
-            self.model, self.pool, self._beliefs, self._likeness, self.costs, self.strategy, self.n_candidates
+            self.model,
+            self.pool,
+            self._beliefs,
+            self._likeness,
+            self.costs,
+            self.strategy,
+            self.n_candidates,
+            self.is_warming_up,
         )
         coins = (self._generator(k) for k in range(len(self.steps), len(self.steps) + n))
         queries = chooser.queries(np.flatnonzero(self._is_open), n, diverse, self.random_share, coins)
@@ -151,11 +171,11 @@ class ActiveLearner:
     def worth_asking(self, price: float) -> bool:
         """Whether the best label is believed to save more than its price over the pool; stop when it does not.
 
-        Until each class has a label the answer is yes: of a class that was never seen the model has no opinion.
+        While it warms up the answer is yes: of a class that was never seen the model has no opinion.
         """
         if self.strategy == "ask":
             return self.query()[0].score > price
-        if len({label for _, label in self.taught}) < len(self.model.classes) and not self.model.class_weight.all():
+        if self.is_warming_up:
             return True
         return self.saving(self.query()[0].row) > price
 

@@ -85,7 +85,10 @@ class Answers:
 
 
 def _key() -> str | None:
-    """The next key, without waiting for the end of a line; None for the end of the input (Ctrl-D)."""
+    """The next key, without waiting for the end of a line; None for the end of the input (Ctrl-D).
+
+    Keys that were pressed before the case was shown do not count: nobody can have meant it.
+    """
     if sys.platform == "win32":
         import msvcrt
 
@@ -99,7 +102,7 @@ def _key() -> str | None:
     number = sys.stdin.fileno()
     before = termios.tcgetattr(number)
     try:
-        tty.setcbreak(number)
+        tty.setcbreak(number, termios.TCSAFLUSH)
         typed = _letter(number)
     finally:
         with contextlib.suppress(termios.error):

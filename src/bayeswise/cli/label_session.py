@@ -58,7 +58,7 @@ class Labelling:
         learner = self.session.learner
         if query.strategy == "ask" and query.score <= 0:
             return "No row is left whose best action is to ask."
-        if self.price is None or learner.strategy == "ask" or not learner.model.class_weight.all():
+        if self.price is None or learner.strategy == "ask" or learner.is_warming_up:
             return None
         if standing.saving is None or standing.saving > self.price:
             return None

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import bayeswise as bw
+from bayeswise.acquisition import LearningCurves
 from bayeswise.acquisition.strategies import entropy, least_confident, margin
 from bayeswise.models.files import bytes_of
 
@@ -23,7 +24,7 @@ def learner(**words: Any) -> bw.ActiveLearner:
 @pytest.mark.parametrize("average", [False, True])
 def test_an_empty_start_is_answered_by_the_prior(average: bool) -> None:
     assert learner(average=average).posterior() == pytest.approx(np.full((6, 2), 0.5))
-    assert learner(average=average).query()[0].row == 0
+    assert learner(average=average, warm_up=False).query()[0].row == 0
 
 
 def test_the_most_uncertain_row_has_the_largest_entropy() -> None:
@@ -65,7 +66,8 @@ def test_the_expected_saving_is_that_of_refitting_with_each_answer() -> None:
 
 
 def test_queries_say_why_and_bad_labels_are_refused() -> None:
-    asking = learner().teach(0, "a")
+    assert "as long as a class has no label yet" in learner().teach(0, "a").query()[0].why
+    asking = learner().teach(0, "a").teach(5, "b")
     assert "two most probable classes" in asking.query()[0].why
     for words in ((0, "a"), (99, "a"), (1, "z")):
         with pytest.raises(bw.UsageError):
@@ -76,28 +78,44 @@ def test_queries_say_why_and_bad_labels_are_refused() -> None:
         learner().undo()
 
 
-def labels_to_reach(share: float, table: Any, strategy: str, seed: int, average: bool) -> int:
-    X, y = table
-    order = np.random.default_rng(seed).permutation(len(y))
-    X, y = X[order], y[order]
-    frame = {f"x{k}": X[:, k] for k in range(X.shape[1])}
-    kinds = dict.fromkeys(frame, "number")
-    asking = bw.ActiveLearner.over(
-        frame, "y", sorted(set(y.tolist())), strategy=strategy, seed=seed, average=average, kinds=kinds
-    )
-    full = (bw.NaiveBayes().fit(X, y).predict(X) == y).mean()
-    for n in range(1, 120):
-        row = asking.query()[0].row
-        asking.teach(row, int(y[row]))
-        if (np.argmax(asking.posterior(), axis=1) == y).mean() >= share * full:
-            return n
-    return 120
-
-
 def test_on_iris_asking_needs_fewer_labels_than_drawing_at_random() -> None:
-    table = load_iris(return_X_y=True)
-    asked, drawn = (
-        np.mean([labels_to_reach(0.97, table, strategy, seed, True) for seed in range(10)])
-        for strategy in ("margin", "random")
+    X, y = load_iris(return_X_y=True)
+    names = [f"x{k}" for k in range(X.shape[1])]
+    table = {**{name: X[:, k] for k, name in enumerate(names)}, "species": y}
+    curves = bw.learning_curves(
+        table, "species", n_labels=40, n_seeds=6, test_share=0.0, kinds=dict.fromkeys(names, "number")
     )
-    assert asked < drawn
+    assert curves.accuracy["margin"].shape == (6, 40)
+    for for_good in (True, False):
+        needed = curves.mean_labels_to_reach(0.99, for_good=for_good)
+        assert needed["margin"] < needed["random"]
+    frame = curves.to_columns()
+    assert len(frame["accuracy"]) == 80 and set(frame["strategy"]) == {"margin", "random"}
+
+
+def test_a_curve_is_good_from_the_label_on_after_which_it_falls_no_more() -> None:
+    accuracy = np.array([[0.5, 1.0, 0.5, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5, 0.5]])
+    curves = LearningCurves("t", {"margin": accuracy}, np.ones(3), 9)
+    assert curves.labels_to_reach(0.99)["margin"].tolist() == [4, 1, 6]
+    assert curves.labels_to_reach(0.99, for_good=False)["margin"].tolist() == [2, 1, 6]
+    assert "margin 3.7" in repr(curves)
+
+
+def test_a_learning_curve_can_be_drawn() -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    accuracy = {"margin": np.linspace(0.4, 0.9, 20).reshape(2, 10), "random": np.linspace(0.3, 0.8, 20).reshape(2, 10)}
+    display = LearningCurves("t", accuracy, np.array([0.9, 0.95]), 30).display().plot()
+    assert display.ax_ is not None
+    assert [text.get_text().partition(":")[0] for text in display.ax_.get_legend().get_texts()] == ["margin", "random"]
+    assert len(display.ax_.collections) == 2  # a band for each
+    assert len(display.to_frame()) == 20
+    matplotlib.pyplot.close(display.figure_)
+
+
+def test_an_oracle_must_answer_for_every_row() -> None:
+    with pytest.raises(bw.UsageError, match="row 2"):
+        bw.learning_curves([{"x": 1.0, "y": "a"}, {"x": 2.0, "y": None}, {"x": 3.0, "y": "b"}], "y")
+    with pytest.raises(bw.UsageError, match="test_share"):
+        bw.learning_curves([{"x": 1.0, "y": "a"}], "y", test_share=1.0)

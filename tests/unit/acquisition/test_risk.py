@@ -33,7 +33,8 @@ def test_over_many_sessions_the_estimate_is_right_and_the_naive_one_is_not() -> 
     empty = pool.empty_model()
     errors = []
     for seed in range(120):
-        learner = bw.ActiveLearner(empty, pool=pool, random_share=0.2, seed=seed).simulate(truth, 15, lambda model: 0.0)
+        learner = bw.ActiveLearner(empty, pool=pool, random_share=0.2, warm_up=False, seed=seed)
+        learner.simulate(truth, 15, lambda model: 0.0)
         risk, right = learner.risk(), left_out_risk(learner, truth)
         errors.append((risk.unbiased - right, risk.naive - right, float(risk.low <= right <= risk.high)))
     bias, naive_bias, covered = np.mean(errors, axis=0)

@@ -1,0 +1,122 @@
+"""Asking for labels: a teach and a query on a large pool, beside scikit-activeml; and how many labels are needed."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Figure, Outcome, Race, Row, Size, Task
+
+N_COLUMNS, N_CLASSES, N_FIRST = 20, 5, 50
+TABLES = {"load_iris": 60, "load_wine": 90, "load_breast_cancer": 80}  # labels that are enough
+
+
+def pool_of(n_rows: int) -> tuple[Any, Any]:
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, N_CLASSES, n_rows)
+    centres = 0.5 * generator.normal(size=(N_CLASSES, N_COLUMNS))
+    return generator.normal(size=(n_rows, N_COLUMNS)) + centres[y], y
+
+
+def ours(X: Any, y: Any, strategy: str = "margin") -> Task:
+    """One label: ask for a row, and learn its label."""
+    import bayeswise as bw
+
+    frame = {f"x{k}": X[:, k] for k in range(X.shape[1])}
+    costs = {f"say {k}": {s: float(s != k) for s in range(N_CLASSES)} for k in range(N_CLASSES)}
+    kinds = dict.fromkeys(frame, "number")
+    learner = bw.ActiveLearner.over(frame, "y", range(N_CLASSES), strategy=strategy, costs=costs, kinds=kinds)
+    for row in range(N_FIRST):
+        learner.teach(row, int(y[row]))
+
+    def ask() -> None:
+        row = learner.query()[0].row
+        learner.teach(row, int(y[row]))
+
+    ask()  # what is made once is made
+    return ask
+
+
+def scikit_activeml(X: Any, y: Any) -> Task:
+    """The same with their margin sampling over their wrapper of scikit-learn's GaussianNB."""
+    from skactiveml.classifier import SklearnClassifier
+    from skactiveml.pool import UncertaintySampling
+    from sklearn.naive_bayes import GaussianNB
+
+    known = np.full(len(y), np.nan)
+    known[:N_FIRST] = y[:N_FIRST]
+    model = SklearnClassifier(GaussianNB(), classes=list(range(N_CLASSES)))
+    strategy = UncertaintySampling(method="margin_sampling", random_state=0)
+
+    def ask() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = strategy.query(X, known, model)[0]
+        known[row] = y[row]
+
+    ask()
+    return ask
+
+
+def race(n_rows: int) -> tuple[Task, Task]:
+    X, y = pool_of(n_rows)
+    return ours(X, y), scikit_activeml(X, y)
+
+
+def per_label(n_rows: int, strategy: str) -> float:
+    """The mean of several labels, the first one left out."""
+    ask = ours(*pool_of(n_rows), strategy)
+    start = time.perf_counter()
+    for _ in range(20):
+        ask()
+    return (time.perf_counter() - start) / 20
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels that asking needs to reach 99 % of the full accuracy, beside those of drawing at random."""
+
+    what: str
+    measure: Callable[[], tuple[float, float]]
+
+    def run(self, size: Size) -> Outcome:
+        asked, drawn = self.measure()
+        return Outcome(self.what, asked, drawn, "labels", drawn / asked, "> 1x", asked < drawn)
+
+
+def labels_needed(loader: str, n_seeds: int) -> tuple[float, float]:
+    """From how many labels on the accuracy is enough; the whole table is the pool, and is to be labelled."""
+    import sklearn.datasets
+
+    import bayeswise as bw
+
+    X, y = getattr(sklearn.datasets, loader)(return_X_y=True)
+    names = [f"x{k}" for k in range(X.shape[1])]
+    curves = bw.learning_curves(
+        {**{name: X[:, k] for k, name in enumerate(names)}, "y": y},
+        "y",
+        n_labels=TABLES[loader],
+        n_seeds=n_seeds,
+        test_share=0.0,
+        kinds=dict.fromkeys(names, "number"),
+    )
+    needed = curves.mean_labels_to_reach(0.99)
+    return needed["margin"], needed["random"]
+
+
+def rows(size: Size) -> Iterator[Row]:
+    n_rows = size.rows(100_000)
+    shape = f"{n_rows:,} x {N_COLUMNS}"
+    yield Race(f"teach + query, {shape}, {N_CLASSES} classes | scikit-activeml", partial(race, n_rows), at_least=50)
+    for strategy in ("margin", "entropy", "density-weighted"):
+        what = f"teach + query by {strategy}, {shape}, {N_CLASSES} classes"
+        yield Figure(what, partial(per_label, n_rows, strategy), at_most=0.05)
+    seeds = max(1, round(20 * size.scale))
+    for loader in TABLES:
+        yield Labels(f"labels to 99 %, {loader[5:]}, {seeds} seeds | random", partial(labels_needed, loader, seeds))
