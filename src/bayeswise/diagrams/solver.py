@@ -118,7 +118,7 @@ class Solver:
         sizes, graph = self.structure.sizes, self._graph
         keep = [] if target is None else [*self.requisite[target], target]
         opened: Parents = [  # a decision that is still open depends on nothing
-            above if self._is_settled(node, optimised) else [] for node, above in enumerate(graph)
+            [] if self._is_open(node, optimised) else above for node, above in enumerate(graph)
         ]
         asked = [*keep, *self.evidence, *(v for k in utilities for v in self.structure.utilities[k])]
         sources: list[tuple[str, int]] = []
@@ -138,16 +138,8 @@ class Solver:
     def _is_open(self, node: int, optimised: set[int]) -> bool:
         return node in self.requisite and node not in optimised
 
-    def _is_settled(self, node: int, optimised: set[int]) -> bool:
-        return not self._is_open(node, optimised)
-
     def _free(self, scope: Sequence[int]) -> tuple[int, ...]:
         return tuple(sorted(v for v in scope if v not in self.evidence))
-
-    @property
-    def n_cells(self) -> float:
-        """The cells of the largest table that a run makes."""
-        return max(each.plan.n_cells for each in (*self._passes, self._last) if each is not None)
 
     # -- running it -------------------------------------------------------------------------------------------
     def run(
