@@ -74,6 +74,16 @@ def test_show_draws_the_solved_diagram(bayeswise: Command, tmp_path: Path) -> No
     assert json.loads(bayeswise("diagram", "show", OIL, "--json").out)["order"] == ["test", "drill"]
 
 
+def test_pictures_are_written_beside_the_answer(bayeswise: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    for words in (("solve", OIL), ("tornado", OIL), ("sensitivity", OIL, "oil", "dry")):
+        path = tmp_path / f"{words[0]}.png"
+        answer = bayeswise("diagram", *words, "--png", path)
+        assert (answer.code, answer.err.startswith(f"Saved {path}")) == (0, True)
+        assert path.read_bytes().startswith(b"\x89PNG")
+    assert bayeswise("diagram", "tornado", OIL, "--png", OIL).code == 2
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -19,6 +19,9 @@ File: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A diagram 
 Given: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="NODE=STATE ...", help="What is known or decided already.")
 ]
+Png: TypeAlias = Annotated[
+    str | None, typer.Option("--png", metavar="OUT", help="Draw a picture too; needs matplotlib.")
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
@@ -56,6 +59,9 @@ def solve(
     ] = None,
     scenarios: Annotated[bool, typer.Option("--scenarios", help="Add every way things can go.")] = False,
     risk: Annotated[bool, typer.Option("--risk", help="Add the distribution of the utility.")] = False,
+    png: Annotated[
+        str | None, typer.Option("--png", metavar="OUT", help="Draw the risks too; needs matplotlib.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the best policy of each decision, and the utility it leads to.
@@ -69,7 +75,9 @@ def solve(
     diagram = _read(file)
     evidence = _states(diagram, given, "--given", diagram.names)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
-    _print(solved(diagram.solve(evidence, policies=rules), scenarios=scenarios, risk=risk), as_json)
+    solution = diagram.solve(evidence, policies=rules)
+    _draw(file, png, lambda: solution.risk().plot())
+    _print(solved(solution, scenarios=scenarios, risk=risk), as_json)
 
 
 def value(
@@ -101,6 +109,7 @@ def tornado(
     file: File,
     spread: Annotated[float, typer.Option(min=0.0, max=1.0, help="How far entries move, as a share of them.")] = 0.1,
     given: Given = None,
+    png: Png = None,
     as_json: AsJson = False,
 ) -> None:
     """Show which entries of the tables the utility depends on most.
@@ -111,7 +120,9 @@ def tornado(
 
     diagram = _read(file)
     evidence = _states(diagram, given, "--given", diagram.names)
-    _print(columns(diagram.tornado(spread, evidence=evidence).to_columns()), as_json)
+    found = diagram.tornado(spread, evidence=evidence)
+    _draw(file, png, found.plot)
+    _print(columns(found.to_columns()), as_json)
 
 
 def sensitivity(
@@ -124,6 +135,7 @@ def sensitivity(
     low: Annotated[float | None, typer.Option(help="The lowest value of the entry [0 for a probability].")] = None,
     high: Annotated[float | None, typer.Option(help="The highest value [1 for a probability].")] = None,
     given: Given = None,
+    png: Png = None,
     as_json: AsJson = False,
 ) -> None:
     """Show at which values of one entry the best policy changes.
@@ -142,6 +154,7 @@ def sensitivity(
         diagram.place(node)
         meant = class_of(state, diagram.states(node), f"{node!r} has no state")
     found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
+    _draw(file, png, found.plot)
     _print(sensitive(found), as_json)
 
 
@@ -191,6 +204,19 @@ def _states(diagram: InfluenceDiagram, pieces: list[str] | None, option: str, kn
     """NODE=STATE as the labels that the nodes have."""
     found = by_name(pieces or [], known, option, "NODE=STATE")
     return {name: class_of(text, diagram.states(name), f"{name!r} has no state") for name, text in found.items()}
+
+
+def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
+    """A display as PNG; the file is there when all of it is."""
+    from bayeswise.store.atomic import replacing
+
+    if path is None:
+        return
+    check_output(path, [file])
+    display = make()
+    with replacing(path) as picture:
+        display.figure_.savefig(picture, format="png", dpi=150, bbox_inches="tight")
+    say(saved(path, False))
 
 
 def _print(answer: tuple[Any, list[str]], as_json: bool) -> None:
