@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning import Scores, chow_liu, climb
+from bayeswise.networks.learning import Scores, best_graph, chow_liu, climb, fit_tables
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.sampling import sample_codes
 from bayeswise.statistics import PairCounts
 from bayeswise.tables.labels import Vocabulary
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
-from benchmarks.rows.networks import made_network
+from benchmarks.rows.networks import as_pyagrum, made_network
 
 ALARM = Path(__file__).parents[3] / "shared" / "networks" / "alarm.bif"
 
@@ -81,6 +81,35 @@ def beside_pgmpy(n_rows: int, n_columns: int) -> tuple[Task, Task]:
     return lambda: climb(Scores(fewer, "bic")), peer
 
 
+def exact_search(n_columns: int) -> float:
+    rows, _ = sampled(1_000)
+    fewer = CodedRows(rows.names[:n_columns], rows.states[:n_columns], rows.codes[:, :n_columns])
+    [best] = best_of(2, lambda: best_graph(Scores(fewer, "bic")))
+    return best
+
+
+def em_beside_pyagrum(n_rows: int, n_nodes: int) -> tuple[Task, Task]:
+    """A tenth of the cells is missing; both stop when a step gains less than 1e-4 of the likelihood."""
+    import pandas as pd
+
+    gum: Any = import_module("pyagrum")
+    network, generator = made_network(n_nodes, 3), np.random.default_rng(0)
+    codes = sample_codes(network, n_rows, generator)
+    codes[generator.random(codes.shape) < 0.1] = -1
+    rows = CodedRows(network.names, tuple(Vocabulary(network.states(name)) for name in network), codes)
+    graph = {name: network.parents(name) for name in network}
+    labels = {name: ["?" if code < 0 else f"s{code}" for code in codes[:, k]] for k, name in enumerate(network.names)}
+    frame, theirs = pd.DataFrame(labels), as_pyagrum(network)
+
+    def peer() -> object:
+        learner = gum.BNLearner(frame, theirs, ["?"])
+        learner.useSmoothingPrior(1.0)
+        learner.useEMWithRateCriterion(1e-4)
+        return learner.learnParameters(theirs.dag())
+
+    return lambda: fit_tables(rows, graph, prior="m-estimate", strength=3.0, starts=1, tolerance=1e-4), peer
+
+
 def tree_of_many_rows(n_rows: int) -> float:
     codes = np.random.default_rng(0).integers(0, 4, (n_rows, 40)).astype(np.int32)
     rows = CodedRows(tuple(f"c{k}" for k in range(40)), (Vocabulary("abcd"),) * 40, codes)
@@ -106,6 +135,10 @@ def rows(size: Size) -> Iterator[Row]:
     n_rows, n_columns = size.rows(10_000), 37 if size.scale >= 0.5 else 6  # it takes seconds even for a few rows
     race = partial(beside_pgmpy, n_rows, n_columns)
     yield Race(f"hill climbing, BIC, {n_rows:,} x {n_columns} of {name} | pgmpy", race, at_least=50)
+    n_columns = 20 if size.scale >= 0.5 else 10
+    yield Figure(f"exact search, BIC, 1,000 x {n_columns} of {name}", partial(exact_search, n_columns), at_most=2.0)
+    n_rows, n_nodes = size.rows(2_000), 8 if size.scale >= 0.5 else 3
+    yield Race(f"EM, {n_rows:,} rows of {n_nodes} nodes | pyAgrum", partial(em_beside_pyagrum, n_rows, n_nodes))
     n_rows = size.rows(1_000_000)
     yield Figure(f"Chow-Liu tree of {n_rows:,} x 40", partial(tree_of_many_rows, n_rows), at_most=2.0)
     yield Figure(f"all pairs of {n_rows:,} x 40 given a class", partial(pairs_given_a_class, n_rows), at_most=2.0)
