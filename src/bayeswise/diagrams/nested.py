@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.decisions import Costs
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import CostError, DataError, NetworkError, UsageError
+from bayeswise.foundation.errors import CostError, DataError, NetworkError, ParameterError, UsageError
 from bayeswise.networks.tables import LARGEST_TABLE, configuration, table_of
 from bayeswise.posteriors.states import find_state, guess
 from bayeswise.tables.labels import Label, Vocabulary
@@ -48,14 +50,18 @@ def chance_table(name: str, states: Vocabulary, parents: Parents, given: Any) ->
     [[0.4, 0.6, 0.0], [0.0, 0.0, 1.0]]
     """
     sizes = _sizes(name, parents, len(states))
+    if isinstance(given, str):
+        return np.tile(_certain(name, states, given), (math.prod(sizes), 1))
     if not isinstance(given, Mapping) or not parents:
-        return table_of(name, states, parents, _certain(name, states, given) if isinstance(given, str) else given)
+        return table_of(name, states, parents, given)
 
     def leaf(value: Any, rest: Parents, where: str) -> FloatArray:
-        row = _certain(name, states, value) if isinstance(value, str) else value
-        if rest and np.ndim(row) > 1:
-            return table_of(name, states, rest, row).reshape(*(len(levels) for _, levels in rest), -1)
-        return table_of(name, states, [], row).ravel()
+        if isinstance(value, str):
+            return _certain(name, states, value, where)
+        with _at_case(where):
+            if rest and isinstance(value, list | tuple | np.ndarray) and np.ndim(value[0]) > 0:
+                return table_of(name, states, rest, value).reshape(*(len(levels) for _, levels in rest), -1)
+            return table_of(name, states, [], value).ravel()
 
     table = _nested(f"the table of {name!r}", parents, given, (*sizes, len(states)), leaf, NetworkError)
     return table.reshape(-1, len(states))
@@ -74,7 +80,8 @@ def option_table(name: str, options: Vocabulary, parents: Parents, given: Any) -
             return _one_of(len(options), find_state(value, options))
         if isinstance(value, str):
             raise NetworkError(f"the policy of {name!r}{where} is {value!r}", fix=guess(value, options))
-        return table_of(name, options, [], value).ravel()
+        with _at_case(where):
+            return table_of(name, options, [], value).ravel()
 
     sizes = _sizes(name, parents, len(options))
     table = _nested(f"the policy of {name!r}", parents, given, (*sizes, len(options)), leaf, NetworkError)
@@ -138,9 +145,9 @@ def _fill(
 
 
 def _code(label: Any, levels: Vocabulary, what: str) -> int:
-    """The position of a state; keys of files are text whatever the states are."""
+    """The position of a state; keys of files are text whatever the states are, true and 1 too."""
     if isinstance(label, str) and label not in levels:
-        as_text = [k for k, level in enumerate(levels) if str(level) == label]
+        as_text = [k for k, level in enumerate(levels) if label in (str(level), json.dumps(level))]
         if as_text:
             return as_text[0]
     return find_state(label, levels, what=what)
@@ -163,9 +170,20 @@ def _sizes(name: str, parents: Parents, n_states: int) -> tuple[int, ...]:
 # -- what stands at the end -----------------------------------------------------------------------------------
 
 
-def _certain(name: str, states: Vocabulary, state: str) -> FloatArray:
+@contextlib.contextmanager
+def _at_case(where: str) -> Iterator[None]:
+    """Errors of a row with the case it stands for."""
+    try:
+        yield
+    except (NetworkError, ParameterError) as error:
+        raise type(error)(f"{error.what}{where}", fix=error.fix) from None
+    except (TypeError, ValueError, IndexError):
+        raise NetworkError(f"a row is no list of numbers{where}", fix="give a probability for each state") from None
+
+
+def _certain(name: str, states: Vocabulary, state: str, where: str = "") -> FloatArray:
     if state not in states:
-        raise NetworkError(f"the table of {name!r} has the entry {state!r}", fix=guess(state, states))
+        raise NetworkError(f"the table of {name!r} has the entry {state!r}{where}", fix=guess(state, states))
     return _one_of(len(states), find_state(state, states))
 
 

@@ -131,6 +131,18 @@ def test_costs_are_found_whichever_way_round_the_parents_stand() -> None:
     assert one.solve().expected_cost == other.solve().expected_cost == pytest.approx(0.2 * 2 + 0.3 * 5)
 
 
+def test_a_state_alone_is_certain_in_every_case() -> None:
+    diagram = made(GO, FUN, RAIN, Chance("wet", YES_NO, "no", ["go"]), Chance("dry", YES_NO, "yes", ["go", "rain"]))
+    assert diagram.network.table("wet").tolist() == [[0.0, 1.0]] * 2
+    assert diagram.network.table("dry").tolist() == [[1.0, 0.0]] * 4
+
+
+def test_rows_of_the_last_levels_may_be_given_together() -> None:
+    rows = {"yes": [[0.1, 0.9], [0.2, 0.8]], "no": [0.5, 0.5]}
+    diagram = made(GO, FUN, RAIN, Chance("wet", YES_NO, rows, ["go", "rain"]))
+    assert diagram.network.table("wet").tolist() == [[0.1, 0.9], [0.2, 0.8], [0.5, 0.5], [0.5, 0.5]]
+
+
 def test_costs_turn_the_sign_once() -> None:
     with pytest.raises(CostError, match="twice"):
         made(GO, RAIN, Cost("loss", bw.Costs.zero_one(YES_NO), ["go", "rain"]))

@@ -61,6 +61,14 @@ def test_names_and_labels_of_any_kind_survive(suffix: str, tmp_path: Path) -> No
     assert InfluenceDiagram.read(tmp_path / f"d{suffix}") == diagram
 
 
+def test_keys_of_files_are_text_whatever_the_states_are(written: Write) -> None:
+    text = SMALL.replace('["yes", "no"]', "[true, 1]")
+    text = text.replace("{ no = 0, yes = { yes = -1, no = 2 } }", "{ 1 = 0, true = { true = -1, 1 = 2 } }")
+    diagram = InfluenceDiagram.read(written(text, "d.toml"))
+    assert diagram.utility("fun").tolist() == [[-1.0, 2.0], [0.0, 0.0]]
+    assert diagram.solve().policy("go").option({"rain": 1}) is True
+
+
 def test_chance_nodes_may_come_from_a_network_file(written: Write) -> None:
     path = written(
         """
