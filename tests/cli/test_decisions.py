@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayeswise as bw
 from bayeswise.decisions import within_capacity
@@ -138,11 +139,74 @@ def test_rows_unlike_any_that_were_learned_are_unknown(bayeswise: Command, credi
     assert bayeswise("decide", credit, strange, "--costs", TOML, "--novelty", "2").code == 2
 
 
-def test_a_model_of_numbers_has_no_classes_to_decide_about(bayeswise: Command, tmp_path: Path, play: Path) -> None:
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    bw.LinearRegression().fit(X, X[:, 0]).model_.save(tmp_path / "line.bayeswise")
-    for verb in ("decide", "check", "report"):
-        answer = bayeswise(verb, tmp_path / "line.bayeswise", TEST, "--costs", play)
+NUMBER = """
+target = "price"
+
+[number]
+under = 9
+over = 1
+"""
+
+
+@pytest.fixture
+def houses(tmp_path: Path) -> Path:
+    generator = np.random.default_rng(0)
+    size = generator.uniform(50, 200, 40)
+    price = 3 * size + generator.normal(0, 20, 40)
+    lines = [f"{a:.2f},{b:.2f}" for a, b in zip(size, price, strict=True)]
+    path = tmp_path / "houses.csv"
+    path.write_text("\n".join(["size,price", *lines, ""]))
+    (tmp_path / "number.toml").write_text(NUMBER)
+    return path
+
+
+def test_the_best_number_is_a_quantile_of_what_a_regression_predicts(
+    bayeswise: Command, houses: Path, tmp_path: Path
+) -> None:
+    toml, model = tmp_path / "number.toml", tmp_path / "line.bayeswise"
+    fitted = bayeswise("fit", houses, "--decision", toml, "--model", "linear", "-o", model)
+    assert fitted.code == 0, fitted.err
+    answer = bayeswise("decide", model, houses, "--costs", toml, "--json")
+    assert answer.code == 0, answer.err
+    told = json.loads(answer.out)
+    ahead = bw.load(model).predictive(houses)
+    law = stats.t(ahead.freedom, ahead.location, ahead.scale)
+    assert [row["action"] for row in told["rows"]] == pytest.approx(law.ppf(0.9).tolist())
+    first = stats.t(np.ravel(ahead.freedom)[0], ahead.location[0], ahead.scale[0])
+    risk = first.expect(lambda y: np.where(y > first.ppf(0.9), 9 * (y - first.ppf(0.9)), first.ppf(0.9) - y))
+    assert told["rows"][0]["expected_cost"] == pytest.approx(risk, rel=1e-4)
+    assert told["expected_cost"] == pytest.approx(sum(row["expected_cost"] for row in told["rows"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[number]\nunder = 9\n", "too little and too much"),
+        ("[number]\nunder = 9\nover = -1\n", "number.over must be a number above 0"),
+        ("[number]\nloss = 'cubed'\n", "too little and too much"),
+        ("[costs]\na = 1\n", "does not say what a number"),
+        ("[number]\nundr = 9\n", "did you mean 'under'"),
+    ],
+)
+def test_bad_costs_of_numbers_exit_with_2(
+    bayeswise: Command, houses: Path, tmp_path: Path, text: str, says: str
+) -> None:
+    toml, model = tmp_path / "bad.toml", tmp_path / "line.bayeswise"
+    toml.write_text(text)
+    bayeswise("fit", houses, "-t", "price", "--model", "linear", "-o", model)
+    answer = bayeswise("decide", model, houses, "--costs", toml)
+    assert answer.code == 2 and says in answer.err, answer.err
+
+
+def test_what_is_about_classes_is_refused_for_numbers(
+    bayeswise: Command, houses: Path, tmp_path: Path, play: Path
+) -> None:
+    toml, model = tmp_path / "number.toml", tmp_path / "line.bayeswise"
+    bayeswise("fit", houses, "-t", "price", "--model", "linear", "-o", model)
+    assert bayeswise("decide", model, houses, "--costs", toml, "--at-most", "a=3").code == 2
+    for verb in ("check", "report", "next-test"):
+        files = [] if verb == "next-test" else [houses]
+        answer = bayeswise(verb, model, *files, "--costs", play)
         assert answer.code == 4 and "linear-regression" in answer.err, answer.err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,8 +33,10 @@ from bayeswise.decisions import (
     within_action,
     within_capacity,
 )
+from bayeswise.decisions.number_costs import NumberCosts
 from bayeswise.evaluation.intervals import mean_with_interval
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.regression.predictive import Predictive
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FALSE_POSITIVE, FALSE_NEGATIVE = 1.0, 12.0
@@ -156,6 +159,33 @@ def test_actions_are_taken_over_what_a_regression_predicts() -> None:
     assert found.expected_cost == pytest.approx(float(first.stddev[0]) ** 2, rel=1e-4)
     with pytest.raises(ParameterError, match="has 5 rows"):
         best_action(ahead, lambda y, a: (y - a) ** 2)
+
+
+@pytest.mark.parametrize("entries", [{"under": 9, "over": 2}, {"loss": "absolute"}, {"loss": "squared"}])
+@pytest.mark.parametrize("kind", ["gaussian", "student-t", "laplace", "exponential", "poisson"])
+def test_what_the_best_numbers_cost_is_the_expectation_of_scipy(kind: str, entries: dict[str, Any]) -> None:
+    costs = NumberCosts.of(entries)
+    ahead = Predictive(kind, np.array([3.0, 7.5]), np.array([1.0, 2.5]), freedom=5.0)
+    actions, expected = costs.actions(ahead), costs.expected(ahead)
+    for k, action in enumerate(actions.tolist()):
+        law = {
+            "gaussian": stats.norm(ahead.location[k], ahead.scale[k]),
+            "student-t": stats.t(5.0, ahead.location[k], ahead.scale[k]),
+            "laplace": stats.laplace(ahead.location[k], ahead.scale[k]),
+            "exponential": stats.expon(scale=ahead.location[k]),
+            "poisson": stats.poisson(ahead.location[k]),
+        }[kind]
+
+        def loss(y: Any, a: float = action) -> Any:
+            if costs.loss == "squared":
+                return (y - a) ** 2
+            return np.where(y > a, costs.under * (y - a), costs.over * (a - y))
+
+        if kind == "poisson":
+            exact = law.expect(loss)
+        else:
+            exact = sum(law.expect(loss, lb=low, ub=high) for low, high in ((law.ppf(0), action), (action, law.ppf(1))))
+        assert expected[k] == pytest.approx(exact, rel=2e-3)
 
 
 def test_the_window_of_a_skewed_distribution_is_where_the_density_is_equal_at_both_ends() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli import columns, costs_option, reading
 from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_output, output, say
+from bayeswise.foundation.errors import FitError, UsageError
 
 
 def run(
@@ -55,31 +58,27 @@ def run(
 
     Adds action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount". With
     --at-most the rows that save most get the places, at the least expected cost together; the table is read as a whole
-    first.
+    first. For a regression the action is a number, and [number] in the file says what too little (under) and too much
+    (over) cost per unit.
     """
     from bayeswise.cli.answers import kept_columns
-    from bayeswise.cli.decided_rows import DecidedLayout, DecidedRows
-    from bayeswise.cli.limits import Limits
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.predict import one_behind
     from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
 
-    fitted = load_for("decide", model, "predict_proba", "classes", "schema")
-    decision = costs_option.read_decision(costs, fitted)
-    limits = Limits.typed(at_most or [], novelty, decision.costs)
+    fitted = load_for("decide", model, "predict", "schema")
+    road = deciding(fitted, costs, model, prior=prior, at_most=at_most or [], novelty=novelty)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, costs, *files])
     source = reading.open_table(
         files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
     )
     kept, _ = kept_columns(keep, source.columns, source.description)
-    layout = DecidedLayout.named(kept, fitted.classes, novelty=novelty is not None)
-    shifted = costs_option.new_prior(decision, prior, fitted.classes)
+    layout = road.layout(kept)
     with Bar(f"deciding {source.description}", shown=out is not None) as bar:
-        rows = DecidedRows(fitted, source, bar, layout, decision.costs.aligned(fitted.classes), shifted, limits)
-        about = {"classes": list(fitted.classes), "actions": list(decision.costs.actions)}
+        rows = road.rows(source, bar, layout)
         text = (
-            JsonDocument(about, rows.totals)
+            JsonDocument(road.about, rows.totals)
             if as_json
             else JsonLines()
             if form == "jsonl"
@@ -95,3 +94,56 @@ def run(
     say(rows.summary())
     if out is not None and out != reading.STDIN:
         say(f"Saved {out}.")
+
+
+@dataclass(frozen=True)
+class Road:
+    """How a kind of model is decided on: which columns come out, what fills them, and what JSON says first."""
+
+    layout: Callable[[list[str]], Any]
+    rows: Callable[[Any, Bar, Any], Any]
+    about: dict[str, Any]
+
+
+def deciding(
+    model: Any, costs: str, path: str, *, prior: list[str] | None, at_most: list[str], novelty: float | None
+) -> Road:
+    """The road of a model of classes, or of a regression of a number."""
+    if not hasattr(model, "classes"):
+        return _of_numbers(model, costs, bool(prior or at_most or novelty is not None))
+    from bayeswise.cli.decided_rows import DecidedLayout, DecidedRows
+    from bayeswise.cli.limits import Limits
+
+    decision = costs_option.read_decision(costs, model)
+    limits = Limits.typed(at_most, novelty, decision.costs)
+    shifted = costs_option.new_prior(decision, prior, model.classes)
+    aligned = decision.costs.aligned(model.classes)
+    return Road(
+        lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),
+        lambda source, bar, layout: DecidedRows(model, source, bar, layout, aligned, shifted, limits),
+        {"classes": list(model.classes), "actions": list(decision.costs.actions)},
+    )
+
+
+def _of_numbers(model: Any, costs: str, asked: bool) -> Road:
+    from bayeswise.cli.decided_numbers import DecidedNumbers, number_layout
+    from bayeswise.decisions.decision_file import read_columns
+    from bayeswise.decisions.number_costs import NumberCosts
+
+    if asked:
+        raise UsageError(
+            "--prior, --at-most and --novelty are about classes, and this model predicts a number", fix="leave them out"
+        )
+    target, _ = read_columns(costs)
+    if target is not None and target != model.schema.target.name:
+        raise FitError(
+            f"{costs} is about {target!r}; the model is about {model.schema.target.name!r}", fix="name another model"
+        )
+    number = NumberCosts.read(costs)
+    return Road(
+        number_layout,
+        lambda source, bar, layout: DecidedNumbers(
+            model, reading.Watched(source, bar, also=layout.kept), layout, number
+        ),
+        {"loss": number.loss, "under": number.under, "over": number.over},
+    )

@@ -21,13 +21,13 @@ def target_and_kinds(path: str | None, target: str | None, kinds: Kinds) -> tupl
     """
     if path is None:
         return target, dict(kinds)
-    from bayeswise.cli.costs_option import read_decision
+    from bayeswise.decisions.decision_file import read_columns
 
-    decision = read_decision(path)
+    named_target, named_kinds = read_columns(path)
     typed = {name for columns in kinds.values() for name in columns or ()}
     found = dict(kinds)
-    for column, named in decision.kinds.items():
+    for column, named in named_kinds.items():
         kind = "ignore" if named == "ignored" else named  # as the options are called
         if column not in typed:
             found[kind] = [*(found[kind] or ()), column]
-    return target or decision.target, found
+    return target or named_target, found

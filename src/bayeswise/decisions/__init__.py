@@ -9,6 +9,7 @@
     feature_rule.py       regions of one measured number, and the error that no rule avoids
     value_rule.py         the same for a feature that is counted or named
     number_actions.py     actions that are numbers, over a predictive distribution
+    number_costs.py       the same for a table and a file             decision_file.py  one file for a decision
     cautious.py           no trusted prior: minimax and minimax regret
     capacity.py           at most so many rows in an action        doubt.py        how sure the decision itself is
     information.py        what knowing more is worth, and which test to make next
@@ -29,6 +30,7 @@ from bayeswise.decisions.number_actions import (
     squared_action,
     within_action,
 )
+from bayeswise.decisions.number_costs import NumberCosts
 from bayeswise.decisions.rule import Rule, rule
 from bayeswise.decisions.value_rule import ValueRule
 
@@ -42,6 +44,7 @@ __all__ = [
     "FeatureRule",
     "Limited",
     "NextTest",
+    "NumberCosts",
     "Outcomes",
     "Rule",
     "ValueRule",

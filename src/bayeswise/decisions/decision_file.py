@@ -19,7 +19,7 @@ from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import KINDS
 
-_KEYS = ("target", "kinds", "costs", "reject", "prior", "priors", "prices")
+_KEYS = ("target", "kinds", "costs", "number", "reject", "prior", "priors", "prices")
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,7 @@ class DecisionFile:
         prices = _table(document, "prices", where)
         return cls(
             costs_of_document(document, where) if isinstance(document.get("costs"), dict) else read_costs(place),
-            _text(document, "target", where),
-            {name: _kind(name, kind, where) for name, kind in _table(document, "kinds", where).items()},
+            *columns_of(document, where),
             _prior(document, where),
             {name: _number(f"prices.{name}", price, where) for name, price in prices.items()},
         )
@@ -68,6 +67,20 @@ class DecisionFile:
         if unknown:
             raise PriorError(f"the prior names the unknown state {unknown[0]!r}", fix=guess(unknown[0], states))
         return prior_by_state({by_text[name]: p for name, p in self.prior.items()}, states)
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[str | None, dict[str, str]]:
+    """The target and the kinds of columns of a decision file, whatever it says about costs."""
+    place = Path(path)
+    document = read_toml(place) if place.suffix.lower() == ".toml" else {}
+    _refuse_unknown(document, str(place))
+    return columns_of(document, str(place))
+
+
+def columns_of(document: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
+    """The same of a document that is read."""
+    kinds = {name: _kind(name, kind, where) for name, kind in _table(document, "kinds", where).items()}
+    return _text(document, "target", where), kinds
 
 
 def _refuse_unknown(document: Mapping[str, Any], where: str) -> None:
