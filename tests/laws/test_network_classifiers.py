@@ -32,7 +32,7 @@ def like(model: NetworkClassifierModel, table: Table) -> NetworkClassifierModel:
 
 
 @every_structure
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), split=st.integers(5, 35), data=st.data())
 def test_rows_learned_in_parts_or_forgotten_leave_the_same_bytes(
     wishes: dict[str, Any], seed: int, split: int, data: st.DataObject
@@ -47,7 +47,7 @@ def test_rows_learned_in_parts_or_forgotten_leave_the_same_bytes(
 
 
 @every_structure
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), data=st.data())
 def test_a_row_of_weight_k_is_k_rows(wishes: dict[str, Any], seed: int, data: st.DataObject) -> None:
     table = dependent_table(seed, n_rows=30, holes=0.15)
@@ -60,7 +60,7 @@ def test_a_row_of_weight_k_is_k_rows(wishes: dict[str, Any], seed: int, data: st
 
 
 @pytest.mark.parametrize("wishes", STRUCTURES[:5], ids=str)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), order=st.permutations(range(4)))
 def test_the_order_of_the_columns_means_nothing(wishes: dict[str, Any], seed: int, order: list[int]) -> None:
     table = dependent_table(seed, n_rows=200, holes=0.1)
@@ -71,7 +71,7 @@ def test_the_order_of_the_columns_means_nothing(wishes: dict[str, Any], seed: in
 
 
 @every_structure
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 10_000), weighted=st.booleans())
 def test_leaving_a_row_out_is_forgetting_it(wishes: dict[str, Any], seed: int, weighted: bool) -> None:
     table = dependent_table(seed, n_rows=25, holes=0.15)
@@ -89,7 +89,7 @@ def test_leaving_a_row_out_is_forgetting_it(wishes: dict[str, Any], seed: int, w
 
 
 @every_structure
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_the_shares_of_the_columns_add_up_to_the_log_joint(wishes: dict[str, Any], seed: int) -> None:
     table = dependent_table(seed, n_rows=60)
@@ -119,7 +119,7 @@ def test_a_whole_row_pays_each_column_what_its_table_says(wishes: dict[str, Any]
             assert part.log_likelihood[place] == pytest.approx(np.log(share), abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), structure=st.sampled_from(["naive", "tan", "aode"]))
 def test_numbers_are_cut_and_counted_alike_in_any_unit(seed: int, structure: str) -> None:
     generator = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ account*.py information.py sensitivity.py   why an answer is what it is, what to
 drawing/                                pictures with the beliefs in the nodes
 formats/                                BIF, XMLBIF and Hugin files
 learning/                               tables and graphs from rows
+classifiers/                            the class of a row from a network of all columns
 """
 
 from __future__ import annotations
