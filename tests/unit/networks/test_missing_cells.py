@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from network_cases import YES_NO, asia
 
-from bayeswise.foundation.errors import MissingColumnError, ParameterError
+from bayeswise.foundation.errors import BayeswiseError, FitError, MissingColumnError, ParameterError
 from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.networks.learning import FamilyCounts
 from bayeswise.networks.learning.fitting import fit_tables
 from bayeswise.networks.learning.rows import CodedRows
 
@@ -106,3 +107,23 @@ def test_mistakes_about_hidden_columns_are_told() -> None:
         BeliefNetwork.learn(rows, missing="ignore")
     with pytest.raises(ParameterError, match="at least one"):
         BeliefNetwork.learn(rows, parents={}, missing="em", starts=0)
+
+
+def test_a_state_that_shows_only_beside_a_hole_is_a_state() -> None:
+    rows = {"a": ["u", None, "u"], "b": [None, "p", "q"]}
+    learned = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior="m-estimate", strength=2.0)
+    assert learned.states("b") == ("p", "q")
+    assert learned.table("b").tolist() == [[1 / 3, 2 / 3]]
+
+
+def test_columns_without_cells_and_wrong_weights_are_told() -> None:
+    rows = {"a": ["u", "v"], "b": [None, None]}
+    for missing in ("error", "em"):
+        with pytest.raises(FitError, match="column 'b' has no cell"):
+            BeliefNetwork.learn(rows, parents={}, missing=missing)
+    coded = CodedRows.of({"a": ["u", "v"]})
+    for weights in ([1.0], [1.0, -1.0], [1.0, float("nan")]):
+        with pytest.raises(BayeswiseError, match="weight"):
+            FamilyCounts.of_rows(coded, {}, weights)
+        with pytest.raises(BayeswiseError, match="weight"):
+            fit_tables(coded, {}, weights=weights)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import KindError, ParameterError
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, KindError, ParameterError
+from bayeswise.foundation.exact import ExactArray
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.statistics.joint import JointCounts
+from bayeswise.statistics.counts import Counts
+from bayeswise.statistics.joint import LARGEST_TABLE, JointCounts
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.weights import as_weights, checked_weights
 
+_THREADS = 2
 PRIORS = ("bdeu", "m-estimate", "none")
 
 
@@ -32,6 +39,7 @@ class FamilyCounts:
 
     parents: dict[str, tuple[str, ...]]
     families: dict[str, JointCounts]  # axes: the parents in their order, then the node
+    columns: dict[str, Counts]  # each node by itself: a state may show only in rows where its family has a hole
 
     @classmethod
     def of(
@@ -57,25 +65,32 @@ class FamilyCounts:
         places = {name: place for place, name in enumerate(rows.names)}
         for name in {*parents, *(parent for above in parents.values() for parent in above)} - set(places):
             raise ParameterError(f"the rows have no column {name!r}", fix=f"name one of {', '.join(rows.names)}")
-        weigh = None if weights is None else np.asarray(weights, dtype=np.float64)
-        families = {}
-        for name in rows.names:
+        weigh = None if weights is None else weights_of_rows(weights, len(rows.codes))
+        fixed = [rows.states[k] if name in (states or {}) else Vocabulary() for k, name in enumerate(rows.names)]
+
+        def family(name: str) -> JointCounts:
             scope = [places[each] for each in (*parents.get(name, ()), name)]
-            levels = [rows.states[k] for k in scope]
-            declared = [rows.states[k] if rows.names[k] in (states or {}) else None for k in scope]
-            codes = np.ascontiguousarray(rows.codes[:, scope])
-            families[name] = JointCounts.of(codes, levels, weights=weigh, declared=declared)
-        return cls({name: tuple(parents.get(name, ())) for name in rows.names}, families)
+            return _joint(rows.codes[:, scope], [rows.states[k] for k in scope], [fixed[k] for k in scope], weigh)
+
+        with ThreadPoolExecutor(_THREADS) as pool:
+            families = dict(zip(rows.names, pool.map(family, rows.names), strict=True))
+        columns = Counts.of_columns(rows.codes, list(rows.states), weights=weigh, declared=list(fixed))
+        graph = {name: tuple(parents.get(name, ())) for name in rows.names}
+        return cls(graph, families, dict(zip(rows.names, columns, strict=True)))
 
     def merge(self, other: FamilyCounts) -> FamilyCounts:
         """The counts of both sets of rows; states that only one has seen are welcome."""
         self._refuse_other_graph(other)
-        return FamilyCounts(self.parents, {n: c.merge(other.families[n]) for n, c in self.families.items()})
+        families = {name: counts.merge(other.families[name]) for name, counts in self.families.items()}
+        columns = {name: counts.merge(other.columns[name]) for name, counts in self.columns.items()}
+        return FamilyCounts(self.parents, families, columns)
 
     def subtract(self, other: FamilyCounts) -> FamilyCounts:
         """The counts without rows that were merged before."""
         self._refuse_other_graph(other)
-        return FamilyCounts(self.parents, {n: c.subtract(other.families[n]) for n, c in self.families.items()})
+        families = {name: counts.subtract(other.families[name]) for name, counts in self.families.items()}
+        columns = {name: counts.subtract(other.columns[name]) for name, counts in self.columns.items()}
+        return FamilyCounts(self.parents, families, columns)
 
     def learn(self, table: Any, *, weights: Any = None) -> FamilyCounts:
         """The counts with these rows too."""
@@ -100,20 +115,36 @@ class FamilyCounts:
             raise ParameterError(
                 f"the prior is {prior!r} with strength {strength!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
             )
-        union = self._union_of_states()
+        states = {node: counts.levels for node, counts in self.columns.items()}
         nodes = []
         for node, counts in self.families.items():
-            seen = counts._weight_over(tuple(union[each] for each in (*self.parents[node], node))).to_floats()
-            nodes.append(Node(node, union[node], _table(seen[0], prior, strength), self.parents[node]))
+            if not len(states[node]):
+                raise FitError(
+                    f"column {node!r} has no cell: its states are not known", fix="ignore it, or give states"
+                )
+            seen = counts._weight_over(tuple(states[each] for each in (*self.parents[node], node))).to_floats()
+            nodes.append(Node(node, states[node], _table(seen[0], prior, strength), self.parents[node]))
         return BeliefNetwork(nodes, name=name)
 
-    def _union_of_states(self) -> dict[str, Any]:
-        """A row with a hole in one family may show a state that another family never saw."""
-        union: dict[str, Any] = {}
-        for node, counts in self.families.items():
-            for name, levels in zip((*self.parents[node], node), counts.levels, strict=True):
-                union[name] = union[name].union(levels) if name in union else levels
-        return union
+
+def weights_of_rows(weights: Any, n_rows: int) -> FloatArray:
+    """One finite weight from 0 on for each row."""
+    checked = checked_weights(as_weights(weights), 0, "weights")
+    if len(checked) != n_rows:
+        raise ParameterError(f"there are {len(checked)} weights for {n_rows} rows", fix="give one for each row")
+    return checked
+
+
+def _joint(
+    codes: CodeArray, levels: list[Vocabulary], declared: list[Vocabulary], weights: FloatArray | None
+) -> JointCounts:
+    """The joint counts of one family."""
+    sizes = np.array([len(vocabulary) for vocabulary in levels], dtype=np.int64)
+    if weights is not None or math.prod(sizes.tolist()) > LARGEST_TABLE:
+        return JointCounts.of(codes, levels, weights=weights, declared=list(declared))
+    table, incomplete = _kernels.joint_counts(codes, sizes)
+    counted = ExactArray.from_integers(table).reshape(1, *sizes.tolist())
+    return JointCounts.of_table(tuple(levels), counted, ExactArray.from_integers([incomplete]), tuple(declared))
 
 
 def _table(seen: FloatArray, prior: str, strength: float) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.networks.learning.ascent import em_steps, gradient_steps
-from bayeswise.networks.learning.counts import PRIORS
+from bayeswise.networks.learning.counts import PRIORS, weights_of_rows
 from bayeswise.networks.learning.incomplete import IncompleteRows, Point
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.watching import Progress, silent
@@ -68,10 +68,11 @@ def fit_tables(
         )
     if starts < 1 or most_steps < 1:
         raise ParameterError(f"{starts} starts of {most_steps} steps", fix="give at least one of each")
+    for name, size in zip(rows.names, rows.sizes, strict=True):
+        if size == 0:
+            raise FitError(f"column {name!r} has no cell: its states are not known", fix="ignore it, or give states")
     above = _positions(rows, parents)
-    seen = IncompleteRows.of(rows, above, None if weights is None else np.asarray(weights, dtype=np.float64))
-    if not any(seen.layout.sizes):
-        raise FitError("the table has no column with a state", fix="give rows, or states={...}")
+    seen = IncompleteRows.of(rows, above, None if weights is None else weights_of_rows(weights, len(rows.codes)))
     imagined = seen.layout.imagined(prior, strength)
     n_starts = starts if seen.groups else 1
     best: _Climb | None = None
