@@ -93,3 +93,16 @@ def test_what_has_no_say_or_no_meaning_is_refused(
     done = bayeswise("fit", write(NUMBERS), "-t", "kind", "-o", tmp_path / "m", "--number", "size", *words)
     assert done.code in (2, 3, 4)
     assert what in done.err
+
+
+def test_the_network_of_a_classifier_is_asked_and_drawn(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    path, svg = tmp_path / "play.bayeswise", tmp_path / "play.svg"
+    bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", "tan")
+    answer = bayeswise("network", "query", path, "play", "--given", "outlook=overcast", "--json")
+    expected = bw.load(path).network.query("play", {"outlook": "overcast"})["yes"]
+    assert answer.code == 0 and f"{expected:.10f}" in answer.out, answer.err
+    assert bayeswise("network", "show", path, "--svg", svg).code == 0
+    assert "outlook" in svg.read_text()
+    bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", "aode")
+    refused = bayeswise("network", "show", path)
+    assert refused.code != 0 and "has no single graph" in refused.err

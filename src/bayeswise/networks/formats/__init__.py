@@ -59,9 +59,10 @@ def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
     from bayeswise.models.files import load
     from bayeswise.networks.network import BeliefNetwork
 
-    found = load(path)
+    model = load(path)
+    found = getattr(model, "network", model)  # a classifier has one inside
     if not isinstance(found, BeliefNetwork):
-        raise KindError(f"{os.fspath(path)!r} holds no network, but a {type(found).__name__}", fix="use bw.load")
+        raise KindError(f"{os.fspath(path)!r} holds no network, but a {type(model).__name__}", fix="use bw.load")
     return found
 
 
