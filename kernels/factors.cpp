@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "batches.hpp"
 #include "factors.hpp"
 #include "propagation.hpp"
 
@@ -130,10 +131,12 @@ public:
         const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
         if (columns.size() != n_columns || tree_.root < 0) throw std::invalid_argument("columns do not fit the tree");
         const size_t width = size_t(tree_.cliques[tree_.root].cells());
-        std::vector<double> out(n_rows * width, std::numeric_limits<double>::quiet_NaN()), log_evidence(n_rows);
+        std::vector<double> out(n_rows * width), log_evidence(n_rows);
         {
             nb::gil_scoped_release unlocked;
-            rows(codes, columns, out.data(), log_evidence.data(), n_rows, n_columns, width);
+            Batch rows(tree_, observed_, columns, n_rows);
+            for (size_t row = 0; row < n_rows; ++row)
+                log_evidence[row] = rows.row(codes.data() + row * n_columns, out.data() + row * width);
         }
         return {owned(std::move(out), {n_rows, width}), owned(std::move(log_evidence), {n_rows})};
     }
@@ -155,45 +158,6 @@ private:
             seen.likelihood[node] = likelihood.data();
         }
         return seen;
-    }
-
-    void rows(const Codes& codes, const std::vector<int>& columns, double* out, double* log_evidence, size_t n_rows,
-              size_t n_columns, size_t width) const {
-        const size_t n_nodes = tree_.network.sizes.size();
-        Findings seen{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)};
-        Run<double> run(tree_);
-        Run<Wide> wide(tree_);
-        std::vector<std::vector<double>> prepared(tree_.cliques.size());
-        for (size_t c = 0; c < tree_.cliques.size(); ++c) {
-            const auto& uses = tree_.cliques[c].uses;
-            if (std::any_of(uses.begin(), uses.end(), [](const Use& use) { return !use.fixed.empty(); })) continue;
-            prepared[c].assign(size_t(tree_.cliques[c].cells()), 1.0);
-            for (const Use& use : uses)
-                Run<double>::multiply(prepared[c], use.walk, 0, tree_.network.tables[use.node]);
-        }
-        std::vector<std::vector<double>> certain(n_columns);  // one 1 among zeros: every unit vector is a part of it
-        for (size_t k = 0; k < n_columns; ++k) {
-            const size_t size = size_t(tree_.network.sizes.at(columns[k]));
-            certain[k].assign(2 * size - 1, 0.0);
-            certain[k][size - 1] = 1.0;
-        }
-        for (size_t row = 0; row < n_rows; ++row) {
-            for (size_t k = 0; k < n_columns; ++k) {
-                const int node = columns[k];
-                const int64_t code = codes(row, k), size = tree_.network.sizes[node];
-                if (observed_[node]) seen.state[node] = int32_t(code < 0 || code >= size ? 0 : code);
-                else seen.likelihood[node] = code < 0 || code >= size ? nullptr : certain[k].data() + (size - 1 - code);
-            }
-            const bool possible = run.collect(seen, &prepared);
-            if (!run.lost) {
-                log_evidence[row] = run.log_evidence;
-                if (possible) run.normalised(run.potential[tree_.root], out + row * width);
-                continue;
-            }
-            const bool really = wide.collect(seen);
-            log_evidence[row] = wide.log_evidence;
-            if (really) wide.normalised(wide.potential[tree_.root], out + row * width);
-        }
     }
 };
 

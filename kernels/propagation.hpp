@@ -115,6 +115,17 @@ struct Run {
         return true;
     }
 
+    // The same for some cliques that no other is joined to, children before parents.
+    bool collect(const std::vector<int>& cliques, const Findings& seen, const std::vector<std::vector<T>>* prepared) {
+        log_evidence = 0.0;
+        lost = false;
+        for (int c : cliques) {
+            fill(c, seen, prepared && !(*prepared)[size_t(c)].empty() ? &(*prepared)[size_t(c)] : nullptr);
+            if (!send(c)) return log_evidence = kMinusInfinity, false;
+        }
+        return true;
+    }
+
     // Down again: every potential becomes the joint posterior of its clique.
     void distribute() {
         std::vector<T> fresh;

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
-from bayeswise.networks.inference import Engine, Finding
+from bayeswise.networks.inference import BYTES_PER_CELL, MEMORY_LIMIT, Engine, Finding
 from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import normal_name
@@ -21,7 +21,7 @@ from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
-_CELLS_WORTH_A_TREE = 200_000  # rows of one pattern that cost less than this share a tree for any pattern
+_CELLS_WORTH_A_TREE = 40_000  # rows of one pattern that cost less than this share a tree for any pattern
 _ROWS_PER_THREAD = 2_000
 
 
@@ -114,7 +114,8 @@ def posterior_and_evidence(
     posterior = np.empty((len(codes), len(network._states[target])))
     log_evidence = np.empty(len(codes))
     for tree, kept, rows in _groups(network, target, columns, codes):
-        chosen = np.ascontiguousarray(codes[rows][:, kept])
+        whole = isinstance(rows, slice) and len(kept) == codes.shape[1]
+        chosen = np.ascontiguousarray(codes if whole else codes[rows][:, kept])
         posterior[rows], log_evidence[rows] = _in_threads(tree, chosen, [columns[k] for k in kept])
     return posterior, log_evidence
 
@@ -123,20 +124,35 @@ def _groups(
     network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray
 ) -> Iterator[tuple[_kernels.JunctionTree, list[int], Any]]:
     """Rows by pattern of holes with a tree for each; rare patterns share one in which any cell may be missing."""
-    here = np.packbits(codes >= 0, axis=1)
-    patterns, pattern_of_row, sizes = np.unique(here, axis=0, return_inverse=True, return_counts=True)
-    pattern_of_row = pattern_of_row.ravel()
+    patterns, pattern_of_row, sizes = _patterns(codes)
     engine = network.engine
     shared = _tree_of_any_pattern(engine, target, columns) if len(patterns) > 1 else None
     common = np.flatnonzero(sizes * (np.inf if shared is None else shared.n_cells) >= _CELLS_WORTH_A_TREE)
+    order = np.argsort(pattern_of_row, kind="stable") if len(patterns) > 1 else None
+    ends = np.cumsum(sizes)
     for pattern in common:
         kept = np.flatnonzero(np.unpackbits(patterns[pattern], count=len(columns))).tolist()
-        rows = np.flatnonzero(pattern_of_row == pattern) if len(patterns) > 1 else slice(None)
+        rows = slice(None) if order is None else order[ends[pattern] - sizes[pattern] : ends[pattern]]
         observed = {columns[k]: 0 for k in sorted(kept, key=columns.__getitem__)}
         yield engine.tree([target], Finding(observed, {}, 0.0)), kept, rows
     rare = np.flatnonzero(~np.isin(pattern_of_row, common))
     if len(rare) and shared is not None:
         yield shared, list(range(len(columns))), rare
+
+
+def _patterns(codes: CodeArray) -> tuple[Any, Any, Any]:
+    """The distinct patterns of holes as packed bits, the pattern of each row, and how many rows have it."""
+    if codes.size and codes.min() >= 0:
+        whole = np.packbits(np.ones((1, codes.shape[1]), dtype=bool), axis=1)
+        return whole, np.zeros(len(codes), dtype=np.int64), np.array([len(codes)])
+    here = np.packbits(codes >= 0, axis=1)
+    if here.shape[1] > 8:
+        patterns, pattern_of_row, sizes = np.unique(here, axis=0, return_inverse=True, return_counts=True)
+        return patterns, pattern_of_row.ravel(), sizes
+    words = np.zeros((len(here), 8), dtype=np.uint8)  # one integer for each row is sorted much sooner
+    words[:, : here.shape[1]] = here
+    found, pattern_of_row, sizes = np.unique(words.view(np.uint64).ravel(), return_inverse=True, return_counts=True)
+    return found.view(np.uint8).reshape(-1, 8)[:, : here.shape[1]], pattern_of_row, sizes
 
 
 def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _kernels.JunctionTree | None:
@@ -148,7 +164,8 @@ def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _ke
 
 
 def _in_threads(tree: _kernels.JunctionTree, codes: CodeArray, columns: list[int]) -> tuple[FloatArray, FloatArray]:
-    n_threads = min(os.cpu_count() or 1, 1 + len(codes) // _ROWS_PER_THREAD)
+    n_trees = int(MEMORY_LIMIT // (2 * BYTES_PER_CELL * max(1.0, tree.n_cells)))  # each thread has its own cells
+    n_threads = min(os.cpu_count() or 1, 1 + len(codes) // _ROWS_PER_THREAD, max(1, n_trees))
     if n_threads == 1:
         return tree.batch(codes, columns)
     with ThreadPoolExecutor(n_threads) as pool:
