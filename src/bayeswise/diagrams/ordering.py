@@ -82,10 +82,13 @@ def requisite(
     return dict(reversed(found.items()))
 
 
-def changed_utilities(parents: Parents, utilities: Sequence[Sequence[int]], decision: int) -> list[int]:
-    """Which utilities a decision can still change, in a graph whose later decisions follow their policies."""
-    reached = _below(children_of(parents), decision)
-    return [k for k, above in enumerate(utilities) if reached & set(above)]
+def descendants_of(parents: Parents, node: int) -> set[int]:
+    """The node and all that depends on it.
+
+    >>> sorted(descendants_of([[], [0], [1], []], 1))
+    [1, 2]
+    """
+    return _below(children_of(parents), node)
 
 
 def _below(below: Sequence[Sequence[int]], node: int) -> set[int]:

@@ -1,7 +1,8 @@
 """The best policy of each decision, from the last to the first, and the utility that they lead to.
 
-Once the past that cannot matter is pruned, a decision can be optimised by itself: later ones follow the policies
-that were found, earlier ones are as open as a coin, which changes no comparison (Lauritzen and Nilsson 2001).
+Given what is requisite for a decision, the rest of its past tells nothing about the utilities that it can change. So
+these utilities may be replaced by what the best option leads to, a table over the requisite past, and the decision
+before it is next. Earlier decisions are as open as a coin, which changes no comparison (Lauritzen and Nilsson 2001).
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.diagrams.elimination import Argument, Plan
-from bayeswise.diagrams.ordering import changed_utilities, requisite
+from bayeswise.diagrams.ordering import descendants_of, requisite
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.networks.graph import Parents, ancestors_of
+from bayeswise.networks.graph import ancestors_of
 
+_GAINS = ("utility", "value")
 TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
 
 
@@ -61,24 +63,34 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """A utility of the diagram, or what a later decision leads to at its best, and over which variables."""
+
+    kind: str  # "utility" or "value"
+    of: int  # the utility, or the decision
+    scope: tuple[int, ...]  # ascending
+    covers: frozenset[int]  # the utilities that are in it
+
+
+@dataclass(frozen=True)
 class Pass:
-    """One sweep of sums: whose options it compares, over which utilities, and where the plan's arguments come from."""
+    """One sweep of sums: whose options it compares, over which gains, and where the plan's arguments come from."""
 
     decision: int | None
-    utilities: list[int]
+    gains: tuple[Gain, ...]
     plan: Plan
-    sources: list[tuple[str, int]]
+    sources: tuple[tuple[str, int], ...]
+
+    @property
+    def covers(self) -> frozenset[int]:
+        """The utilities that are added up."""
+        return frozenset[int]().union(*(gain.covers for gain in self.gains))
 
     @cached_property
     def axes(self) -> list[int]:
         """The axes of what is kept, the decision last."""
         others = [k for k, v in enumerate(self.plan.keep) if v != self.decision]
         return [*others, *(k for k, v in enumerate(self.plan.keep) if v == self.decision)]
-
-    @cached_property
-    def back(self) -> list[int]:
-        """What undoes `axes`."""
-        return sorted(range(len(self.axes)), key=self.axes.__getitem__)
 
 
 class Solver:
@@ -96,52 +108,39 @@ class Solver:
         self.requisite = requisite(
             structure.parents, structure.past, structure.utilities, known=self.evidence, given=self.given
         )
-        graph = [list(above) for above in structure.parents]
-        for decision, info in {**self.requisite, **self.given}.items():
-            graph[decision] = list(info)
-        self._graph = graph
-        self._passes: list[Pass] = []
-        optimised: set[int] = set()
-        for decision in reversed(self.requisite):
-            relevant = changed_utilities(graph, structure.utilities, decision)
-            self._passes.append(Pass(decision, relevant, *self._plan(decision, relevant, optimised)))
-            optimised.add(decision)
+        self.graph = [list(self.given.get(node, above)) for node, above in enumerate(structure.parents)]
+        gains = [Gain("utility", k, scope, frozenset([k])) for k, scope in enumerate(structure.utilities)]
+        self.passes: list[Pass] = []
+        for decision, info in reversed(self.requisite.items()):
+            below = descendants_of(self.graph, decision)
+            changed = tuple(gain for gain in gains if below.intersection(gain.scope))
+            self.passes.append(self._pass(decision, changed))
+            gains = [gain for gain in gains if gain not in changed]
+            gains.append(Gain("value", decision, info, self.passes[-1].covers))
         # the first decision's pass tells the expectation of what it changes; the rest needs one more
-        changed = self._passes[-1].utilities if self._passes else []
-        rest = [k for k in range(len(structure.utilities)) if k not in changed]
-        self._last = Pass(None, rest, *self._plan(None, rest, optimised)) if rest or not self._passes else None
+        rest = tuple(gains[:-1] if self.passes else gains)
+        self.last = self._pass(None, rest) if rest or not self.passes else None
 
-    def _plan(
-        self, target: int | None, utilities: Sequence[int], optimised: set[int]
-    ) -> tuple[Plan, list[tuple[str, int]]]:
-        """The plan whose kept variables are the family of the target, and where each of its arguments comes from."""
-        sizes, graph = self.structure.sizes, self._graph
+    def _pass(self, target: int | None, gains: tuple[Gain, ...]) -> Pass:
+        """The plan whose kept variables are the family of the target; decisions are open and depend on nothing."""
         keep = [] if target is None else [*self.requisite[target], target]
-        opened: Parents = [  # a decision that is still open depends on nothing
-            [] if self._is_open(node, optimised) else above for node, above in enumerate(graph)
-        ]
-        asked = [*keep, *self.evidence, *(v for k in utilities for v in self.structure.utilities[k])]
+        asked = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
         sources: list[tuple[str, int]] = []
         arguments: list[Argument] = []
-        for node in sorted(ancestors_of(opened, asked)):
+        for node in sorted(ancestors_of(self.graph, asked)):
             if node == target or (node in self.evidence and node in self.structure.past):
                 continue
-            scope = self._free([*opened[node], node])
-            conditional = node if node not in self.evidence else None
-            arguments.append(Argument(scope, of=conditional))
-            sources.append(("open" if self._is_open(node, optimised) else "table", node))
-        for k in utilities:
-            arguments.append(Argument(self._free(self.structure.utilities[k]), is_utility=True))
-            sources.append(("utility", k))
-        return Plan(arguments, dict(enumerate(sizes)), keep), sources
-
-    def _is_open(self, node: int, optimised: set[int]) -> bool:
-        return node in self.requisite and node not in optimised
+            scope = self._free([*self.graph[node], node])
+            arguments.append(Argument(scope, of=None if node in self.evidence else node))
+            sources.append(("open" if node in self.requisite else "table", node))
+        for gain in gains:
+            arguments.append(Argument(self._free(gain.scope), is_utility=True))
+            sources.append((gain.kind, gain.of))
+        return Pass(target, gains, Plan(arguments, dict(enumerate(self.structure.sizes)), keep), tuple(sources))
 
     def _free(self, scope: Sequence[int]) -> tuple[int, ...]:
         return tuple(sorted(v for v in scope if v not in self.evidence))
 
-    # -- running it -------------------------------------------------------------------------------------------
     def run(
         self,
         numbers: Numbers,
@@ -149,58 +148,76 @@ class Solver:
         policies: Mapping[int, FloatArray] | None = None,
     ) -> Outcome:
         """Solve for these numbers; `codes` are the states of the evidence, `policies` the tables of given decisions."""
-        seen = codes or {}
-        tables = {node: _at(table, self._scope(node), seen) for node, table in numbers.chances.items()}
-        for decision, table in (policies or {}).items():
-            tables[decision] = _at(table, self._scope(decision), seen)
-        gains = [
-            _at(table, scope, seen) for table, scope in zip(numbers.utilities, self.structure.utilities, strict=True)
-        ]
-        choices: dict[int, Choice] = {}
-        total, log_evidence = 0.0, 0.0
-        for each in self._passes:
-            probability, utility, log_scale = each.plan.run(self._inputs(each, tables, gains))
-            choice = self._choice(each, probability, utility, tables, gains)
-            decision = choice.decision
-            choices[decision] = choice
-            tables[decision] = np.eye(self.structure.sizes[decision])[choice.option].transpose(each.back)
-            if each is self._passes[-1]:
-                followed = probability * tables[decision]
-                total, log_evidence = _mean(followed, utility), _log(float(followed.sum())) + log_scale
-        if self._last is not None:
-            probability, utility, log_scale = self._last.plan.run(self._inputs(self._last, tables, gains))
-            total, log_evidence = total + float(utility), _log(float(probability)) + log_scale
-        return Outcome(dict(reversed(choices.items())), total, log_evidence)
+        return _Run(self, numbers, codes or {}, policies or {}).outcome()
 
-    def _choice(
-        self,
-        each: Pass,
-        probability: FloatArray,
-        utility: FloatArray,
-        tables: Mapping[int, FloatArray],
-        gains: Sequence[FloatArray],
-    ) -> Choice:
+
+class _Run:
+    """One run: the tables that agree with the evidence, and what has been found so far."""
+
+    def __init__(
+        self, solver: Solver, numbers: Numbers, seen: Mapping[int, int], policies: Mapping[int, FloatArray]
+    ) -> None:
+        self._solver = solver
+        sizes, graph = solver.structure.sizes, solver.graph
+        tables = {("table", node): table for node, table in {**numbers.chances, **policies}.items()}
+        self._tables = {key: _at(table, sorted([*graph[key[1]], key[1]]), seen) for key, table in tables.items()}
+        for decision in solver.requisite:
+            self._tables["open", decision] = np.full(sizes[decision], 1.0 / sizes[decision])
+        for k, scope in enumerate(solver.structure.utilities):
+            self._tables["utility", k] = _at(numbers.utilities[k], scope, seen)
+        self._choices: dict[int, Choice] = {}
+        self._absolute: dict[tuple[str, int], FloatArray] = {}
+
+    def outcome(self) -> Outcome:
+        """The passes from the last decision to the first, and the expectation of the whole."""
+        total, log_evidence = 0.0, 0.0
+        for each in self._solver.passes:
+            probability, utility, log_scale = each.plan.run([self._tables[source] for source in each.sources])
+            choice = self._choice(each, probability, utility)
+            self._choices[choice.decision] = choice
+            value = _at_option(choice.expected, choice.option)
+            self._tables["value", choice.decision] = value
+            if each is self._solver.passes[-1]:
+                weight = _at_option(probability.transpose(each.axes), choice.option)
+                total, log_evidence = _mean(weight, value), _log(float(weight.sum())) + log_scale
+        if self._solver.last is not None:
+            sources = self._solver.last.sources
+            probability, utility, log_scale = self._solver.last.plan.run([self._tables[source] for source in sources])
+            total, log_evidence = total + float(utility), _log(float(probability)) + log_scale
+        return Outcome(dict(reversed(self._choices.items())), total, log_evidence)
+
+    def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> Choice:
         """The first of the best options; what may be a tie is judged by the size of what was summed for it."""
         assert each.decision is not None
         expected = utility.transpose(each.axes)  # (..., n_options)
         possible = np.asarray(probability.transpose(each.axes).max(axis=-1) > 0.0)
-        size = sum(float(np.abs(gains[k]).max()) for k in each.utilities)
-        best = np.asarray(expected >= expected.max(axis=-1, keepdims=True) - TIE * size)
+        largest = sum(float(np.abs(self._tables["utility", k]).max()) for k in each.covers)
+        best = np.asarray(expected >= expected.max(axis=-1, keepdims=True) - TIE * largest)
         if (best.sum(axis=-1) > 1)[possible].any():
-            _, absolute, _ = each.plan.run(self._inputs(each, tables, [np.abs(gain) for gain in gains]))
-            best = _near_best(expected, TIE * absolute.transpose(each.axes))
+            best = _near_best(expected, TIE * self._sizes(each))
         knows = tuple(v for v in each.plan.keep if v != each.decision)
         return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best)
 
-    def _inputs(self, each: Pass, tables: Mapping[int, FloatArray], gains: Sequence[FloatArray]) -> list[FloatArray]:
-        sizes = self.structure.sizes
-        return [
-            gains[k] if kind == "utility" else tables[k] if kind == "table" else np.full(sizes[k], 1.0 / sizes[k])
-            for kind, k in each.sources
-        ]
+    def _sizes(self, each: Pass) -> FloatArray:
+        """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
+        inputs = [self._size(source) if source[0] in _GAINS else self._tables[source] for source in each.sources]
+        _, absolute, _ = each.plan.run(inputs)
+        return absolute.transpose(each.axes)
 
-    def _scope(self, node: int) -> list[int]:
-        return sorted([*self._graph[node], node])
+    def _size(self, source: tuple[str, int]) -> FloatArray:
+        kind, k = source
+        if source not in self._absolute:
+            if kind == "utility":
+                self._absolute[source] = np.abs(self._tables[source])
+            else:
+                later = next(each for each in self._solver.passes if each.decision == k)
+                self._absolute[source] = _at_option(self._sizes(later), self._choices[k].option)
+        return self._absolute[source]
+
+
+def _at_option(cells: FloatArray, option: IntArray) -> FloatArray:
+    """The cells (..., n_options) of the chosen options."""
+    return np.asarray(np.take_along_axis(cells, option[..., None], axis=-1)[..., 0])
 
 
 def _at(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> FloatArray:
