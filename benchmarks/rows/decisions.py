@@ -55,8 +55,7 @@ class Cheaper:
 
     def run(self, size: Size) -> Outcome:
         ours, peer = self.measure()
-        ratio = peer / ours if ours > 0 else None
-        return Outcome(self.what, ours, peer, "", ratio, ">= 1x" if ratio else "<= peer", ours <= peer)
+        return Outcome(self.what, ours, peer, "", peer / ours, ">= 1x", ours <= peer)
 
 
 def table(name: str) -> tuple[Any, Any]:
@@ -117,20 +116,41 @@ def mean_cost(y: Any, answer: Any) -> float:
     return float(paid.mean())
 
 
-class Costs:
-    """The mean cost of each decider over several shuffles into five folds, reckoned once for all its peers."""
+@dataclass(frozen=True)
+class Effort:
+    """How many shuffles into how many folds; of a small run only every so many rows."""
 
-    def __init__(self, name: str, base: str, n_seeds: int) -> None:
-        self.name, self.base, self.n_seeds = name, base, n_seeds
+    n_seeds: int
+    n_folds: int
+    step: int
+
+    @classmethod
+    def of(cls, size: Size) -> Effort:
+        return cls(max(1, round(20 * size.scale)), 5, 1) if size.scale >= 0.1 else cls(1, 2, 5)
+
+    def shuffles(self) -> list[Any]:
+        from sklearn.model_selection import StratifiedKFold
+
+        return [StratifiedKFold(self.n_folds, shuffle=True, random_state=seed) for seed in range(self.n_seeds)]
+
+    def table(self, name: str) -> tuple[Any, Any]:
+        X, y = table(name)
+        return X[:: self.step], y[:: self.step]
+
+
+class Costs:
+    """The mean cost of each decider over several shuffles into folds, reckoned once for all its peers."""
+
+    def __init__(self, name: str, base: str, effort: Effort) -> None:
+        self.name, self.base, self.effort = name, base, effort
         self.found: dict[str, float] = {}
 
     def of(self, which: str) -> float:
-        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+        from sklearn.model_selection import cross_val_predict
 
         if which not in self.found:
-            (X, y), decider = table(self.name), deciders(self.base)[which]
-            shuffles = [StratifiedKFold(5, shuffle=True, random_state=seed) for seed in range(self.n_seeds)]
-            each = [mean_cost(y, cross_val_predict(decider, X, y, cv=folds)) for folds in shuffles]
+            (X, y), decider = self.effort.table(self.name), deciders(self.base)[which]
+            each = [mean_cost(y, cross_val_predict(decider, X, y, cv=folds)) for folds in self.effort.shuffles()]
             self.found[which] = float(np.mean(each))
         return self.found[which]
 
@@ -138,28 +158,27 @@ class Costs:
         return self.of("ours"), self.of(peer)
 
 
-def per_row(base: str, n_seeds: int) -> tuple[float, float]:
-    """Lending or not, where what is lost and earned depends on the amount: cost per case of ours and of empulse."""
+def per_row(base: str, effort: Effort) -> tuple[float, float]:
+    """Lending or not, where what is lost and earned depends on the amount: cost per case above perfect knowledge."""
     from empulse.models import CSThresholdClassifier
     from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
 
     import bayeswise as bw
 
-    X, y = table("credit")
+    X, y = effort.table("credit")
     amount, inner = np.exp(X[:, 1]), classifier(base)
     costs = {"lend": {0: "-0.12 * amount", 1: "0.6 * amount"}, "refuse": 0}
     maker = bw.DecisionMaker(inner, costs, calibrate="auto")
     peer = innermost(inner, CSThresholdClassifier)
     gains = np.where(y == 1, 0.6, -0.12) * amount  # what lending costs in truth
     total = np.zeros(2)
-    for seed in range(n_seeds):
-        for learned, new in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
+    for folds in effort.shuffles():
+        for learned, new in folds.split(X, y):
             lent = clone(maker).fit(X[learned], y[learned]).predict(X[new], rows={"amount": amount[new]}) == "lend"
             refused = clone(peer).fit(X[learned], y[learned])
             asked = {"fn_cost": 0.6 * amount[new], "tn_cost": -0.12 * amount[new], "tp_cost": 0.0, "fp_cost": 0.0}
             total += [gains[new] @ lent, gains[new] @ (predicted(refused, X[new], asked) == 0)]
-    ours, theirs = (total / (n_seeds * len(y))).tolist()
+    ours, theirs = (total / (effort.n_seeds * len(y)) - np.minimum(gains, 0.0).mean()).tolist()
     return ours, theirs
 
 
@@ -209,17 +228,17 @@ def many_classes(n_rows: int, n_states: int) -> tuple[Task, Task]:
 
 
 def rows(size: Size) -> Iterator[Row]:
-    million, seeds = size.rows(1_000_000), max(1, round(10 * size.scale))
+    million, effort = size.rows(1_000_000), Effort.of(size)
     yield Figure(f"decide {million:,} rows x 3 actions", partial(deciding, million), at_most=0.05)
     yield Figure(f"move the prior and decide {million:,} rows x 3 actions", partial(sliding, million), at_most=0.05)
     for name in TABLES:
         for base in ("logistic", "naive Bayes"):
-            costs = Costs(name, base, seeds)
+            costs = Costs(name, base, effort)
             for peer in PEERS:
                 yield Cheaper(f"cost, {name}, {base} | {NAMES[peer]}", partial(costs.beside, peer))
     for base in ("logistic", "naive Bayes"):
-        yield Cheaper(f"cost of each amount, credit, {base} | {NAMES['empulse']}", partial(per_row, base, seeds))
-        for peer in PEERS:
+        yield Cheaper(f"cost of each amount, credit, {base} | {NAMES['empulse']}", partial(per_row, base, effort))
+        for peer in PEERS[1:]:
             yield Race(f"decisions fit, {base} | {NAMES[peer]}", partial(fits, base, peer))
     tenth = size.rows(100_000)
     yield Race(f"argmin of 8 x 8 costs, {tenth:,} rows | activeml", partial(many_classes, tenth, 8), at_least=1)
