@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.statistics import Counts, JointCounts, Product
+from bayeswise.statistics import JointCounts
+from bayeswise.statistics.coded_counts import CodedCounts
 from bayeswise.tables.labels import Vocabulary
 
 Block = Literal["numbers", "categories", "text"]
@@ -53,9 +54,8 @@ class Request:
         names = tuple(columns)
         fixed = list(declared) or [None] * len(names)
 
-        def count(codes: Any, vocabularies: Any, groups: Any, n_groups: int, weights: Any) -> Product:
-            counted = Counts.of_columns(codes, list(vocabularies), groups, n_groups, weights, fixed)
-            return Product(dict(zip(names, counted, strict=True)))
+        def count(codes: Any, vocabularies: Any, groups: Any, n_groups: int, weights: Any) -> CodedCounts:
+            return CodedCounts.of(names, codes, vocabularies, groups, n_groups, weights, fixed)
 
         return cls({name: Ask("categories", names, count)})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -19,6 +19,7 @@ from bayeswise.engines.ranges import row_ranges
 from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError
 from bayeswise.statistics import Grouped, Product, Weights
+from bayeswise.statistics.coded_counts import CodedCounts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Schema
@@ -53,7 +54,15 @@ def summarise(
             summary = _merged(summary, found) if summary.n_rows else found
             if progress is not None:
                 progress(batch.n_rows)
-    return summary
+    return replace(summary, statistics=_settled(summary.statistics))
+
+
+def _settled(found: Grouped[Product]) -> Grouped[Product]:
+    """Counts by code in canonical order."""
+    parts = {
+        name: part.settled() if isinstance(part, CodedCounts) else part for name, part in found.part.parts.items()
+    }
+    return replace(found, part=Product(parts))
 
 
 def _of_batch(
