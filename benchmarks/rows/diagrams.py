@@ -124,10 +124,10 @@ def rows(size: Size) -> Iterator[Row]:
     yield Race(
         "chain of 5 decisions, nothing forgotten | pyAgrum",
         partial(solving, partial(chain, 5), False),
-        at_least=2,
+        at_least=3,
     )
     yield Race(
         "diagram of 30 nodes, 5 decisions | pyAgrum",
         partial(solving, partial(made_diagram, 30, 5), False),
-        at_least=2,
+        at_least=3,
     )

@@ -41,7 +41,7 @@ class Solution:
     @property
     def expected_cost(self) -> float:
         """The utility with its sign turned."""
-        return -self.utility
+        return 0.0 - self.utility
 
     @cached_property
     def network(self) -> BeliefNetwork:
