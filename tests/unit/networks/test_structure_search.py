@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from network_cases import asia, random_network
 
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import BayeswiseError, ParameterError
+from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import Constraints, Scores, chow_liu, climb, k2
 from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.rows import CodedRows
@@ -113,3 +114,20 @@ def test_a_tree_hangs_from_its_root() -> None:
     assert spanning_tree(np.zeros((0, 0))) == []
     with pytest.raises(ParameterError, match="did you mean 'either'"):
         chow_liu(rows, "eiter")
+
+
+@pytest.mark.parametrize(
+    ("table", "wishes", "told"),
+    [
+        ({"a": [], "b": []}, {}, "column 'a' has no cell"),
+        ({"a": [None, 1], "b": [1, None]}, {"missing": "drop"}, "none of the 2 rows has every cell"),
+        ({"a": [None, 1], "b": [1, None]}, {"missing": "em"}, "none of the 2 rows has every cell"),
+        ({"a": [1, 2], "b": [1, 2]}, {"seed": -1}, "the seed is -1"),
+        ({"a": [1, 2], "b": [1, 2]}, {"max_parents": -1}, "max_parents is -1"),
+        ({"a": [1, 2], "b": [1, 2]}, {"required": [("a", "b"), ("b", "a")]}, "the edges form a cycle"),
+        ({"a": [1, 2], "b": [1, 2]}, {"method": "exakt"}, "there is no method 'exakt'. Fix: did you mean 'exact'"),
+    ],
+)
+def test_what_cannot_be_learned_is_told(table: dict[str, list[object]], wishes: dict[str, object], told: str) -> None:
+    with pytest.raises(BayeswiseError, match=told):
+        BeliefNetwork.learn(table, **wishes)

@@ -67,4 +67,6 @@ class Constraints:
 
     def most(self, n_nodes: int) -> int:
         """How many parents a node may have."""
+        if self.max_parents is not None and self.max_parents < 0:
+            raise ParameterError(f"max_parents is {self.max_parents}", fix="give a number from 0 on")
         return n_nodes if self.max_parents is None else self.max_parents

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.ascent import em_steps, gradient_steps
 from bayeswise.networks.learning.counts import PRIORS, weights_of_rows
 from bayeswise.networks.learning.incomplete import IncompleteRows, Point
@@ -45,7 +45,7 @@ def fit_tables(
     weights: Any = None,
     starts: int = 3,
     seed: int = 0,
-    tolerance: float = 1e-9,
+    tolerance: float = 1e-8,
     most_steps: int = 2_000,
     progress: Progress = silent,
 ) -> FittedTables:
@@ -68,17 +68,20 @@ def fit_tables(
         )
     if starts < 1 or most_steps < 1:
         raise ParameterError(f"{starts} starts of {most_steps} steps", fix="give at least one of each")
-    for name, size in zip(rows.names, rows.sizes, strict=True):
-        if size == 0:
-            raise FitError(f"column {name!r} has no cell: its states are not known", fix="ignore it, or give states")
-    above = _positions(rows, parents)
+    above = _positions(rows.with_states(), parents)
     seen = IncompleteRows.of(rows, above, None if weights is None else weights_of_rows(weights, len(rows.codes)))
     imagined = seen.layout.imagined(prior, strength)
     n_starts = starts if seen.groups else 1
     best: _Climb | None = None
     for start in range(n_starts):
         tables = _start(rows, seen, start, np.random.default_rng([seed, start]))
-        climb = _Climb.up(WAYS[way](seen, tables, imagined), tolerance, most_steps, progress, f"start {start + 1}")
+        climb = _Climb.up(
+            WAYS[way](seen, tables, imagined),
+            tolerance,
+            most_steps,
+            progress,
+            f"steps of start {start + 1} of {n_starts}",
+        )
         if best is None or climb.point.objective > best.point.objective:
             best = climb
         if climb.interrupted:

@@ -67,7 +67,9 @@ def learn(
     if missing not in HOLES:
         raise ParameterError(f"missing is {missing!r}", fix=f"choose one of {', '.join(HOLES)}")
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
-    rows = CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=named)
+    if seed < 0:
+        raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
+    rows = CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=named).with_states()
     notes: list[str] = []
     if parents is None:
         whole = rows.complete() if missing == "error" else rows.without_holes()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
-from bayeswise.foundation.errors import MissingCellError, SchemaError
+from bayeswise.foundation.errors import FitError, MissingCellError, SchemaError
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.source import open_source
@@ -91,8 +91,23 @@ class CodedRows:
         return self
 
     def without_holes(self) -> CodedRows:
-        """Only the rows that have every cell."""
-        return CodedRows(self.names, self.states, self.codes[(self.codes >= 0).all(axis=1)])
+        """Only the rows that have every cell; there must be one."""
+        whole = np.asarray((self.codes >= 0).all(axis=1))
+        if len(whole) and not whole.any():
+            raise FitError(
+                f"none of the {len(whole)} rows has every cell, so there is nothing to find a graph in",
+                fix="ignore the columns with the most holes, or give the graph: parents={...}",
+            )
+        return CodedRows(self.names, self.states, self.codes[whole])
+
+    def with_states(self) -> CodedRows:
+        """The same rows, each column of which has a state."""
+        for name, size in zip(self.names, self.sizes, strict=True):
+            if size == 0:
+                raise FitError(
+                    f"column {name!r} has no cell: its states are not known", fix="ignore it, or give states"
+                )
+        return self
 
 
 def _vocabulary(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
