@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bits.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -45,10 +47,10 @@ struct Family {
     double penalty, most_cells;
 
     double score(std::uint32_t parents) const {
-        if ((parents & ~allowed) || (required & ~parents) || __builtin_popcount(parents) > most) return minus_infinity;
+        if ((parents & ~allowed) || (required & ~parents) || bits::count(parents) > most) return minus_infinity;
         double n_above = 1.0;
         for (std::uint32_t rest = parents; rest; rest &= rest - 1)
-            n_above *= static_cast<double>(sizes[__builtin_ctz(rest)]);
+            n_above *= static_cast<double>(sizes[bits::lowest(rest)]);
         const auto size = static_cast<double>(sizes[node]);
         if (n_above * size > most_cells) return minus_infinity;
         return cells[parents | std::uint32_t{1} << node] - totals[parents] - penalty * n_above * (size - 1.0);
@@ -127,7 +129,7 @@ void fill(double* totals, std::uint8_t* last, std::uint32_t from, std::uint32_t 
     for (std::uint32_t set = from; set < to; ++set) {
         double top = minus_infinity;
         for (std::uint32_t rest = set; rest; rest &= rest - 1) {
-            const int node = __builtin_ctz(rest);
+            const int node = bits::lowest(rest);
             const std::uint32_t before = set & ~(std::uint32_t{1} << node);
             found[node] = minus_infinity;
             if (totals[before] == minus_infinity) continue;
@@ -137,7 +139,7 @@ void fill(double* totals, std::uint8_t* last, std::uint32_t from, std::uint32_t 
         int chosen = 0;
         const double near = top - rounding * std::fabs(top);
         for (std::uint32_t rest = set; rest; rest &= rest - 1)
-            if (found[__builtin_ctz(rest)] >= near) chosen = __builtin_ctz(rest);
+            if (found[bits::lowest(rest)] >= near) chosen = bits::lowest(rest);
         totals[set] = set ? top : 0.0;
         last[set] = static_cast<std::uint8_t>(chosen);
     }

@@ -37,7 +37,7 @@ def test_each_method_writes_the_network_that_python_learns(
     order = ["--order", ",".join(asia().names)] if method == "k2" else []
     answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", "--method", method, *order, "--json")
     assert answer.code == 0
-    learned = BeliefNetwork.learn(str(table), method=method, order=list(asia().names))
+    learned = BeliefNetwork.learn(str(table), method=method, order=list(asia().names) if method == "k2" else None)
     facts = json.loads(answer.out)
     assert facts["edges"] == [list(edge) for edge in learned.edges]
     assert BeliefNetwork.read(tmp_path / "out.bif") == learned

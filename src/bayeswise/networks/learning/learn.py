@@ -71,9 +71,10 @@ def learn(
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
     rows = CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=named).with_states()
     notes: list[str] = []
+    rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
+    _refuse_unused("parents" if parents is not None else method, rules, order, root)
     if parents is None:
         whole = rows.complete() if missing == "error" else rows.without_holes()
-        rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
         found = _found(whole, method, score, order, root, rules, strength, tabu, restarts, seed, progress)
         parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
         notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
@@ -118,6 +119,19 @@ def _found(
         parents = k2(scores, order, rules)
         return Search(parents, scores.total(parents))
     raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
+
+
+def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None, root: str | None) -> None:
+    """A wish that nothing looks at is a mistake."""
+    unused = {
+        "order": order is not None and method != "k2",
+        "root": root is not None and method != "chow-liu",
+        "required, forbidden, tiers or max_parents": rules != Constraints() and method in ("chow-liu", "parents"),
+    }
+    for name, given in unused.items():
+        if given:
+            what = "a given graph" if method == "parents" else f"method {method!r}"
+            raise ParameterError(f"{what} makes no use of {name}", fix="leave it out, or choose another method")
 
 
 def _told(way: str, fitted: FittedTables) -> str:
