@@ -114,6 +114,10 @@ def test_the_seed_decides_and_threads_do_not(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_cannot_be_sampled_is_said() -> None:
     with pytest.raises(ParameterError, match="there is no method"):
         asia().estimate("cancer", method="gibs")
+    with pytest.raises(ParameterError, match="the seed is -1"):
+        asia().estimate("cancer", seed=-1)
+    with pytest.raises(ParameterError, match="the seed is -1"):
+        asia().sample(3, seed=-1)
     with pytest.raises(ParameterError, match="n_rows is 5"):
         asia().estimate("cancer", method="gibbs", n_rows=5)
     with pytest.raises(ParameterError, match="is observed"):

@@ -52,6 +52,8 @@ def answer(
     """P(node | evidence) by any method; "auto" is exact where memory allows, else likelihood weighting."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
+    if seed < 0:
+        raise ParameterError(f"the seed is {seed}", fix="choose a whole number from 0 on")
     if method in ("auto", "exact"):
         try:
             return _exact(network, node, evidence, soft)

@@ -29,6 +29,8 @@ def sample(network: BeliefNetwork, n_rows: int, seed: int | np.random.Generator)
     >>> BeliefNetwork([Node("sure", ["yes", "no"], [1.0, 0.0])]).sample(2)
     {'sure': ['yes', 'yes']}
     """
+    if isinstance(seed, int) and seed < 0:
+        raise ParameterError(f"the seed is {seed}", fix="choose a whole number from 0 on")
     codes = sample_codes(network, n_rows, np.random.default_rng(seed))
     columns = {}
     for node, name in enumerate(network.names):
