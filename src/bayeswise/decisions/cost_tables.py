@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import turned
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SourceError
@@ -23,16 +24,19 @@ def read_costs(path: str | os.PathLike[str]) -> Costs:
     """The `costs` of a TOML file; any other table by its columns."""
     place = Path(path)
     if place.suffix.lower() == ".toml":
-        document = read_toml(place)
-        if not isinstance(document.get("costs"), dict):
-            raise CostError(f"{place} has no [costs]", fix="add [costs.ACTION] with STATE = COST lines")
-        return costs_of_document(document, str(place))
+        return costs_of_document(read_toml(place), str(place))
     return _located(str(place), lambda: Costs(from_frame(str(place)), textual=True))
 
 
 def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
-    """The `costs` of a decision file, with its `reject` and `utilities` read too."""
-    given = dict(document["costs"])
+    """The `costs` of a decision file, or its `utilities` with the sign turned, and its `reject`."""
+    found = [key for key in ("costs", "utilities") if isinstance(document.get(key), dict)]
+    if len(found) != 1:
+        what = "both [costs] and [utilities]" if found else "no [costs]"
+        raise CostError(f"{where} has {what}", fix="add [costs.ACTION] with STATE = COST lines, once")
+    given = dict(document[found[0]])
+    if found == ["utilities"]:
+        given = {action: turned(entries) for action, entries in given.items()}
     return _located(where, lambda: Costs(given, reject=document.get("reject"), textual=True))
 
 

@@ -19,7 +19,7 @@ from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import KINDS
 
-_KEYS = ("target", "kinds", "costs", "number", "reject", "prior", "priors", "prices")
+_KEYS = ("target", "kinds", "costs", "utilities", "number", "reject", "prior", "priors", "prices")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DecisionFile:
         where = str(place)
         prices = _table(document, "prices", where)
         return cls(
-            costs_of_document(document, where) if isinstance(document.get("costs"), dict) else read_costs(place),
+            costs_of_document(document, where),
             *columns_of(document, where),
             _prior(document, where),
             {name: _number(f"prices.{name}", price, where) for name, price in prices.items()},

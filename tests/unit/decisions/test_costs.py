@@ -13,6 +13,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.decisions import CostWarning
+from bayeswise.decisions.decision_file import DecisionFile
 from bayeswise.decisions.expressions import Expression
 from bayeswise.foundation.errors import CostError
 
@@ -53,6 +54,17 @@ def test_costs_come_from_toml_and_csv(tmp_path: Path) -> None:
     csv.write_text("action,spam,ham\nbin,0,amount / 2\nkeep,1,0\nask,0.5,0.5\n")
     assert bw.Costs.read(toml).to_dict()["bin"] == {"spam": 0.0, "ham": "amount / 2"}
     assert bw.Costs.read(csv).to_dict()["bin"] == {"spam": 0.0, "ham": "amount / 2"}
+
+
+def test_a_file_may_name_gains_instead(tmp_path: Path) -> None:
+    path = tmp_path / "gains.toml"
+    path.write_text('reject = "ask"\n[utilities]\nlend = { yes = "0.12 * amount", no = -6 }\nask = -1\n')
+    costs = bw.Costs.read(path)
+    assert costs.for_row({"amount": 100}).to_dict() == {"lend": {"yes": -12, "no": 6}, "ask": {"yes": 1, "no": 1}}
+    assert costs.reject == "ask" and DecisionFile.read(path).costs == costs
+    path.write_text("[utilities]\na = { x = 1, y = 2 }\n[costs]\na = { x = 1, y = 2 }\n")
+    with pytest.raises(CostError, match=r"both \[costs\] and \[utilities\]"):
+        bw.Costs.read(path)
 
 
 def test_states_of_a_file_are_matched_by_their_text(tmp_path: Path) -> None:
