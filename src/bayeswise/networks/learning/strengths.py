@@ -34,7 +34,7 @@ class EdgeStrength:
     posterior: float  # averaged over all graphs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EdgeStrengths:
     """Edges, the strongest first; `columns()` is a table that any frame takes.
 
@@ -64,6 +64,9 @@ class EdgeStrengths:
         wide = max(map(len, names), default=0)
         lines = [_line(name.ljust(wide), edge) for name, edge in zip(names, self, strict=True)]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"EdgeStrengths({len(self)} edges, {self.n_resamples} resampled tables)"
 
 
 def _line(name: str, edge: EdgeStrength) -> str:
