@@ -86,7 +86,7 @@ class Picture:
         if len(drawn) > MOST_NODES:
             raise TooLargeError(
                 f"a picture of {len(drawn)} nodes cannot be read; {MOST_NODES} are drawn at most",
-                fix="draw a part of them, as the Markov blanket of a node: picture(nodes=[...])",
+                fix="draw a part of them: picture(nodes=[...]), in the terminal --around NODE",
             )
         return cls(drawn, arrows, title, frozenset(dashed))
 
