@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import bayeswise as bw
 
 GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
@@ -39,3 +41,18 @@ def test_halves_of_a_table_merge_into_the_average_of_the_whole(tmp_path: Path, b
 def test_the_facts_of_an_average_are_json(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
     answer = bayeswise("fit", GOLF, "-t", "play", "-o", tmp_path / "m", "--model", "averaged", "--json")
     assert answer.code == 0 and json.loads(answer.out)
+
+
+def test_the_pages_say_how_relevant_columns_are_and_what_they_say_together(
+    tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    generator = np.random.default_rng(0)
+    rows = [f"{x:.3f},{2 * x:.3f},{'ab'[k % 2]}" for k, x in enumerate(generator.normal(size=60) + np.arange(60) % 2)]
+    table, model = tmp_path / "lengths.csv", tmp_path / "m.bayeswise"
+    table.write_text("inch,cm,y\n" + "\n".join(rows) + "\n")
+    page = bayeswise("fit", table, "-t", "y", "--model", "averaged", "-o", model).out
+    assert "relevance" in page and "temper      0.5" in page
+    facts = json.loads(bayeswise("inspect", model, "--json").out)
+    assert 0.45 < facts["temper"] < 0.55
+    assert [0 < column["relevance"] <= 1 for column in facts["columns"]] == [True, True]
+    assert facts["columns"][0]["learned"]["mean"].keys() == {"a", "b"}

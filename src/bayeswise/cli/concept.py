@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bayeswise.cli import columns, reading
+from bayeswise.foundation.errors import row_number
 
 _MOST_SHOWN = 20
 
@@ -68,9 +69,10 @@ def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
     if facts["collapsed"]:
         yield "No concept agrees with every row. In the way:"
         for conflict in facts["conflicts"][:_MOST_SHOWN]:
-            alike = ", ".join(map(str, conflict["same_cells"]))
+            alike = ", ".join(str(row_number(row)) for row in conflict["same_cells"])
             note = f", though row {alike} with the same cells is" if alike else ""
-            yield f"  row {conflict['row']} {_concept_text(conflict['cells'])} is not {facts['positive']}{note}"
+            row, cells = row_number(conflict["row"]), _concept_text(conflict["cells"])
+            yield f"  row {row} {cells} is not {facts['positive']}{note}"
         if len(facts["conflicts"]) > _MOST_SHOWN:
             yield f"  ... and {len(facts['conflicts']) - _MOST_SHOWN:,} more"
         if facts["noise"] == 0:

@@ -57,10 +57,21 @@ def column_lines(facts: Mapping[str, Any]) -> Table:
         lines.add_row(Text("ignored", "dim"), Text.assemble(name, (f" ({reason})" if reason else "", "dim")))
     lines.add_row("", "")
     lines.add_row(Text("convention", "bold"), Text(facts["convention"]))
+    for name, line in averaging_lines(facts):
+        lines.add_row(Text(name, "bold"), Text(line))
     lines.add_row(Text("parameters", "bold"), f"{facts['n_free_parameters']:,} free")
     for name, line in regression_lines(facts) if "weights" in facts else ():
         lines.add_row(Text(name, "bold"), Text(line))
     return lines
+
+
+def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How far each column is believed to be relevant, the most relevant first, and the exponent of normal ones."""
+    columns = sorted((c for c in facts["columns"] if "relevance" in c), key=lambda column: -column["relevance"])
+    if columns:
+        yield "relevance", listed([f"{shown(column['name'])} {column['relevance']:.3g}" for column in columns])
+    if facts.get("temper", 1.0) < 1.0:
+        yield "temper", f"{facts['temper']:.3g}: normal columns say the same in part, and that is counted once"
 
 
 def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

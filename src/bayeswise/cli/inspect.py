@@ -47,6 +47,7 @@ def about_model(model: Any) -> dict[str, Any]:
         convention_of,
         parameters_of,
         settings_of,
+        temper_of,
     )
     from bayeswise.cli.regression_facts import regression_of
 
@@ -68,6 +69,7 @@ def about_model(model: Any) -> dict[str, Any]:
             {**column, **policies[column["name"]], "learned": learned.get(column["name"])}
             for column in columns_of(model)
         ],
+        **temper_of(model),
         **regression,
     }
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bayeswise.cli.fit_page import listed
+from bayeswise.cli.fit_page import averaging_lines, listed
 from bayeswise.cli.look_page import class_table
 from bayeswise.cli.regression_page import regression_lines, weight_table
 from bayeswise.cli.writing import size_text
@@ -60,6 +60,8 @@ def about(facts: Mapping[str, Any]) -> Table:
     if facts["weight"] is not None:
         lines.add_row("weight", Text(shown(facts["weight"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
+    for name, line in averaging_lines(facts):
+        lines.add_row(name, Text(line))
     for name, line in regression_lines(facts) if "weights" in facts else ():
         lines.add_row(name, Text(line))
     return lines

@@ -90,22 +90,33 @@ def _plain(value: Any) -> Any:
 
 def columns_of(model: Any) -> list[dict[str, Any]]:
     """Every column with its kind, its family or the reason why it is ignored."""
-    families = families_of(model)
+    families, relevance = families_of(model), _relevance_of(model)
     return [
         {
             "name": column.name,
             "kind": column.kind,
             "family": families.get(column.name),
             "reason": column.reason,
+            **({"relevance": relevance[column.name]} if column.name in relevance else {}),
         }
         for column in model.schema
     ]
 
 
+def _relevance_of(model: Any) -> dict[str, float]:
+    """p(column relevant | rows) by column, of an average over structures that has learned rows."""
+    return dict(model.relevance) if hasattr(type(model), "relevance") and model.classes else {}
+
+
+def temper_of(model: Any) -> dict[str, float]:
+    """The exponent of what normal columns say, of an average over structures that has learned rows."""
+    return {"temper": model.temper} if hasattr(type(model), "relevance") and model.classes else {}
+
+
 def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
     """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
     if isinstance(model, NaiveBayesModel):
-        return _of_factors(model)
+        return _of_factors(getattr(model, "plain", model))
     if hasattr(type(model), "level_counts"):
         return {name: _levels(model, *model.level_counts(name)) for name in model.schema.used}
     return _of_gaussians(model) if hasattr(type(model), "covariances") else {}

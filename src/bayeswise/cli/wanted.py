@@ -9,7 +9,7 @@ from typing import Any
 
 from bayeswise.cli import columns
 from bayeswise.cli.beliefs import NETWORKS, REGRESSIONS, missing_of, numbers_of, option, weights_prior
-from bayeswise.cli.learned import class_prior, class_weights, columns_of, convention_of
+from bayeswise.cli.learned import class_prior, class_weights, columns_of, convention_of, temper_of
 from bayeswise.cli.pairs import by_name, by_number, class_of
 from bayeswise.cli.regression_facts import regression_of
 from bayeswise.cli.writing import say
@@ -187,6 +187,7 @@ def facts_of(model: Any, report: Report, source: str, path: str, replaced: bool)
         "classes": class_weights(model),
         "prior": class_prior(model),
         "columns": columns_of(model),
+        **temper_of(model),
         "no_numbers": {name: str(count) for name, count in report.strays.items() if count.strays},
         "convention": convention_of(model),
         "n_free_parameters": model.n_free_parameters(),

@@ -59,14 +59,14 @@ def test_rows_that_contradict_each_other_are_named_and_the_soft_version_carries_
     tmp_path: Path, bayeswise: Callable[..., Any]
 ) -> None:
     path = tmp_path / "wrong.csv"
-    path.write_text(ENJOY + "sunny,warm,normal,strong,warm,same,no\n")
+    path.write_text(ENJOY + "sunny,cold,high,weak,warm,same,\n" + "sunny,warm,normal,strong,warm,same,no\n")
     words = ("concept", path, "-t", "enjoy", "--category", "wind")
     page = bayeswise(*words)
     assert page.code == 0
-    assert "row 4" in page.out and "row 0 with the same cells" in page.out
+    assert "row 6 " in page.out and "row 1 with the same cells" in page.out
     facts = json.loads(bayeswise(*words, "--noise", ".1", "--prior", "general", "--json").out)
     assert facts["collapsed"] and facts["S"] == facts["G"] == []
-    assert facts["conflicts"][0]["row"] == 4 and facts["conflicts"][0]["same_cells"] == [0]
+    assert facts["conflicts"][0]["row"] == 5 and facts["conflicts"][0]["same_cells"] == [0]
     assert facts["map"] is not None and facts["p_map"] > 0
 
 

@@ -23,6 +23,7 @@ from bayeswise.models.naive_bayes.linear import LinearForm
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
+from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
 
 
@@ -81,6 +82,12 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     def relevance(self) -> dict[str, float]:
         """p(column relevant | rows), by column: the share of all structures in which it depends on the class."""
         return {name: float(relevance_of(np.asarray(odds))) for name, odds in self.log_relevance_odds.items()}
+
+    @property
+    def plain(self) -> NaiveBayesModel:
+        """Naive Bayes from the same statistics: every column relevant, each parameter at its estimate."""
+        beliefs = {name: getattr(self.settings, name) for name in ("smoothing", "class_prior", "prior_smoothing")}
+        return NaiveBayesModel(self.schema, NaiveBayesSettings(**beliefs), self.statistics, self.factors)
 
     @property
     def temper(self) -> float:

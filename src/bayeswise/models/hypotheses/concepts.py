@@ -48,7 +48,7 @@ class Conflict:
 class ConceptModel:
     """The conjunctive concepts that a table allows.
 
-    Rows are numbered from 0; rows without a target do not count.
+    Rows are numbered from 0; rows without a target do not count, and `places` says where the others stand in the table.
     """
 
     schema: Schema
@@ -60,6 +60,7 @@ class ConceptModel:
     weights: FloatArray | None
     noise: float = 0.0
     prior: ConceptPrior = "uniform"
+    places: IntArray | None = None  # (n_rows,) in the table; None: one after the other
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -158,6 +159,10 @@ class ConceptModel:
         pairs = zip(self.columns, self.levels, concept, strict=True)
         return {name: WILDCARD if code == ANY else levels[code] for name, levels, code in pairs}
 
+    def place(self, row: int) -> int:
+        """Where a learned row stands in the table."""
+        return row if self.places is None else int(self.places[row])
+
     def cells(self, row: int) -> dict[str, Any]:
         """What a learned row shows, None for missing cells."""
         pairs = zip(self.columns, self.levels, self.codes[row].tolist(), strict=True)
@@ -216,9 +221,14 @@ def concept_of(
     weights = None if parts[0].weights is None else np.concatenate([np.asarray(p.weights) for p in parts])
     classes = known.labels
     chosen = classes[find_state(positive, classes)] if positive is not None else _positive_of(classes)
+    places = np.concatenate([_places(part) for part in parts])
     return ConceptModel(
-        schema, order, classes, chosen, codes, groups == classes.index(chosen), weights, float(noise), prior
+        schema, order, classes, chosen, codes, groups == classes.index(chosen), weights, float(noise), prior, places
     )
+
+
+def _places(batch: Batch) -> IntArray:
+    return batch.first_row + (np.arange(batch.n_rows) if batch.kept is None else batch.kept)
 
 
 def _reordered(batch: Batch, order: Sequence[Vocabulary]) -> IntArray:
@@ -263,7 +273,7 @@ def _positive_of(classes: Sequence[Label]) -> Label:
 
 
 def as_plain(model: ConceptModel) -> Mapping[str, Any]:
-    """Everything that was found, as plain data."""
+    """Everything that was found, as plain data; rows by their positions in the table, from 0 on."""
     soft = model.can_enumerate and (model.noise > 0 or not model.boundaries.collapsed)
     return {
         "positive": model.positive,
@@ -272,7 +282,11 @@ def as_plain(model: ConceptModel) -> Mapping[str, Any]:
         "G": model.G,
         "collapsed": model.boundaries.collapsed,
         "conflicts": [
-            {"row": c.negative, "cells": model.cells(c.negative), "same_cells": list(c.same_cells)}
+            {
+                "row": model.place(c.negative),
+                "cells": model.cells(c.negative),
+                "same_cells": [model.place(row) for row in c.same_cells],
+            }
             for c in model.conflicts
         ],
         "find_s": model.named(model.most_specific),
