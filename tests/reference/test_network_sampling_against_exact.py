@@ -109,6 +109,7 @@ def test_the_seed_decides_and_threads_do_not(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=3) == first
     assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=4) != first
+    assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=2**70) != first
 
 
 def test_what_cannot_be_sampled_is_said() -> None:

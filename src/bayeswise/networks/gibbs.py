@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 N_CHAINS = 64
 MOST_CONFIGURATIONS = 4096
 _BURN_SHARE = 0.2
+_WORK_OF_A_TURN = 1e8  # products: a fraction of a second
 _STARTS = 20_000  # rows among which the chains' first states are drawn
 
 Factor = tuple[FloatArray, list[tuple[int, int]], Any]
@@ -172,19 +173,34 @@ def _run(
     parts = list(_parts(network, blocks, scopes))
     n_states = len(network._states[target[1]])
     sums, squares = np.zeros((N_CHAINS, n_states)), np.zeros((N_CHAINS, n_states))
+    place = blocks[target[0]].index(target[1])
     n_burn = max(10, round(_BURN_SHARE * n_sweeps))
-
-    def go(part: slice) -> None:
-        place = blocks[target[0]].index(target[1])
-        _kernels.gibbs(
-            parts, chains[part], target[0], place, n_burn, n_sweeps, seed, part.start, sums[part], squares[part]
-        )
-
+    work = N_CHAINS * sum(len(configurations) * (1 + len(factors)) for _, configurations, factors in parts)
     n_threads = min(8, os.cpu_count() or 1)
     cuts = np.linspace(0, N_CHAINS, n_threads + 1).astype(int).tolist()
+    ranges = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
     with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(go, [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]))
+        for turn, (burn, counted) in enumerate(_turns(n_burn, n_sweeps, max(1, int(_WORK_OF_A_TURN // work)))):
+
+            def go(part: slice, turn: int = turn, burn: int = burn, counted: int = counted) -> None:
+                out, again = sums[part], squares[part]
+                lot = (seed * 1_000_003 + turn) & 0xFFFF_FFFF_FFFF_FFFF
+                _kernels.gibbs(parts, chains[part], target[0], place, burn, counted, lot, part.start, out, again)
+
+            list(pool.map(go, ranges))
     return sums, squares
+
+
+def _turns(n_burn: int, n_sweeps: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """(sweeps that are not counted, sweeps that are) of each turn, so short that an interrupt is heard between them.
+
+    >>> list(_turns(3, 5, at_once=4))
+    [(3, 0), (0, 4), (0, 1)]
+    """
+    for burn in range(0, n_burn, at_once):
+        yield min(at_once, n_burn - burn), 0
+    for counted in range(0, n_sweeps, at_once):
+        yield 0, min(at_once, n_sweeps - counted)
 
 
 def _estimate(network: BeliefNetwork, target: int, sums: FloatArray, squares: FloatArray, n_sweeps: int) -> Estimate:
