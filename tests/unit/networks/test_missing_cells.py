@@ -12,6 +12,7 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, MissingColumnE
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.learning import FamilyCounts
 from bayeswise.networks.learning.fitting import fit_tables
+from bayeswise.networks.learning.incomplete import IncompleteRows
 from bayeswise.networks.learning.rows import CodedRows
 
 CLUSTERS = BeliefNetwork(
@@ -72,6 +73,19 @@ def test_more_starts_are_never_worse_and_repeat_themselves() -> None:
     assert many.trace[-1] >= few.trace[-1]
     assert many.network == again.network
     assert many.converged
+
+
+@pytest.mark.parametrize("way", ["em", "gradient"])
+def test_where_it_ends_counting_what_is_expected_changes_nothing(way: str) -> None:
+    rows = CLUSTERS.sample(500, seed=9)
+    del rows["kind"]
+    coded = CodedRows.of(rows, states={"kind": ["one", "two"]}, may_be_hidden={"kind"})
+    found = fit_tables(coded, FROM_KIND, way=way, tolerance=1e-13, prior="m-estimate", strength=2.0)
+    seen = IncompleteRows.of(coded, [tuple(coded.names.index(p) for p in FROM_KIND.get(n, ())) for n in coded.names])
+    imagined = seen.layout.imagined("m-estimate", 2.0)
+    tables = np.concatenate([found.network.table(name).ravel() for name in coded.names])
+    counted = seen.layout.normalised(seen.at(tables, imagined).counts + imagined)
+    assert counted == pytest.approx(tables, abs=1e-4)
 
 
 def test_ctrl_c_keeps_the_best_tables_so_far() -> None:

@@ -101,14 +101,17 @@ class IncompleteRows:
         log_likelihood = _log_sum(self.complete, tables)
         for group in self.groups:
             group.tree.use(tables)
-        with ThreadPoolExecutor(_THREADS) as pool:
-            for part, log_part in pool.map(self._expected, self._chunks()):
-                counts += part
-                log_likelihood += log_part
+        for part, log_part in self._parts():
+            counts += part
+            log_likelihood += log_part
         return Point(tables, counts, log_likelihood, log_likelihood + _log_sum(imagined, tables))
 
-    def _chunks(self) -> Iterable[tuple[_Group, int]]:
-        return ((group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK))
+    def _parts(self) -> Iterable[tuple[FloatArray, float]]:
+        chunks = [(group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK)]
+        if len(chunks) < 2:
+            return map(self._expected, chunks)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            return list(pool.map(self._expected, chunks))
 
     def _expected(self, chunk: tuple[_Group, int]) -> tuple[FloatArray, float]:
         group, first = chunk
