@@ -27,7 +27,7 @@ constexpr int64_t kBlockColumns = 64;  // sums this short lose nothing that matt
 
 using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Columns = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;  // a range of rows of contiguous columns
 
 void require(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(what);
@@ -59,6 +59,8 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
                    Numbers log_peak) {
     const int64_t n_columns = columns.shape(0), n_rows = columns.shape(1);
     require(static_cast<int64_t>(log_likelihood.shape(0)) == n_rows, "log_likelihood and columns differ in rows");
+    require(n_rows <= 1 || n_columns == 0 || columns.stride(1) == 1,
+            "the cells of a column must lie side by side");
     for (const Numbers& each : {mean, mean_low, precision, log_peak})
         require(static_cast<int64_t>(each.shape(0)) == n_columns, "columns and parameters differ in number");
     nb::gil_scoped_release release;
@@ -70,7 +72,7 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
         for (int64_t block = 0; block < n_columns; block += kBlockColumns) {
             std::fill(part, part + here, 0.0);
             for (int64_t c = block; c < std::min(n_columns, block + kBlockColumns); ++c)
-                add_cells(part, columns.data() + c * n_rows + first, here, mean.data()[c], mean_low.data()[c],
+                add_cells(part, columns.data() + c * columns.stride(0) + first, here, mean.data()[c], mean_low.data()[c],
                           precision.data()[c], log_peak.data()[c]);
             add_with_error(total, error, part, here);
         }
@@ -133,10 +135,18 @@ void take_top(double* __restrict top, double* __restrict second, const double* _
     }
 }
 
-// sum += exp(log joint - top), weighted += the same times (log joint - top).
+// sum += exp(log joint - top).
 BAYESWISE_CLONES
-void add_shares(double* __restrict sum, double* __restrict weighted, const double* __restrict top,
-                const double* __restrict log_state, double log_prior, int64_t n_rows) {
+void add_shares(double* __restrict sum, const double* __restrict top, const double* __restrict log_state,
+                double log_prior, int64_t n_rows) {
+    for (int64_t r = 0; r < n_rows; ++r)
+        sum[r] += exponential(std::max(kLeast, (log_state[r] + log_prior) - top[r]));
+}
+
+// The same, and weighted += each share times (log joint - top).
+BAYESWISE_CLONES
+void add_weighted_shares(double* __restrict sum, double* __restrict weighted, const double* __restrict top,
+                         const double* __restrict log_state, double log_prior, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double below = std::max(kLeast, (log_state[r] + log_prior) - top[r]);
         const double share = exponential(below);
@@ -165,6 +175,7 @@ void finish(double* __restrict score, const double* __restrict top, const double
 void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) {
     const int64_t n_states = log_states.shape(0), n_rows = log_states.shape(1);
     require(static_cast<int64_t>(score.shape(0)) == n_rows, "score and log_states differ in rows");
+    require(n_rows <= 1 || log_states.stride(1) == 1, "the rows of a state must lie side by side");
     require(static_cast<int64_t>(log_prior.shape(0)) == n_states, "log_states and log_prior differ in states");
     require(kind >= kEntropy && kind <= kLeastConfident, "there is no such kind");
     nb::gil_scoped_release release;
@@ -177,9 +188,14 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) 
         std::fill(sum, sum + here, 0.0);
         std::fill(weighted, weighted + here, 0.0);
         for (int64_t k = 0; k < n_states; ++k)
-            take_top(top, second, log_states.data() + k * n_rows + first, log_prior.data()[k], here);
-        for (int64_t k = 0; k < n_states; ++k)
-            add_shares(sum, weighted, top, log_states.data() + k * n_rows + first, log_prior.data()[k], here);
+            take_top(top, second, log_states.data() + k * log_states.stride(0) + first, log_prior.data()[k], here);
+        for (int64_t k = 0; k < n_states; ++k) {
+            const double* log_state = log_states.data() + k * log_states.stride(0) + first;
+            if (kind == kEntropy)
+                add_weighted_shares(sum, weighted, top, log_state, log_prior.data()[k], here);
+            else
+                add_shares(sum, top, log_state, log_prior.data()[k], here);
+        }
         finish(score.data() + first, top, second, sum, weighted, here, kind);
     }
 }

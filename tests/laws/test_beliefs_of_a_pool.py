@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.acquisition.beliefs import BeliefsByClass, beliefs_of
+from bayeswise.acquisition.beliefs import BeliefsByClass, BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.models.files import bytes_of
 
 CLASSES = ["a", "b", "c"]
-CELLS = st.one_of(st.none(), st.floats(-5, 5), st.sampled_from([0.0, 1.0]))
+NUMBERS = {"x": "number", "z": "number"}
+CELLS = st.one_of(st.none(), st.integers(-500, 500).map(lambda k: k / 97), st.sampled_from([0.0, 1.0]))
 
 
 @st.composite
@@ -36,28 +37,38 @@ def sessions(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[tuple[int, str
     return rows, steps
 
 
-def learner_of(rows: list[dict[str, Any]], strategy: str = "margin") -> bw.ActiveLearner:
+def learner_of(rows: list[dict[str, Any]], strategy: str = "margin", mixed: bool = True) -> bw.ActiveLearner:
     kinds = {"x": "number", "z": "number", "c": "category"}
-    return bw.ActiveLearner.over(rows, "y", CLASSES, strategy=strategy, kinds=kinds)
+    ignored = [] if mixed else ["c"]
+    return bw.ActiveLearner.over(
+        rows, "y", CLASSES, strategy=strategy, warm_up=False, kinds=kinds if mixed else NUMBERS, ignore=ignored
+    )
 
 
 @settings(max_examples=30, deadline=None)
-@given(sessions())
-def test_beliefs_follow_the_model_through_labels_and_undo(session: Any) -> None:
+@given(sessions(), st.booleans(), st.booleans())
+def test_beliefs_follow_the_model_through_labels_and_undo(session: Any, mixed: bool, asks: bool) -> None:
     rows, steps = session
-    learner = learner_of(rows)
+    learner = learner_of(rows, mixed=mixed)
     assert isinstance(learner._beliefs, BeliefsByClass)
+    assert isinstance(learner._beliefs, BeliefsOfFewRows) is not mixed
     for step in steps:
         learner = learner.undo() if step is None else learner.teach(*step)
-        anew = learner.model.probability(learner.pool.for_model(learner.model))
-        assert learner.posterior() == pytest.approx(anew, rel=1e-9, abs=1e-12)
+        fresh = learner_of(rows, mixed=mixed).model
+        if learner.taught:
+            taught, labels = zip(*learner.taught, strict=True)
+            fresh = fresh.learn(learner.pool.rows(taught, labels, learner.classes))
+        assert learner.posterior() == pytest.approx(
+            fresh.probability(learner.pool.for_model(fresh)), rel=1e-9, abs=1e-12
+        )
+        assert not asks or bytes_of(learner.model) == bytes_of(fresh)
 
 
 @settings(max_examples=30, deadline=None)
-@given(sessions(), st.sampled_from(sorted(UNCERTAINTY)))
-def test_the_best_row_is_the_same_with_and_without_the_shortcut(session: Any, strategy: str) -> None:
+@given(sessions(), st.sampled_from(sorted(UNCERTAINTY)), st.booleans())
+def test_the_best_row_is_the_same_with_and_without_the_shortcut(session: Any, strategy: str, mixed: bool) -> None:
     rows, steps = session
-    learner = learner_of(rows, strategy)
+    learner = learner_of(rows, strategy, mixed)
     for step in steps[:-1]:
         learner = learner.undo() if step is None else learner.teach(*step)
         if not learner.n_open:
@@ -118,3 +129,23 @@ def test_other_models_are_asked_anew(kind: str) -> None:
 def test_a_pool_must_have_rows() -> None:
     with pytest.raises(bw.BayeswiseError, match="no rows"):
         Pool.of({"x": np.empty(0)}, "y", ["a", "b"])
+
+
+def test_numbers_beyond_the_range_of_squares_take_the_exact_way() -> None:
+    rows = [{"x": x} for x in (1e300, -1e300, 2e300, 0.0, 1e-310)]
+    learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], kinds={"x": "number"})
+    assert not isinstance(learner._beliefs, BeliefsOfFewRows)
+    learner.teach(0, "a").teach(1, "b").teach(2, "a")
+    assert np.isfinite(learner.posterior()).all()
+
+
+def test_numbers_far_from_zero_keep_their_digits() -> None:
+    """1e15 + 0, 1, 2, ...: a variance from squares of the numbers themselves would be noise."""
+    rows = [{"x": 1e15 + k} for k in (0, 1, 2, 10, 11, 12, 5)]
+    learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], kinds={"x": "number"})
+    assert isinstance(learner._beliefs, BeliefsOfFewRows)
+    for row, label in ((0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "b"), (5, "b")):
+        learner.teach(row, label)
+    near = bw.ActiveLearner.over([{"x": row["x"] - 1e15} for row in rows], "y", ["a", "b"], kinds={"x": "number"})
+    near.replay(learner.steps)
+    assert learner.posterior() == pytest.approx(near.posterior(), rel=1e-12)

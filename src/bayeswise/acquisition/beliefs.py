@@ -1,11 +1,15 @@
 """What is believed of every row of a pool, kept up to date label by label.
 
 A label changes the parameters of one class, so that of a plain naive Bayes model only that class's log-likelihoods are
-summed up anew; other models are asked again.
+summed up anew. Where all columns are numbers and the labelled set began empty, the parameters come from the few
+labelled rows themselves, and the exact sums can wait; other models are asked again.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -21,6 +25,8 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Numbers
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
+
+_ROWS_WORTH_A_THREAD = 20_000
 
 
 class Beliefs(Protocol):
@@ -42,9 +48,24 @@ class Beliefs(Protocol):
 def beliefs_of(pool: Pool, model: Any) -> Beliefs:
     """The quickest beliefs there are for the kind of the model."""
     by_class = type(model) is NaiveBayesModel and all(isinstance(f, Numbers | Categories) for f in model.factors)
-    beliefs: Beliefs = BeliefsByClass(pool) if by_class else PlainBeliefs(pool)
+    beliefs: Beliefs = PlainBeliefs(pool)
+    if by_class:
+        quick = _is_empty_of_numbers(model) and _is_ordinary(pool)
+        beliefs = BeliefsOfFewRows(pool) if quick else BeliefsByClass(pool)
     beliefs.follow(model)
     return beliefs
+
+
+def _is_empty_of_numbers(model: NaiveBayesModel) -> bool:
+    settings = model.settings
+    plain = settings.variance_divisor == "n" and not settings.shared_variance
+    return plain and not model.class_weight.any() and all(isinstance(factor, Numbers) for factor in model.factors)
+
+
+def _is_ordinary(pool: Pool) -> bool:
+    """Whether squares of all numbers stay in range."""
+    size = np.abs(pool.batch.values)
+    return not ((size > 1e100) | ((size > 0) & (size < 1e-100))).any()
 
 
 class PlainBeliefs:
@@ -78,35 +99,43 @@ class BeliefsByClass:
         self._moments: ClassMoments | None = None
         self._parameters: FloatArray | None = None  # (n_states, ...) all that a class's log-likelihood depends on
         self._log_states = np.empty((0, pool.n_rows))
+        self._log_prior = np.empty(0)
+        self._second_thread = ThreadPoolExecutor(1)
 
     def follow(self, model: Any, state: int | None = None) -> None:
         self._follow_codes(model)
         scores = tuple(self._scores(model, factor, state) for factor in model.factors)
+        self._believe(scores, model.log_prior)
+        self._model = model
+
+    def _believe(self, scores: tuple[Any, ...], log_prior: FloatArray) -> None:
+        """Sum up anew the classes whose parameters have changed."""
         parameters = np.concatenate([_parameters(each) for each in scores], axis=1)
         if self._parameters is None or self._parameters.shape != parameters.shape:
-            self._log_states = np.empty((len(model.classes), self._pool.n_rows))
-            changed = np.arange(len(model.classes))
+            self._log_states = np.empty((len(parameters), self._pool.n_rows))
+            changed = np.arange(len(parameters))
         else:
             changed = np.flatnonzero((self._parameters != parameters).any(axis=1))
         for k in changed.tolist():
             self._sum_up(scores, k)
-        self._model, self._parameters = model, parameters
+        self._parameters, self._log_prior = parameters, np.ascontiguousarray(log_prior)
 
     def posterior(self, rows: IntArray | None = None) -> FloatArray:
         if rows is not None and len(rows) < self._pool.n_rows:
-            log_joint = self._log_states[:, rows].T + self._model.log_prior
+            log_joint = self._log_states[:, rows].T + self._log_prior
             if np.isfinite(log_joint.max(axis=1)).all():
                 return normalise(log_joint).probability
             return self.posterior()[rows]
-        log_joint = self._log_states.T + self._model.log_prior  # (n_rows, n_states)
+        log_joint = self._log_states.T + self._log_prior  # (n_rows, n_states)
         if not np.isfinite(log_joint.max(axis=1)).all():
-            return np.asarray(self._model.probability(self._batch))  # rows beyond the range of floats
+            return np.asarray(self._exact_model().probability(self._batch))  # rows beyond the range of floats
         return normalise(log_joint, out=log_joint).probability
 
     def uncertainty(self, strategy: str) -> FloatArray:
         score = np.empty(self._pool.n_rows)
         kind = list(UNCERTAINTY).index(strategy)
-        _kernels.uncertainty(score, self._log_states, np.ascontiguousarray(self._model.log_prior), kind)
+        log_states, log_prior = self._log_states, self._log_prior
+        self._in_halves(lambda rows: _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, kind))
         beyond = np.isnan(score.sum())  # a row outside the range of floats
         return UNCERTAINTY[strategy](self.posterior()) if beyond else score
 
@@ -133,29 +162,36 @@ class BeliefsByClass:
     def _sum_up(self, scores: tuple[Any, ...], state: int) -> None:
         """The log-likelihoods of one class, factor by factor."""
         line = self._log_states[state]
-        line[:] = 0.0
+        numbers = [each for each in scores if isinstance(each, NormalScores)]
+        if not numbers:
+            line[:] = 0.0
+        for each in numbers:  # of which there is one at most
+            if each.is_ordinary:
+                self._sum_numbers(line, each, state)
+            else:
+                line[:] = each.by_column(self._batch)[:, :, state].sum(axis=1)
         for each in scores:
             if isinstance(each, CategoryScores):
                 self._add_categories(line, each, state)
-            elif each.is_ordinary:
-                self._add_numbers(line, each, state)
-            else:
-                line += each.by_column(self._batch)[:, :, state].sum(axis=1)
 
-    def _add_numbers(self, line: FloatArray, scores: NormalScores, state: int) -> None:
+    def _sum_numbers(self, line: FloatArray, scores: NormalScores, state: int) -> None:
         if self._columns is None:
             self._columns = np.ascontiguousarray(scores.values(self._batch).T, dtype=np.float64)
-        log_likelihood = np.empty(len(line))
-        p = scores.parameters
-        _kernels.normal_column(
-            log_likelihood,
-            self._columns,
-            p.mean[state],
-            np.ascontiguousarray(p.mean_low)[state],
-            scores.precision[state],
-            scores.log_peak[state],
-        )
-        line += log_likelihood
+        columns, p = self._columns, scores.parameters
+        constants = (p.mean[state], np.asarray(p.mean_low)[state], scores.precision[state], scores.log_peak[state])
+        self._in_halves(lambda rows: _kernels.normal_column(line[rows], columns[:, rows], *constants))
+
+    def _in_halves(self, work: Callable[[slice], None]) -> None:
+        """The work for all rows, one half of many on another thread."""
+        n_rows = self._pool.n_rows
+        half = n_rows // 2 if n_rows >= _ROWS_WORTH_A_THREAD and (os.cpu_count() or 1) > 1 else n_rows
+        rest = self._second_thread.submit(work, slice(half, n_rows)) if half < n_rows else None
+        work(slice(0, half))
+        if rest is not None:
+            rest.result()
+
+    def _exact_model(self) -> Any:
+        return self._model
 
     def _add_categories(self, line: FloatArray, scores: CategoryScores, state: int) -> None:
         table = np.ascontiguousarray(scores.log_table[:, state : state + 1])
@@ -165,6 +201,66 @@ class BeliefsByClass:
             _kernels.add_table(line[rows, None], codes[rows], scores.sizes, table)
 
         over_ranges(add, len(line))
+
+
+class BeliefsOfFewRows(BeliefsByClass):
+    """Of normal columns and a labelled set that began empty: means and stddevs of the labelled rows, in two passes."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool)
+        self._rows: list[list[int]] = []  # by state
+        self._empty: Any = None
+
+    def follow(self, model: Any, state: int | None = None) -> None:
+        """The model of no rows; labels come by `learn`."""
+        super().follow(model)
+        self._empty, self._rows = model, [[] for _ in model.classes]
+
+    def learn(self, *labels: tuple[int, int]) -> None:
+        """Rows with their states."""
+        for row, state in labels:
+            self._rows[state].append(row)
+        self._renew({state for _, state in labels})
+
+    def forget(self, row: int, state: int) -> None:
+        """Take a row back."""
+        self._rows[state].remove(row)
+        self._renew({state})
+
+    def _renew(self, states: set[int]) -> None:
+        [factor] = self._empty.factors
+        settings = self._empty.settings
+        positions = np.array([self._empty.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
+        values = self._pool.batch.values
+        assert self._moments is not None
+        for state in states:
+            self._moments = _with_state(self._moments, state, _moments_of(values[self._rows[state]][:, positions]))
+        every = [row for rows in self._rows for row in rows]
+        parameters = self._moments.inside(_moments_of(values[every][:, positions]), settings)
+        statistic = self._empty.statistics.part[factor.name]
+        scores = NormalScores(factor.columns, positions, statistic, settings, parameters)
+        self._believe((scores,), self._empty.log_prior_of(np.array([float(len(rows)) for rows in self._rows])))
+
+    def _exact_model(self) -> Any:
+        rows = [row for rows in self._rows for row in rows]
+        labels = [self._empty.classes[state] for state, rows in enumerate(self._rows) for _ in rows]
+        return self._empty.learn(self._pool.rows(rows, labels, self._empty.classes)) if rows else self._empty
+
+
+def _moments_of(values: FloatArray) -> ClassMoments:
+    """Of the present cells of some rows, (1, n_columns)."""
+    present = ~np.isnan(values)
+    count = present.sum(axis=0)
+    divisor = np.maximum(count, 1)
+    first = np.where(count > 0, np.max(values, axis=0, initial=-np.inf, where=present), 0.0)
+    gap = np.where(present, values - first, 0.0)  # equal cells have no spread at all
+    mean = gap.sum(axis=0) / divisor
+    rest = np.where(present, gap - mean, 0.0)
+    low = rest.sum(axis=0) / divisor
+    stddev = np.sqrt(np.maximum((rest**2).sum(axis=0) / divisor - low**2, 0.0))
+    high = first + mean
+    lost = (first - high) + mean  # what rounding has dropped
+    return ClassMoments((count == 0)[None], high[None], (lost + low)[None], stddev[None])
 
 
 def _parameters(scores: Any) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from bayeswise.acquisition.queries import Query, asking_action, savings_of_askin
 from bayeswise.acquisition.strategies import UNCERTAINTY, entropy
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.tables.labels import Label
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
 _CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
@@ -26,7 +27,8 @@ _ROUNDING = 1e-12
 class Chooser:
     """Scores the rows of a pool by one strategy."""
 
-    model: Any
+    model: Callable[[], Any]  # made when it is needed
+    classes: tuple[Label, ...]
     pool: Pool
     beliefs: Beliefs
     likeness: Likeness
@@ -60,7 +62,7 @@ class Chooser:
 
     def _query(self, row: int, score: float, strategy: str, chance: float, n_open: int) -> Query:
         posterior = self.beliefs.posterior(np.array([row]))[0].tolist()
-        return Query(row, score, dict(zip(self.model.classes, posterior, strict=True)), strategy, chance, n_open)
+        return Query(row, score, dict(zip(self.classes, posterior, strict=True)), strategy, chance, n_open)
 
     def _ranked(self, rows: IntArray, n: int, differing: bool) -> tuple[list[int], list[float]]:
         """n rows, best first, and their scores."""
@@ -87,10 +89,10 @@ class Chooser:
             return rows, savings_of_asking(self.beliefs.posterior(rows) @ table.T, asking_action(self.costs))[0]
         costly = np.argsort(-least_costs(self.beliefs.posterior(rows), table), kind="stable")[: self.n_candidates]
         candidates = rows[costly]
-        return candidates, expected_savings(self.model, self.pool, self.beliefs, candidates, table)
+        return candidates, expected_savings(self.model, self.classes, self.pool, self.beliefs, candidates, table)
 
     def _best_one(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """The rows among which the best one is, with their scores: all but a few need no second look."""
-        quick = self.beliefs.uncertainty(self.strategy)[rows]
+        quick = self.beliefs.uncertainty(self.strategy).take(rows)
         near = rows[quick >= quick.max() - _ROUNDING]
         return near, UNCERTAINTY[self.strategy](self.beliefs.posterior(near))

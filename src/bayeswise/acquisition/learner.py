@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.acquisition.beliefs import beliefs_of
+from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.choosing import STRATEGIES, Chooser
 from bayeswise.acquisition.likeness import Likeness
 from bayeswise.acquisition.lookahead import expected_savings, least_costs
@@ -59,9 +59,11 @@ class ActiveLearner:
             raise ParameterError(f"there is no strategy {strategy!r}", fix=f"choose one of {', '.join(STRATEGIES)}")
         if not 0 <= random_share <= 1:
             raise ParameterError(f"random_share is {random_share!r}", fix="give a share from 0 to 1")
-        self.model = _model_of(model)
-        given = Costs.zero_one(self.model.classes) if costs is None else costs
-        self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(self.model.classes)
+        self._model = _model_of(model)
+        self._waiting: list[Step] = []  # taught, but not yet summed up
+        self.classes: tuple[Label, ...] = self._model.classes
+        given = Costs.zero_one(self.classes) if costs is None else costs
+        self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(self.classes)
         if strategy == "ask":
             asking_action(self.costs)
         self.strategy = strategy
@@ -99,15 +101,25 @@ class ActiveLearner:
 
     def look_at(self, table: Any) -> ActiveLearner:
         """Ask about the rows of this table from now on; what was learned stays."""
-        self.pool = table if isinstance(table, Pool) else Pool.seen_by(self.model, table)
+        model = self.model
+        self.pool = table if isinstance(table, Pool) else Pool.seen_by(model, table)
         self.steps: list[Step] = []
         self._is_open = np.ones(self.pool.n_rows, dtype=bool)
         self._pending: dict[int, Query] = {}
-        self._beliefs = beliefs_of(self.pool, self.model)
+        self._beliefs = beliefs_of(self.pool, model)
         self._likeness = Likeness(self.pool.batch, self.seed)
         return self
 
     # -- what is known ----------------------------------------------------------------------------------------
+    @property
+    def model(self) -> Any:
+        """The model of all labels, exact sums and all; labels that were taught since are merged now, in one go."""
+        if self._waiting:
+            taught = {step.row: step.label for step in self._waiting if step.label is not None}
+            self._model = self._model.learn(self.pool.rows(list(taught), list(taught.values()), self.classes))
+            self._waiting = []
+        return self._model
+
     @property
     def taught(self) -> list[tuple[int, Label]]:
         """The rows that have a label, in the order in which they were taught."""
@@ -125,8 +137,10 @@ class ActiveLearner:
     @property
     def is_warming_up(self) -> bool:
         """Whether a class has no label yet, so that any row is drawn."""
-        few = self.n_labels < _WARM_UP_LABELS * len(self.model.classes)
-        return self.warm_up and few and not self.model.class_weight.all()
+        if not self.warm_up or self.n_labels >= _WARM_UP_LABELS * len(self.classes):
+            return False
+        seen = {label for label, weight in zip(self.classes, self._model.class_weight, strict=True) if weight}
+        return len(seen | {label for _, label in self.taught}) < len(self.classes)
 
     def posterior(self) -> FloatArray:
         """(n_rows, n_classes) what is believed of every row of the pool."""
@@ -145,7 +159,8 @@ class ActiveLearner:
         if not self.n_open:
             raise ParameterError("every row of the pool is labelled", fix="give a larger pool")
         chooser = Chooser(
-            self.model,
+            lambda: self.model,
+            self.classes,
             self.pool,
             self._beliefs,
             self._likeness,
@@ -165,7 +180,9 @@ class ActiveLearner:
 
     def saving(self, row: int) -> float:
         """What the label of a row is believed to save over the whole pool, by trying every answer."""
-        found = expected_savings(self.model, self.pool, self._beliefs, np.array([row]), self._costs_of_acting())
+        found = expected_savings(
+            lambda: self.model, self.classes, self.pool, self._beliefs, np.array([row]), self._costs_of_acting()
+        )
         return float(found[0]) * self.pool.n_rows
 
     def worth_asking(self, price: float) -> bool:
@@ -188,7 +205,7 @@ class ActiveLearner:
     def teach(self, row: int, label: Any) -> ActiveLearner:
         """Learn the label of a row: one merge."""
         self._refuse_unless_open(row)
-        known = self.model.classes[find_state(label, self.model.classes)]
+        known = self.classes[find_state(label, self.classes)]
         return self.take(self._step(row, known))
 
     def decline(self, row: int) -> ActiveLearner:
@@ -199,9 +216,10 @@ class ActiveLearner:
     def replay(self, steps: Sequence[Step]) -> ActiveLearner:
         """Take the steps of an earlier session over the same pool, in one merge."""
         labelled = [step for step in steps if step.label is not None]
-        if labelled:
-            rows, labels = [step.row for step in labelled], [step.label for step in labelled if step.label is not None]
-            self.model = self.model.learn(self.pool.rows(rows, labels, self.model.classes))
+        self._waiting += labelled
+        if isinstance(self._beliefs, BeliefsOfFewRows):
+            self._beliefs.learn(*((step.row, self._state(step)) for step in labelled))
+        elif labelled:
             self._beliefs.follow(self.model)
         self.steps.extend(steps)
         self._is_open[[step.row for step in steps]] = False
@@ -220,11 +238,23 @@ class ActiveLearner:
             raise ParameterError("there is no label to take back", fix="teach one first")
         step = self.steps.pop()
         if step.label is not None:
-            self.model = self.model.forget(self.pool.row(step.row, step.label, self.model.classes))
-            self._beliefs.follow(self.model, self.model.classes.index(step.label))
+            self._forget(step)
         self._is_open[step.row] = all(other.row != step.row for other in self.steps)
         self._pending = {}
         return self
+
+    def _forget(self, step: Step) -> None:
+        if self._waiting and self._waiting[-1] == step:
+            self._waiting.pop()
+        elif step.label is not None:
+            self._model = self.model.forget(self.pool.row(step.row, step.label, self.classes))
+        if isinstance(self._beliefs, BeliefsOfFewRows):
+            self._beliefs.forget(step.row, self._state(step))
+        else:
+            self._beliefs.follow(self.model, self._state(step))
+
+    def _state(self, step: Step) -> int:
+        return find_state(step.label, self.classes)
 
     def _refuse_unless_open(self, row: int) -> None:
         inside = 0 <= row < self.pool.n_rows
@@ -239,10 +269,13 @@ class ActiveLearner:
     def take(self, step: Step) -> ActiveLearner:
         """Take a step as it was recorded."""
         if step.label is not None:
-            state = self.model.classes.index(step.label)
-            learned = self.model.learn(self.pool.row(step.row, step.label, self.model.classes), threads=1)
-            self._beliefs.follow(learned, state)
-            self.model = learned
+            if isinstance(self._beliefs, BeliefsOfFewRows):
+                self._beliefs.learn((step.row, self._state(step)))
+                self._waiting.append(step)
+            else:
+                learned = self.model.learn(self.pool.row(step.row, step.label, self.classes), threads=1)
+                self._beliefs.follow(learned, self._state(step))
+                self._model = learned
         self.steps.append(step)
         self._is_open[step.row] = False
         return self
@@ -259,7 +292,7 @@ class ActiveLearner:
         labelled = [k for k, step in enumerate(self.steps) if step.label is not None]
         if labelled:
             rows, labels = zip(*self.taught, strict=True)
-            batch = self.pool.rows(rows, labels, self.model.classes)
+            batch = self.pool.rows(rows, labels, self.classes)
             best = np.argmin(self.model.leave_one_out(batch) @ table.T, axis=1)
             costs[labelled] = table[best, batch.groups]
         return estimated(self.steps, costs, self.pool.n_rows, float(table.min()), float(table.max()))
@@ -270,7 +303,7 @@ class ActiveLearner:
         It is measured on all labels of the oracle, or by `test`, a function of the model.
         """
         labels = oracle if callable(oracle) else oracle.__getitem__
-        truth = None if callable(oracle) else [find_state(label, self.model.classes) for label in oracle]
+        truth = None if callable(oracle) else [find_state(label, self.classes) for label in oracle]
         for _ in range(n_labels):
             row = self.query()[0].row
             self.teach(row, labels(row))

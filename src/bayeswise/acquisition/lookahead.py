@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from bayeswise.acquisition.beliefs import Beliefs
+from bayeswise.acquisition.beliefs import Beliefs, BeliefsOfFewRows
 from bayeswise.acquisition.pool import Pool
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.tables.labels import Label
 
 
 def least_costs(posterior: FloatArray, costs: FloatArray) -> FloatArray:
@@ -20,7 +23,14 @@ def least_costs(posterior: FloatArray, costs: FloatArray) -> FloatArray:
     return np.asarray((posterior @ costs.T).min(axis=1))
 
 
-def expected_savings(model: Any, pool: Pool, beliefs: Beliefs, candidates: IntArray, costs: FloatArray) -> FloatArray:
+def expected_savings(
+    model: Callable[[], Any],
+    classes: tuple[Label, ...],
+    pool: Pool,
+    beliefs: Beliefs,
+    candidates: IntArray,
+    costs: FloatArray,
+) -> FloatArray:
     """(n_candidates,) by how much the mean expected cost of the pool would fall with the label of each candidate.
 
     sum over labels of p(label | row) times the cost after learning it; a label is one merge, nothing is fitted again.
@@ -31,10 +41,25 @@ def expected_savings(model: Any, pool: Pool, beliefs: Beliefs, candidates: IntAr
     believed = posterior[candidates]
     savings = np.full(len(candidates), now)
     for k, row in enumerate(candidates.tolist()):
-        for state, label in enumerate(model.classes):
+        for state, label in enumerate(classes):
             if believed[k, state] > 0:
-                beliefs.follow(model.learn(pool.row(row, label, model.classes), threads=1), state)
-                after = float(least_costs(beliefs.posterior(), costs).mean())
-                beliefs.follow(model, state)
+                with _believing(beliefs, model, pool, row, state, label):
+                    after = float(least_costs(beliefs.posterior(), costs).mean())
                 savings[k] -= believed[k, state] * after
     return savings
+
+
+@contextmanager
+def _believing(
+    beliefs: Beliefs, model: Callable[[], Any], pool: Pool, row: int, state: int, label: Label
+) -> Iterator[None]:
+    """As if the row had this label."""
+    if isinstance(beliefs, BeliefsOfFewRows):
+        beliefs.learn((row, state))
+        yield
+        beliefs.forget(row, state)
+    else:
+        now = model()
+        beliefs.follow(now.learn(pool.row(row, label, now.classes), threads=1), state)
+        yield
+        beliefs.follow(now, state)

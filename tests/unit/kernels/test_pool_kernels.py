@@ -54,3 +54,15 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         _kernels.uncertainty(two, np.zeros((2, 2)), one, 0)
     with pytest.raises(ValueError, match="kind"):
         _kernels.uncertainty(two, np.zeros((2, 2)), two, 3)
+
+
+def test_a_range_of_rows_is_a_view_and_a_step_between_rows_is_refused() -> None:
+    log_states = GENERATOR.normal(size=(3, 100))
+    whole, part = np.empty(100), np.empty(40)
+    _kernels.uncertainty(whole, log_states, np.zeros(3), 0)
+    _kernels.uncertainty(part, log_states[:, 30:70], np.zeros(3), 0)
+    assert np.array_equal(part, whole[30:70])
+    with pytest.raises(ValueError, match="side by side"):
+        _kernels.uncertainty(np.empty(50), log_states[:, ::2], np.zeros(3), 0)
+    with pytest.raises(ValueError, match="side by side"):
+        _kernels.normal_column(np.empty(50), log_states[:, ::2], *np.ones((4, 3)))

@@ -66,11 +66,14 @@ class ClassMoments:
 
     def within(self, whole: Moments, settings: NaiveBayesSettings) -> NormalParameters:
         """The parameters, where the statistic of all classes together fills the gaps and sets the floor."""
-        whole_mean, whole_low = whole.mean_pair(empty=0.0)
-        whole_stddev = whole.stddev("n", empty=0.0)
-        stddev = np.where(self.none, whole_stddev, self.stddev)
-        mean, mean_low = np.where(self.none, whole_mean, self.mean), np.where(self.none, whole_low, self.mean_low)
-        return NormalParameters(mean, raised(stddev, whole_stddev, settings), mean_low)
+        pair = whole.mean_pair(empty=0.0)
+        return self.inside(ClassMoments(whole.is_empty(), *pair, whole.stddev("n", empty=0.0)), settings)
+
+    def inside(self, whole: ClassMoments, settings: NaiveBayesSettings) -> NormalParameters:
+        """The same, with the moments of all classes together, (1, n_columns)."""
+        stddev = np.where(self.none, whole.stddev, self.stddev)
+        mean, mean_low = np.where(self.none, whole.mean, self.mean), np.where(self.none, whole.mean_low, self.mean_low)
+        return NormalParameters(mean, raised(stddev, whole.stddev, settings), mean_low)
 
 
 def raised(stddev: FloatArray, whole_stddev: FloatArray, settings: NaiveBayesSettings) -> FloatArray:
