@@ -6,6 +6,7 @@
     building.py       moments and settings become densities                                densities.py
     accounts.py       why: what each column adds, given those before it
     left_out.py       each row under the model that never saw it                           left_out_entries.py
+                      ... where cells are missing: left_out_cells.py for variances, left_out_completed.py for EM
     discriminants.py  w and w0, quadratic forms, Fisher's projection
     thresholds.py     regions of one column                                                bayes_error.py
     model.py          the fitted model                                                     learning.py

@@ -20,8 +20,10 @@ from bayeswise.families.special import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 MOST_STEPS = 1_000
-SMALLEST_STEP = 1e-10
+SMALLEST_STEP = 1e-13
 """EM stops when no mean and no covariance moves by more than this, in units of the columns' stddevs."""
+SMALL_STEP = 1e-10
+"""... or by more than this, if the steps no longer get smaller: what is left is rounding."""
 ROUNDING = 1e-12
 """The share of a log-likelihood that is rounding error of its sum."""
 LEAST_VARIANCE = 1e-10
@@ -57,17 +59,25 @@ class Completion:
         return f"Completion({how} after {self.n_steps} steps)"
 
 
-def complete(patterns: Sequence[PatternMoments], stddev: FloatArray, *, shared: bool) -> Completion:
-    """Run EM from the columns' own means and variances."""
+def complete(
+    patterns: Sequence[PatternMoments],
+    stddev: FloatArray,
+    *,
+    shared: bool,
+    start: tuple[FloatArray, FloatArray] | None = None,
+) -> Completion:
+    """Run EM from the columns' own means and variances, or from means and covariances that are near the end."""
     n_states, n_columns = patterns[0].weight.shape[1], len(stddev)
     weight = np.sum([pattern.weight.sum(axis=0) for pattern in patterns], axis=0)  # (n_states,)
     stacks = _stacked(patterns, n_columns)
     own = np.where(stddev > 0, stddev, 1.0)
     mean = np.zeros((n_states, n_columns))
     covariance = np.broadcast_to(np.diag(own**2), (n_states, n_columns, n_columns)).copy()
+    if start is not None:
+        mean, covariance = start[0].copy(), _raised(start[1].copy(), own)
     log_likelihood: list[float] = []
     kept_mean, kept_scatter = mean, covariance
-    converged = False
+    converged, last = False, np.inf
     for _ in range(MOST_STEPS):
         new_mean, scatter, log_seen = _step(stacks, weight, mean, covariance)
         if log_likelihood and log_seen < log_likelihood[-1] - ROUNDING * (1.0 + abs(log_seen)):
@@ -81,9 +91,10 @@ def complete(patterns: Sequence[PatternMoments], stddev: FloatArray, *, shared: 
             float(np.abs((new_covariance - covariance) / own / own[:, None]).max(initial=0.0)),
         )
         mean, covariance = new_mean, new_covariance
-        if moved <= SMALLEST_STEP:
+        if moved <= SMALLEST_STEP or last <= moved <= SMALL_STEP:
             converged = True
             break
+        last = moved
     return Completion(kept_mean, kept_scatter, np.array(log_likelihood), converged)
 
 

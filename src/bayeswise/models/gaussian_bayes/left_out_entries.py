@@ -66,7 +66,7 @@ def _log_densities(
     enough = np.asarray((variance > least_ratio * before).all(axis=1))
     variance = np.where(variance > 0, variance, 1.0) / divisor[:, None]
     if model.settings.covariance == "spherical":
-        variance = _spherical(variance, model.moments.columns.unit)
+        variance = spherical(variance, model.moments.columns.unit)
     scores: FloatArray = away / np.sqrt(variance)
     log_root = 0.5 * np.log(variance).sum(axis=1)
     if model.settings.is_full:
@@ -77,7 +77,7 @@ def _log_densities(
     return np.asarray(log_p), enough
 
 
-def _spherical(variance: FloatArray, unit: FloatArray) -> FloatArray:
+def spherical(variance: FloatArray, unit: FloatArray) -> FloatArray:
     """One variance for all columns, in the units of each."""
     width = unit / unit.max(initial=5e-324)
     common = (variance * width**2).mean(axis=1, keepdims=True)

@@ -177,7 +177,9 @@ class GaussianBayesModel(Classifier):
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """(n_rows, n_states) the posterior of each row under the model that never saw it.
 
-        The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
+        The table must hold rows that were learned; rows without a target or weight are left out of the answer too. A
+        downdate takes microseconds for each row; with a full covariance a table with missing cells (EM again, from
+        where it was) or a singular covariance (made again) takes milliseconds for each.
         """
         parts = [
             normalise(log_joint_left_out(self, batch), undefined="uniform").probability

@@ -116,11 +116,15 @@ def _by_column(statistic: PatternScatter, columns: Columns) -> ClassMoments:
 
 
 def _completed(statistic: PatternScatter, columns: Columns, *, shared: bool) -> ClassMoments:
-    patterns = [_pattern_moments(observed, scatter, columns) for observed, scatter in statistic.by_pattern()]
-    completion = complete(patterns, columns.stddev, shared=shared)
+    completion = complete(pattern_moments(statistic, columns), columns.stddev, shared=shared)
     mean, mean_low = columns.from_units(completion.mean)
     weight = statistic.weight_of_rows.to_floats()
     return ClassMoments(weight, mean, mean_low, completion.scatter, columns, completion)
+
+
+def pattern_moments(statistic: PatternScatter, columns: Columns) -> list[PatternMoments]:
+    """The moments of each pattern of missing cells, that of complete rows first."""
+    return [_pattern_moments(observed, scatter, columns) for observed, scatter in statistic.by_pattern()]
 
 
 def _pattern_moments(observed: IntArray, scatter: Scatter, columns: Columns) -> PatternMoments:
