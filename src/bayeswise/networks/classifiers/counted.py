@@ -122,8 +122,9 @@ class Counted:
         above = _over(part[ABOVE_CLASS], graph.class_parents, levels) if graph.class_parents else None
         return cls(levels, singles, missing, None, tuple(families), above)
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
+        """(n_columns,) the levels of each column."""
         return np.array([len(levels) for levels in self.levels], dtype=np.int64)
 
     def family(self, column: int, parents: Sequence[int]) -> FloatArray:

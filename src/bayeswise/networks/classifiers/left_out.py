@@ -9,7 +9,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, without
-from bayeswise.networks.classifiers.superparents import SuperparentScores
+from bayeswise.networks.classifiers.smoothing import log_ratio
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.sweep import rows_of
 
@@ -29,9 +29,9 @@ def log_joint_left_out(model: NetworkClassifierModel, batch: Batch) -> FloatArra
     class_weight[rows, groups] = without(class_weight[rows, groups], weights)
     takes = _takes_a_class(model, class_weight) | _takes_a_level(model, codes, weights)
     joint = np.empty(class_weight.shape)
-    for chosen, scores in _structures(model, codes, groups, weights, np.flatnonzero(~takes)):
+    for chosen in _blocks(model, np.flatnonzero(~takes)):
         log_prior = model.log_prior_of(class_weight[chosen])
-        joint[chosen] = scores.left_out(codes[chosen], groups[chosen], weights[chosen], log_prior)
+        joint[chosen] = _of_block(model, codes[chosen], groups[chosen], weights[chosen], log_prior)
     if takes.any():
         keys = np.column_stack([codes, groups, weights])[takes]
         joint[takes] = _refitted(model, batch, np.flatnonzero(takes), keys)
@@ -57,19 +57,53 @@ def _takes_a_level(model: NetworkClassifierModel, codes: CodeArray, weights: Flo
     return takes
 
 
-def _structures(
-    model: NetworkClassifierModel, codes: CodeArray, groups: CodeArray, weights: FloatArray, rows: IntArray
-) -> list[tuple[IntArray, GraphScores | SuperparentScores]]:
-    """Rows by the structure that the counts would have chosen without them."""
-    scores = model.scores
-    if not isinstance(scores, GraphScores) or model.settings.needs != "pairs" or not len(rows):
-        return [(rows, scores)]
-    size = max(1, _BLOCK_CELLS // codes.shape[1] ** 2)
-    blocks = [rows[start : start + size] for start in range(0, len(rows), size)]
-    chosen = [model.forest(*model.information.without(codes[b], groups[b], weights[b])) for b in blocks]
-    forests, which = np.unique(np.concatenate(chosen), axis=0, return_inverse=True)
-    made = [GraphScores(Graph.of_forest(forest), model.counted, model.settings, model.log_prior) for forest in forests]
-    return [(rows[which.ravel() == k], each) for k, each in enumerate(made)]
+def _chooses_anew(model: NetworkClassifierModel) -> bool:
+    """Whether another forest may come of other counts."""
+    return model.settings.needs == "pairs" and model.settings.structure != "aode"
+
+
+def _blocks(model: NetworkClassifierModel, rows: IntArray) -> list[IntArray]:
+    """So few rows at a time that a number for each pair of columns of each row fits into memory."""
+    size = max(1, _BLOCK_CELLS // len(model.coding.columns) ** 2) if _chooses_anew(model) else max(1, len(rows))
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _of_block(
+    model: NetworkClassifierModel, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray
+) -> FloatArray:
+    """(n_rows, n_states) each row under the structure that the counts would have chosen without it."""
+    if not _chooses_anew(model):
+        return model.scores.left_out(codes, groups, weights, log_prior)
+    forests = model.forest(*model.information.without(codes, groups, weights))
+    joint = _whole_rows(model, codes, groups, weights, forests) + log_prior
+    holes = np.flatnonzero((codes < 0).any(axis=1))
+    different, which = np.unique(forests[holes], axis=0, return_inverse=True)
+    for k, forest in enumerate(different):
+        scores = GraphScores(Graph.of_forest(forest), model.counted, model.settings, model.log_prior)
+        rows = holes[which.ravel() == k]
+        joint[rows] = scores.left_out(codes[rows], groups[rows], weights[rows], log_prior[rows])
+    return joint
+
+
+def _whole_rows(
+    model: NetworkClassifierModel, codes: CodeArray, groups: CodeArray, weights: FloatArray, forests: IntArray
+) -> FloatArray:
+    """(n_rows, n_states) log p(row | state) of rows without holes, each under its own forest and without itself."""
+    information, sizes, settings = model.information, model.counted.sizes, model.settings
+    rows, columns = np.arange(len(codes))[:, None], np.arange(codes.shape[1])
+    slot = information.table.starts + np.maximum(codes, 0)  # (n_rows, n_columns)
+    has_parent, parent = forests >= 0, np.maximum(forests, 0)
+    above = slot[rows, parent]
+    count = np.where(has_parent, information.table.weight[:, above, slot], information.singles[:, slot])
+    total = np.where(has_parent, information.margins[:, above, columns], information.of_columns[0][:, None, :])
+    own = groups, np.arange(len(codes))
+    count[own] = without(count[own], weights[:, None])  # (n_states, n_rows, n_columns)
+    total[own] = without(total[own], weights[:, None])
+    n_configurations = len(model.classes) * np.where(has_parent, sizes[parent], 1)
+    spread = {"laplace": 1, "m-estimate": sizes, "bdeu": sizes * n_configurations}[settings.prior]
+    imagined = settings.strength / np.maximum(spread, 1)
+    log_share = log_ratio(count + imagined, total + imagined * sizes, sizes)
+    return np.asarray(log_share.sum(axis=2).T)
 
 
 def _refitted(model: NetworkClassifierModel, batch: Batch, rows: IntArray, keys: FloatArray) -> FloatArray:

@@ -20,7 +20,13 @@ from bayeswise.foundation.logspace import log
 from bayeswise.networks.classifiers.counted import Counted
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import NetworkSettings
-from bayeswise.networks.classifiers.smoothing import imagined_rows, log_shares, with_unseen, with_unseen_parent
+from bayeswise.networks.classifiers.smoothing import (
+    imagined_rows,
+    log_ratio,
+    log_shares,
+    with_unseen,
+    with_unseen_parent,
+)
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.networks.rows import posterior_and_evidence
@@ -64,8 +70,7 @@ def change_of_share(
 ) -> FloatArray:
     """log of a share after minus log of it before, when a weight leaves a cell."""
     before = log(count + imagined) - log(total + imagined * n_levels)
-    left, below = without(count, gone) + imagined, without(total, gone) + imagined * n_levels
-    after = np.where(below > 0.0, log(left) - log(np.where(below > 0.0, below, 1.0)), -np.log(max(n_levels, 1)))
+    after = log_ratio(without(count, gone) + imagined, without(total, gone) + imagined * n_levels, n_levels)
     return np.asarray(after - before)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 
 
@@ -26,20 +26,21 @@ def log_shares(counts: FloatArray, imagined: float) -> FloatArray:
     [[0.75, 0.25], [0.5, 0.5]]
     """
     n_levels = counts.shape[-1]
-    return _log_ratio(counts + imagined, counts.sum(axis=-1, keepdims=True) + imagined * n_levels, n_levels)
+    return log_ratio(counts + imagined, counts.sum(axis=-1, keepdims=True) + imagined * n_levels, n_levels)
 
 
 def log_unseen(counts: FloatArray, imagined: float) -> FloatArray:
     """(..., 1) log p(a level that no row showed): as if the column had one more level, with its own imagined rows."""
     n_levels = counts.shape[-1] + 1
     total = counts.sum(axis=-1, keepdims=True) + imagined * n_levels
-    return _log_ratio(np.full(total.shape, imagined), total, n_levels)
+    return log_ratio(np.full(total.shape, imagined), total, n_levels)
 
 
-def _log_ratio(above: FloatArray, below: FloatArray, n_levels: int) -> FloatArray:
+def log_ratio(above: FloatArray, below: FloatArray, n_levels: int | IntArray) -> FloatArray:
+    """log above - log below; where nothing is known, levels have equal shares."""
     known = below > 0.0
     safe = np.where(known, below, 1.0)
-    return np.where(known, log(above) - np.log(safe), -np.log(max(n_levels, 1)))
+    return np.where(known, log(above) - np.log(safe), -np.log(np.maximum(n_levels, 1)))
 
 
 def with_unseen(counts: FloatArray, imagined: float) -> FloatArray:

@@ -49,28 +49,28 @@ class Information:
         return _per_row(self._excess, self.totals.sum(axis=0))
 
     @cached_property
-    def _singles(self) -> FloatArray:
+    def singles(self) -> FloatArray:
         """(n_states, n_slots) the weight of each level."""
         single: FloatArray = np.einsum("css->cs", self.table.weight).copy()
         single[:, self.table.starts + self.table.sizes] = 0.0
         return single
 
     @cached_property
-    def _of_columns(self) -> tuple[FloatArray, FloatArray]:
+    def of_columns(self) -> tuple[FloatArray, FloatArray]:
         """(n_states, n_columns) and (n_columns,) the weight of rows that have the cell."""
-        by_class = np.add.reduceat(self._singles, self.table.starts, axis=1)
+        by_class = np.add.reduceat(self.singles, self.table.starts, axis=1)
         return by_class, by_class.sum(axis=0)
 
     @cached_property
     def _excess_of_class(self) -> FloatArray:
-        starts, (by_class, total) = self.table.starts, self._of_columns
-        cells = np.add.reduceat(_h(self._singles).sum(axis=0) - _h(self._singles.sum(axis=0)), starts)
+        starts, (by_class, total) = self.table.starts, self.of_columns
+        cells = np.add.reduceat(_h(self.singles).sum(axis=0) - _h(self.singles.sum(axis=0)), starts)
         return np.asarray(cells - _h(by_class).sum(axis=0) + _h(total))
 
     @cached_property
     def about_class(self) -> FloatArray:
         """(n_columns,) I(column; class)."""
-        return _per_row(self._excess_of_class, self._of_columns[1])
+        return _per_row(self._excess_of_class, self.of_columns[1])
 
     def without(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n_rows, n_columns, n_columns) and (n_rows, n_columns): both kinds of information had each row never been."""
@@ -78,28 +78,52 @@ class Information:
         slot = self.table.starts + np.where(here, codes, 0)  # (n_rows, n_columns)
         columns = np.arange(codes.shape[1])
         both, g, w = here[:, :, None] & here[:, None, :], groups[:, None, None], weights[:, None, None]
-        pairs = _dropped(self.table.weight, (g, slot[:, :, None], slot[:, None, :]), w)
-        margins = _dropped(self.margins, (g, slot[:, :, None], columns), w)
-        change = margins + margins.transpose(0, 2, 1) - pairs - _dropped(self.totals, (groups,), w)
+        falls = self._falls
+        pairs = falls["pairs"].at((g, slot[:, :, None], slot[:, None, :]), w)
+        margins = falls["margins"].at((g, slot[:, :, None], columns), w)
+        change = margins + margins.transpose(0, 2, 1) - pairs - falls["totals"].at((groups,), w)
         between = _per_row(self._excess + change * both, self.totals.sum(axis=0) - w * both)
 
-        g1, w1, (by_class, total) = groups[:, None], weights[:, None], self._of_columns
-        cells = _dropped(self._singles, (g1, slot), w1) - _dropped(self._singles.sum(axis=0), (slot,), w1)
-        change = _dropped(by_class, (groups,), w1) - _dropped(total, (), w1) - cells
+        g1, w1, total = groups[:, None], weights[:, None], self.of_columns[1]
+        cells = falls["singles"].at((g1, slot), w1) - falls["levels"].at((slot,), w1)
+        change = falls["by class"].at((groups,), w1) - falls["all"].at((), w1) - cells
         return between, _per_row(self._excess_of_class + change * here, total - w1 * here)
+
+    @cached_property
+    def _falls(self) -> dict[str, Fall]:
+        by_class, total = self.of_columns
+        return {
+            "pairs": Fall(self.table.weight),
+            "margins": Fall(self.margins),
+            "totals": Fall(self.totals),
+            "singles": Fall(self.singles),
+            "levels": Fall(self.singles.sum(axis=0)),
+            "by class": Fall(by_class),
+            "all": Fall(total),
+        }
+
+
+class Fall:
+    """By how much n log n falls in the cells of a table when weights go; one weight for all is reckoned once."""
+
+    def __init__(self, table: FloatArray) -> None:
+        self.table = table
+        self._known: tuple[float, FloatArray] | None = None
+
+    def at(self, index: tuple[Any, ...], gone: FloatArray) -> FloatArray:
+        """In the chosen cells."""
+        weight = float(gone.flat[0]) if gone.size else 0.0
+        if not (gone == weight).all():
+            before = self.table[index]
+            return _h(before) - _h(np.maximum(before - gone, 0.0))
+        if self._known is None or self._known[0] != weight:
+            self._known = weight, _h(self.table) - _h(np.maximum(self.table - weight, 0.0))
+        return np.asarray(self._known[1][index])
 
 
 def _h(weight: FloatArray) -> FloatArray:
     """n log n, with 0 log 0 = 0."""
     return np.asarray(xlogy(weight, weight))
-
-
-def _dropped(table: FloatArray, index: tuple[Any, ...], gone: FloatArray) -> FloatArray:
-    """By how much n log n falls in the chosen cells when weights go; one weight for all is taken off the table once."""
-    if gone.size and (gone == gone.flat[0]).all():
-        return np.asarray((_h(table) - _h(np.maximum(table - gone.flat[0], 0.0)))[index])
-    before = table[index]
-    return _h(before) - _h(np.maximum(before - gone, 0.0))
 
 
 def _per_row(excess: FloatArray, total: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from bayeswise.networks.classifiers.counted import Counted
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
 from bayeswise.networks.classifiers.settings import NetworkSettings
-from bayeswise.networks.classifiers.smoothing import imagined_rows, with_unseen, with_unseen_parent
+from bayeswise.networks.classifiers.smoothing import imagined_rows, log_ratio, with_unseen
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,27 @@ class SuperparentScores:
 
     def log_pair(self, parent: int, column: int) -> FloatArray:
         """(n_levels of the parent + 1, n_levels + 1, n_states) log p(column | parent, state)."""
-        counts = self.counted.needed_pairs.pair(parent, column)
-        return np.moveaxis(with_unseen_parent(counts, self._imagined(column, parent)), 0, -1)
+        return self.log_pairs[self._slots[parent], self._slots[column]]
+
+    @cached_property
+    def _slots(self) -> list[slice]:
+        """The slots of each column: its levels, then one for a level unseen."""
+        bounds = np.concatenate([[0], np.cumsum(self.counted.sizes + 1)])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(bounds)]
+
+    @cached_property
+    def log_pairs(self) -> FloatArray:
+        """(n_slots, n_slots, n_states) log p(slot of a column | slot of its superparent, state), 0 given itself."""
+        table, sizes, columns = self.counted.needed_pairs, self.counted.sizes, range(self.n_columns)
+        own = np.repeat(np.arange(self.n_columns), sizes + 1)  # the column of each slot
+        unseen = np.zeros(len(own), dtype=np.int64)
+        unseen[table.starts + sizes] = 1
+        levels = sizes[own] + unseen  # how many levels share a row of the table
+        each = np.array([[self._imagined(column, parent) for column in columns] for parent in columns])[own][:, own]
+        total = np.add.reduceat(table.present, table.starts, axis=2)[:, :, own]
+        log_share = log_ratio(table.present + each, total + each * levels, levels)
+        log_share[:, own[:, None] == own] = 0.0
+        return np.ascontiguousarray(np.moveaxis(log_share, 0, -1))
 
     @cached_property
     def frequency(self) -> tuple[FloatArray, ...]:
@@ -74,21 +93,11 @@ class SuperparentScores:
     def allowed(self) -> tuple[BoolArray, ...]:
         return tuple(self._allows(column, frequency) for column, frequency in enumerate(self.frequency))
 
-    @cached_property
-    def _pairs(self) -> FloatArray:
-        """(n_slots, n_slots, n_states) log p(slot of a column | slot of its superparent, state)."""
-        bounds = np.concatenate([[0], np.cumsum(self.counted.sizes + 1)])
-        slots = [slice(int(start), int(stop)) for start, stop in pairwise(bounds)]
-        pairs = np.zeros((int(bounds[-1]), int(bounds[-1]), self.n_states))
-        for parent, column in permutations(range(self.n_columns), 2):
-            pairs[slots[parent], slots[column]] = self.log_pair(parent, column)
-        return pairs
-
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
         joint = np.empty((len(codes), self.n_states))
-        sizes, pairs = self.counted.sizes, self._pairs
+        sizes, pairs = self.counted.sizes, self.log_pairs
         singles = np.ascontiguousarray(np.concatenate(self.log_singles))
         allowed = np.concatenate(self.allowed)
 
