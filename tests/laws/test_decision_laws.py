@@ -210,6 +210,19 @@ def test_one_place_more_never_costs_and_its_price_never_rises(case: Any, most: i
     assert more.price[f"a{action}"] <= few.price[f"a{action}"] + 1e-12
 
 
+@given(cases(), st.integers(0, 4), st.integers(0, 4))
+@settings(max_examples=40)
+def test_the_price_of_a_place_is_what_one_more_saves_under_several_limits(case: Any, first: int, second: int) -> None:
+    table, shares = case
+    decisions = bw.decide(shares, costs_of(table), states=STATES)
+    limits = {"a1": first, "a3": second}
+    found = within_capacity(decisions, limits)
+    for action in limits:
+        more = within_capacity(decisions, {**limits, action: limits[action] + 1})
+        saved = found.decisions.least_cost.sum() - more.decisions.least_cost.sum()
+        assert found.price[action] == pytest.approx(saved, abs=1e-9)
+
+
 @given(cases(), st.integers(0, 8), st.integers(0, 3))
 def test_a_limit_is_kept_at_the_least_total_cost(case: Any, most: int, action: int) -> None:
     """Against every assignment of the limited action to rows, tried one by one."""

@@ -94,5 +94,22 @@ def _by_program(decisions: Decisions, limits: Mapping[int, int]) -> tuple[IntArr
         method="highs-ds",  # the simplex method ends in a corner
     )
     best = np.argmax(answer.x.reshape(n_rows, n_actions), axis=1)
-    prices = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return best, dict(zip(limits, prices.tolist(), strict=True))
+    return best, _prices(cost, best, limits)
+
+
+def _prices(cost: FloatArray, best: IntArray, limits: Mapping[int, int]) -> dict[int, float]:
+    """What one more place saves: the cheapest chain of rows, each moving into the place that the next one leaves.
+
+    The program's own prices will not do: where a limit is met exactly, several are right and most are too high.
+    """
+    n_actions = cost.shape[1]
+    step = np.full((n_actions, n_actions), np.inf)  # of the cheapest row from one action to another
+    for a in range(n_actions):
+        rows = cost[best == a]
+        if len(rows):
+            step[a] = (rows - rows[:, [a]]).min(axis=0)
+    chain = np.zeros(n_actions)
+    for _ in range(n_actions):
+        chain = np.minimum(chain, (chain[:, None] + step).min(axis=0))
+    full = {k: int(np.count_nonzero(best == k)) >= most for k, most in limits.items()}
+    return {k: float(-chain[k]) if full[k] else 0.0 for k in limits}
