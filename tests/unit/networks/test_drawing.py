@@ -134,6 +134,15 @@ def test_a_drawing_of_hostile_names_is_whole_and_harmless() -> None:
     assert "<script" not in BeliefNetwork(nodes)._repr_html_()
 
 
+def test_very_long_names_are_cut_soon() -> None:
+    nodes = [DrawnNode(f"{k} " + "ab" * 5_000, (Bar("state " * 2_000, 0.5, "50 %"),)) for k in range(100)]
+    start = time.process_time()
+    drawn = Picture.of(nodes, []).svg()
+    assert time.process_time() - start < 3.0
+    assert "0 abababa" in drawn
+    assert "\u2026" in drawn
+
+
 def test_decisions_are_square_and_utilities_are_diamonds() -> None:
     nodes = [
         DrawnNode("Oil", (Bar("dry", 0.5, "50 %"), Bar("wet", 0.5, "50 %"))),

@@ -10,18 +10,19 @@ from html import escape
 # shares of the height of the letters, on the wide side, since fonts differ from machine to machine
 _NARROW = frozenset("iljtfrI.,;:'`|!()[]{}/\\-\" ")
 _WIDE = frozenset("mwMWQ@%")
+_MOST_SHOWN = 400  # letters; no box has room for more
 # control characters, halves of surrogate pairs and two more that XML forbids
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _SPACES = re.compile(r"[\t\r\n\u2028\u2029]+")
 
 
 def width(text: str, size: float) -> float:
-    """How many pixels a text of letters of that size takes, about.
+    """How many pixels a text of letters of that size takes, about; of a very long one, its beginning.
 
     >>> width("", 10), width("ill", 10) < width("mmm", 10) < width("\u4e2d\u6587\u5b57", 10)
     (0.0, True)
     """
-    return math.fsum(map(_share, text)) * size
+    return math.fsum(map(_share, text[:_MOST_SHOWN])) * size
 
 
 def _share(letter: str) -> float:
@@ -43,15 +44,17 @@ def shortened(text: str, size: float, room: float) -> str:
     'a long n\u2026dy reads'
     """
     text = _SPACES.sub(" ", text)
-    if width(text, size) <= room:
+    if len(text) <= _MOST_SHOWN and width(text, size) <= room:
         return text
-    keep = min(len(text), 400)  # nobody sees more of it
-    while keep > 1:
-        keep -= 1
-        cut = f"{text[: (keep + 1) // 2]}\u2026{text[len(text) - keep // 2 :]}"
-        if width(cut, size) <= room:
-            return cut
-    return "\u2026"
+
+    def cut(keep: int) -> str:
+        return f"{text[: (keep + 1) // 2]}\u2026{text[len(text) - keep // 2 :]}"
+
+    low, high = 0, min(len(text) - 1, _MOST_SHOWN)
+    while low < high:  # the most letters that fit
+        keep = (low + high + 1) // 2
+        low, high = (keep, high) if width(cut(keep), size) <= room else (low, keep - 1)
+    return cut(low)
 
 
 def allowed(text: str) -> str:
