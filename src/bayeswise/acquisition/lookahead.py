@@ -56,10 +56,14 @@ def _believing(
     """As if the row had this label."""
     if isinstance(beliefs, BeliefsOfFewRows):
         beliefs.learn((row, state))
+        try:
+            yield
+        finally:
+            beliefs.forget(row, state)
+        return
+    now = model()
+    beliefs.follow(now.learn(pool.row(row, label, now.classes), threads=1), state)
+    try:
         yield
-        beliefs.forget(row, state)
-    else:
-        now = model()
-        beliefs.follow(now.learn(pool.row(row, label, now.classes), threads=1), state)
-        yield
+    finally:
         beliefs.follow(now, state)

@@ -30,10 +30,10 @@ class Session:
         self.journal = journal
         self._make = make
         self._classes = [label_of(label) for label in classes]
-        self._begin()
+        self.refresh()
 
-    def _begin(self) -> None:
-        """From the journal alone."""
+    def refresh(self) -> None:
+        """Begin again from the journal alone."""
         self.learner = self._make(self.classes)
         self._query: Query | None = None
         self._standing: list[dict[str, Any]] = []
@@ -108,7 +108,7 @@ class Session:
         if Vocabulary(self.learner.model.classes).code(label) < 0:
             self._make([*self.classes, label_of(label)])  # finds what is wrong before it is recorded
             self.journal.append({"class": label_of(label)})
-            self._begin()
+            self.refresh()
 
     def skip(self) -> Query:
         """Ask this row later, when all others are done."""

@@ -107,6 +107,7 @@ def run(
         try:
             reason = labelling.run()
         except KeyboardInterrupt:
+            session.refresh()  # an answer may be in the journal and nowhere else yet
             _end(labelling, folder, "Interrupted.", tell)
             raise
         _end(labelling, folder, reason, tell)
