@@ -67,6 +67,7 @@ def test_em_fills_the_tables_of_a_given_graph_and_finds_hidden_nodes(bayeswise: 
     learned = BeliefNetwork.read(tmp_path / "out.bif")
     assert set(learned.edges) == set(asia().edges)
     assert set(learned.states("either")) == {"yes", "no"}
+    assert bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", *words, "--strengths").code == 2
     refused = bayeswise("network", "learn", table, "-o", tmp_path / "x.bif")
     assert refused.code == 4
     assert "missing='em'" in refused.err

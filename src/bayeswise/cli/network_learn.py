@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.network import as_json_text, network_from
-from bayeswise.cli.reading import open_table
+from bayeswise.cli.progress import Bar
+from bayeswise.cli.reading import Watched, open_table
 from bayeswise.cli.steps_bar import StepsBar
 from bayeswise.cli.writing import check_output, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
@@ -19,6 +20,7 @@ from bayeswise.posteriors.states import guess
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import EdgeStrengths
+    from bayeswise.networks.learning.rows import CodedRows
     from bayeswise.tables.source import Source
 
 TABLES_ONLY = ("em", "gradient")
@@ -86,7 +88,6 @@ def learn(
         "seed": seed,
         "starts": starts,
         "restarts": restarts,
-        "ignore": ignore or (),
         "root": root,
         "order": order.split(",") if order else None,
         "required": [_edge(text, names, "--require") for text in require or []],
@@ -94,8 +95,14 @@ def learn(
         "tiers": [group.split(",") for group in tier or []],
         **_method(method, missing, graph, names),
     }
+    if strengths and wishes.get("states"):
+        raise UsageError(
+            f"{next(iter(wishes['states']))} has no column, and edges of hidden nodes no strength that rows could show",
+            fix="leave --strengths out",
+        )
+    rows = _read(source, ignore or (), wishes)
     with StepsBar() as bar:
-        network, found = _learned(source, wishes, bar, (resamples, averaged) if strengths else None)
+        network, found = _learned(rows, wishes, bar, (resamples, averaged) if strengths else None)
     network.write(output)
     print(as_json_text(_facts(network, found, output)) if as_json else _shown(network, found))
     say(*(f"Note: {note}." for note in network.notes), saved(output, False))
@@ -115,13 +122,21 @@ def _method(method: str, missing: str, graph: str | None, names: Sequence[str]) 
     return {"parents": {name: given.parents(name) for name in given}, "states": hidden, "missing": way}
 
 
+def _read(source: Source, ignore: Sequence[str], wishes: dict[str, Any]) -> CodedRows:
+    from bayeswise.networks.learning.rows import CodedRows
+
+    with Bar("Reading") as bar:
+        hidden = wishes.get("states") or {}
+        return CodedRows.of(Watched(source, bar), ignore=ignore, states=hidden, may_be_hidden=hidden)
+
+
 def _learned(
-    source: Source, wishes: dict[str, Any], bar: StepsBar, strengths: tuple[int, bool] | None
+    rows: CodedRows, wishes: dict[str, Any], bar: StepsBar, strengths: tuple[int, bool] | None
 ) -> tuple[BeliefNetwork, EdgeStrengths | None]:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import Constraints, best_graph, hill_climbing, strengths_in_table
 
-    network = BeliefNetwork.learn(source, **wishes, progress=bar)
+    network = BeliefNetwork.learn(rows, **wishes, progress=bar)
     if strengths is None:
         return network, None
     rules = Constraints(
@@ -134,7 +149,7 @@ def _learned(
     told = {key: wishes[key] for key in ("score", "strength", "seed")}
     told["search"] = best_graph if wishes.get("method") == "exact" else hill_climbing
     found = strengths_in_table(
-        source, network, **told, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
+        rows, network, **told, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
     )
     return network, found
 

@@ -53,7 +53,7 @@ def learn(
     states: Mapping[str, Sequence[Any]] | None = None,
     progress: Progress = silent,
 ) -> BeliefNetwork:
-    """A network with a given graph (`parents`), or one that a method finds by a score.
+    """A network with a given graph (`parents`), or one that a method finds by a score; rows may be coded already.
 
     `missing` says what happens to rows with holes: "error" and "drop" are about the search for a graph (a given one
     is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
@@ -69,7 +69,7 @@ def learn(
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     if seed < 0:
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
-    rows = CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=named).with_states()
+    rows = _coded(table, ignore, states, named).with_states()
     notes: list[str] = []
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
@@ -90,6 +90,18 @@ def learn(
         network = FamilyCounts.of_rows(rows, parents, states=states).network(prior=prior, strength=strength)
     network.notes = (*network.notes, *notes)
     return network
+
+
+def _coded(
+    table: Any, ignore: Collection[str], states: Mapping[str, Sequence[Any]] | None, may_be_hidden: Collection[str]
+) -> CodedRows:
+    if not isinstance(table, CodedRows):
+        return CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=may_be_hidden)
+    if ignore:
+        raise ParameterError(
+            "the rows are coded already, with all of their columns", fix="ignore columns in CodedRows.of"
+        )
+    return table
 
 
 def _found(

@@ -175,5 +175,6 @@ def strengths_in_table(table: Any, network: BeliefNetwork, **wishes: Any) -> Edg
     >>> print(strengths_in_table(table, BeliefNetwork.learn(table)))
     a -> b  score +39.5
     """
-    rows = CodedRows.of(table, columns=network.names).without_holes()
+    rows = table if isinstance(table, CodedRows) else CodedRows.of(table, columns=network.names)
+    rows = rows.without_holes()
     return edge_strengths(rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **wishes)
