@@ -17,7 +17,7 @@ from scipy import stats
 import bayeswise as bw
 from bayeswise.decisions import within_capacity
 from bayeswise.decisions.decision_file import DecisionFile
-from bayeswise.posteriors.prior_shift import shift_prior
+from bayeswise.posteriors.prior_shift import estimate_prior, shift_prior
 
 Command = Callable[..., SimpleNamespace]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -110,6 +110,28 @@ def test_at_most_so_many_rows_are_asked_at_the_least_cost(bayeswise: Command, cr
     assert told["expected_cost"] == pytest.approx(ours.decisions.least_cost.sum())
     assert told["price"] == pytest.approx({str(a): p for a, p in ours.price.items()})
     assert told["price"]["ask"] > 0
+
+
+def test_the_prior_is_estimated_from_the_rows_themselves(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    """Rows of which half are not repaid, by a model that learned one in five: EM finds out without their states."""
+    header, *lines = TEST.read_text().splitlines()
+    bad = [line for line in lines if line.endswith("no")]
+    some = tmp_path / "crisis.csv"
+    some.write_text("\n".join([header, *bad, *[line for line in lines if line.endswith("yes")][: len(bad)], ""]))
+    answer = bayeswise("decide", credit, some, "--costs", TOML, "--prior", "estimate", "--json")
+    assert answer.code == 0, answer.err
+    told = json.loads(answer.out)
+    model = bw.load(credit)
+    before = dict(zip(model.classes, np.exp(model.log_prior).tolist(), strict=True))
+    shares = model.predict_proba(some)
+    found = estimate_prior(shares, states=model.classes, old=before).prior
+    assert told["prior"] == pytest.approx({str(state): p for state, p in found.items()})
+    assert told["prior"]["no"] > 1.5 * before["no"]
+    moved = shift_prior(shares, states=model.classes, old=before, new=found)
+    ours = bw.decide(moved, bw.Costs.read(TOML), states=model.classes, rows=some)
+    assert [row["action"] for row in told["rows"]] == ours.action.tolist()
+    assert [row["p_no"] for row in told["rows"]] == moved[:, model.classes.index("no")].tolist()
+    assert "in these rows" in answer.err
 
 
 def test_one_limit_is_kept_over_all_chunks_and_said(bayeswise: Command, credit: Path) -> None:

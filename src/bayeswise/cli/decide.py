@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Annotated, Any, Literal
 
@@ -19,7 +19,14 @@ def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     costs: costs_option.CostsFile,
-    prior: costs_option.Prior = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prior",
+            metavar="CLASS=P ...|estimate",
+            help="Other priors than the model's, or those that the rows themselves make most probable.",
+        ),
+    ] = None,
     at_most: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,8 +122,8 @@ def deciding(
     from bayeswise.cli.limits import Limits
 
     decision = costs_option.read_decision(costs, model)
-    limits = Limits.typed(at_most, novelty, decision.costs)
-    shifted = costs_option.new_prior(decision, prior, model.classes)
+    limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])
+    shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
     aligned = decision.costs.aligned(model.classes)
     return Road(
         lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.cli.answers import Answers, Layout, probability_names
-from bayeswise.cli.limits import Decided, Limits, within
+from bayeswise.cli.limits import Decided, Limits, estimated_prior, within
 from bayeswise.cli.progress import Bar
 from bayeswise.cli.reading import Watched
 from bayeswise.decisions.costs import Costs
@@ -87,18 +87,25 @@ class DecidedRows(Answers):
     def __iter__(self) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
         """The columns of a chunk, and which of them need no guard: the names of actions do."""
         chunks = super().__iter__()
-        if self.limits.at_most:
-            return self._limited(list(chunks))
+        if self.limits.at_most or self.limits.estimate:
+            return self._together(list(chunks))
         return self._counted(chunks)
 
     def _counted(self, chunks: Iterator[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
         for cells, safe in chunks:
             yield self._written(cells, safe, self._held.pop())
 
-    def _limited(self, chunks: list[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
-        """All rows are decided before the first one is written: who gets a place depends on everybody."""
-        limited, self.price = within(self._held, self.limits.at_most)
-        for (cells, safe), decided in zip(chunks, limited, strict=True):
+    def _together(self, chunks: list[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
+        """All rows are decided before the first one is written: places and priors depend on everybody."""
+        held = self._held
+        if self.limits.estimate and held:
+            before = np.exp(self.model.log_prior)
+            self.prior = estimated_prior(held, before)
+            held = [each.under(before, self.prior) for each in held]
+        if self.limits.at_most:
+            held, self.price = within(held, self.limits.at_most)
+        for (cells, safe), decided in zip(chunks, held, strict=True):
+            cells[-len(self.model.classes) :] = decided.decisions.posterior.T.tolist()
             yield self._written(cells, safe, decided)
 
     def _written(self, cells: list[Any], safe: list[bool], decided: Decided) -> tuple[list[Any], list[bool]]:
@@ -119,7 +126,7 @@ class DecidedRows(Answers):
         found = {name: chunk.numbers(column)[0] for name, column in self.cost_columns.items()}
         decisions = decide_rows(posterior, self.costs, found)
         p_value = np.ones(batch.n_rows) if self._tail is None else self._tail.p_value(batch)
-        self._held.append(Decided(decisions, p_value <= (self.limits.novelty or 0.0)))
+        self._held.append(Decided(decisions, p_value <= (self.limits.novelty or 0.0), found))
         yield from ([None] * batch.n_rows for _ in range(3))  # filled in when all is known
         if self._tail is not None:
             yield p_value.tolist()
@@ -134,7 +141,13 @@ class DecidedRows(Answers):
         if self._tail is not None:
             counts.append({"action": self.limits.unknown, "rows": self.unknown})
         prices = {"price": {str(action): price for action, price in self.price.items()}} if self.limits.at_most else {}
-        return {**self.tally.to_dict(), "decided": counts, "expected_cost": self.expected, **prices}
+        prior = {"prior": {str(s): p for s, p in self._estimated().items()}} if self.limits.estimate else {}
+        return {**self.tally.to_dict(), "decided": counts, "expected_cost": self.expected, **prices, **prior}
+
+    def _estimated(self) -> dict[Label, float]:
+        if not self.limits.estimate or self.prior is None:
+            return {}
+        return dict(zip(self.model.classes, self.prior.tolist(), strict=True))
 
     def summary(self) -> str:
         """One line for stderr."""
@@ -144,4 +157,5 @@ class DecidedRows(Answers):
         n_rows = int(self.counts.sum())
         prices = "".join(f"; one more {action} would save {p:.4g}" for action, p in self.price.items() if p > 0)
         mean = self.expected / max(1, n_rows)
+        prices += "".join(f"; P({state}) {p:.3g} in these rows" for state, p in self._estimated().items())
         return f"{n_rows + self.unknown:,} rows: {', '.join(shares)}; expected cost {mean:.4g} per row{prices}."

@@ -1,4 +1,4 @@
-"""Limits on actions and rows that are unknown, as they are typed and as they change what was decided."""
+"""Limits on actions, rows that are unknown and priors of the rows: what changes decisions when all rows are known."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from bayeswise.decisions.capacity import within_capacity
 from bayeswise.decisions.costs import Costs
-from bayeswise.decisions.decide import Decisions
-from bayeswise.foundation.arrays import BoolArray
+from bayeswise.decisions.decide import Decisions, decide_rows
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.prior_shift import estimate_prior, shifted
 from bayeswise.tables.labels import Label
 
 
@@ -23,6 +24,7 @@ class Limits:
     at_most: Mapping[Label, int | float] = field(default_factory=dict)
     novelty: float | None = None
     unknown: str = "unknown"
+    estimate: bool = False  # the prior, from the rows themselves
 
     @classmethod
     def typed(cls, at_most: Sequence[str], novelty: float | None, costs: Costs) -> Limits:
@@ -30,7 +32,7 @@ class Limits:
 
         >>> costs = Costs({"ask": 1, "bin": {"a": 0, "b": 9}, "keep": {"a": 2, "b": 0}})
         >>> Limits.typed(["ask=5%", "bin=20"], None, costs)
-        Limits(at_most={'ask': 0.05, 'bin': 20}, novelty=None, unknown='unknown')
+        Limits(at_most={'ask': 0.05, 'bin': 20}, novelty=None, unknown='unknown', estimate=False)
         """
         if novelty is not None and not 0.0 < novelty < 1.0:
             raise ParameterError(f"--novelty is {novelty:g}", fix="give a share of rows such as 0.01")
@@ -60,10 +62,16 @@ def _most(text: str, piece: str) -> int | float:
 
 @dataclass(frozen=True)
 class Decided:
-    """The decisions of a chunk, and which of its rows are unlike any that the model learned."""
+    """The decisions of a chunk, which of its rows are unlike any that the model learned, and what its costs name."""
 
     decisions: Decisions
     unknown: BoolArray  # (n_rows,)
+    cost_columns: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def under(self, before: FloatArray, after: FloatArray) -> Decided:
+        """The same rows decided under another prior."""
+        posterior = shifted(self.decisions.posterior, before, after, self.decisions.states)
+        return replace(self, decisions=decide_rows(posterior, self.decisions.costs, dict(self.cost_columns)))
 
     def columns(self, name: str) -> list[list[Any]]:
         """action, expected_cost and runner_up; of an unknown row the runner-up is what its posterior would ask for."""
@@ -75,6 +83,14 @@ class Decided:
             action[row] = name
             cost[row] = None if priced is None else priced[row]
         return [action, cost, second]
+
+
+def estimated_prior(held: Sequence[Decided], before: FloatArray) -> FloatArray:
+    """(n_states,) the prior that makes the rows most probable, those that are unknown left out."""
+    states = held[0].decisions.states
+    posterior = np.concatenate([each.decisions.posterior[~each.unknown] for each in held])
+    found = estimate_prior(posterior, states=states, old=dict(zip(states, before.tolist(), strict=True)))
+    return np.array([found.prior[state] for state in states])
 
 
 def within(held: Sequence[Decided], at_most: Mapping[Label, int | float]) -> tuple[list[Decided], dict[Label, float]]:
@@ -97,5 +113,5 @@ def within(held: Sequence[Decided], at_most: Mapping[Label, int | float]) -> tup
         mine = each.decisions.best.copy()
         mine[kept] = best[start : start + int(kept.sum())]
         start += int(kept.sum())
-        answers.append(Decided(replace(each.decisions, best=mine), each.unknown))
+        answers.append(replace(each, decisions=replace(each.decisions, best=mine)))
     return answers, limited.price
