@@ -79,26 +79,29 @@ class Coding:
         """The rows with every used column as codes; -1 stays where a cell is missing."""
         if self.is_plain:
             return batch
-        codes = np.empty((batch.n_rows, len(self.columns)), dtype=np.int32)
-        vocabularies = []
-        for place, name in enumerate(self.columns):
-            column = self.schema[name]
-            if name in self.schema.numbers:
-                values = batch.values[:, self.schema.numbers.index(name)]
-                codes[:, place] = codes_of(values, np.array(self.cuts[name]))
-                levels = Vocabulary.trusted(tuple(range(len(self.cuts[name]) + 1)))
-            else:
-                at = self.schema.categories.index(name)
-                codes[:, place], levels = batch.codes[:, at], batch.vocabularies[at]
-            if column.missing == "error" and (codes[:, place] == MISSING).any():
-                row = int(np.argmax(codes[:, place] == MISSING))
-                raise MissingCellError(f"column {name!r} is missing (NaN) in row {row + 1}", fix="missing='ignore'")
-            if column.missing == "level":
-                levels = _with_missing(levels)
-                codes[codes[:, place] == MISSING, place] = levels.code(MISSING_LEVEL)
-            vocabularies.append(levels)
-        values = np.empty((batch.n_rows, 0))
-        return replace(batch, values=values, codes=codes, vocabularies=tuple(vocabularies), texts=())
+        coded = [self._column(name, batch) for name in self.columns]
+        codes = np.empty((batch.n_rows, len(coded)), dtype=np.int32)
+        for place, (column, _) in enumerate(coded):
+            codes[:, place] = column
+        vocabularies = tuple(levels for _, levels in coded)
+        return replace(batch, values=np.empty((batch.n_rows, 0)), codes=codes, vocabularies=vocabularies, texts=())
+
+    def _column(self, name: str, batch: Batch) -> tuple[CodeArray, Vocabulary]:
+        if name in self.schema.numbers:
+            values = batch.values[:, self.schema.numbers.index(name)]
+            codes = codes_of(values, np.array(self.cuts[name])).astype(np.int32)
+            levels = Vocabulary.trusted(tuple(range(len(self.cuts[name]) + 1)))
+        else:
+            place = self.schema.categories.index(name)
+            codes, levels = batch.codes[:, place].astype(np.int32), batch.vocabularies[place]
+        policy, holes = self.schema[name].missing, codes == MISSING
+        if policy == "error" and holes.any():
+            row = int(np.argmax(holes))
+            raise MissingCellError(f"column {name!r} is missing (NaN) in row {row + 1}", fix="missing='ignore'")
+        if policy != "level":
+            return codes, levels
+        levels = _with_missing(levels)
+        return np.where(holes, levels.code(MISSING_LEVEL), codes), levels
 
     def codes(self, batch: Batch, known: Sequence[Vocabulary]) -> CodeArray:
         """(n_rows, n_columns) positions in the known levels; a level beyond them is -2, or -1 where it is ignored."""
@@ -166,7 +169,7 @@ def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[floa
         weights.append(batch.weights)
     if not values:
         return dict.fromkeys(schema.numbers, ())
-    table, group, weight = np.concatenate(values), np.concatenate(groups), _together(weights, groups)
+    table, group, weight = np.concatenate(values), np.concatenate(groups), joined_weights(weights, groups)
 
     def cuts_of(column: int) -> tuple[float, ...]:
         return tuple(cut_points(table[:, column], group, len(classes), weights=weight).tolist())
@@ -175,12 +178,11 @@ def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[floa
         return dict(zip(schema.numbers, pool.map(cuts_of, range(table.shape[1])), strict=True))
 
 
-def _together(weights: list[FloatArray | None], groups: list[CodeArray]) -> FloatArray | None:
-    """All weights one below the other; None if no batch has any."""
+def joined_weights(weights: Sequence[FloatArray | None], parts: Sequence[CodeArray]) -> FloatArray | None:
+    """The weights of the rows of all parts; None if no part has any."""
     if all(each is None for each in weights):
         return None
-    parts = [np.ones(len(g)) if w is None else w for w, g in zip(weights, groups, strict=True)]
-    return np.concatenate(parts)
+    return np.concatenate([np.ones(len(p)) if w is None else w for w, p in zip(weights, parts, strict=True)])
 
 
 def _refuse_infinite(batch: Batch, schema: Schema) -> None:

@@ -36,7 +36,7 @@ _ROUNDING = 1e-12  # of weights that were subtracted in floats
 
 
 @dataclass(frozen=True)
-class FamilyCounts:
+class FamilyTable:
     """One column with its parents: counts (n_states, *levels of the parents, n_levels), one state for all if pooled."""
 
     column: int
@@ -94,27 +94,27 @@ class GraphScores:
         return len(self.log_prior)
 
     @cached_property
-    def families(self) -> tuple[FamilyCounts, ...]:
+    def families(self) -> tuple[FamilyTable, ...]:
         return tuple(self._families())
 
-    def _families(self) -> Iterator[FamilyCounts]:
+    def _families(self) -> Iterator[FamilyTable]:
         sizes, settings = self.counted.sizes, self.settings
         for column, (above, by_class) in enumerate(zip(self.graph.parents, self.graph.given_class, strict=True)):
             counts = self.counted.family(column, above)
             counts = counts if by_class else counts.sum(axis=0, keepdims=True)
             n_configurations = int(np.prod(sizes[list(above)])) * (self.n_states if by_class else 1)
             imagined = imagined_rows(settings.prior, settings.strength, counts.shape[-1], n_configurations)
-            yield FamilyCounts(column, above, by_class, counts, imagined)
+            yield FamilyTable(column, above, by_class, counts, imagined)
 
     @cached_property
-    def of_class(self) -> FamilyCounts | None:
+    def of_class(self) -> FamilyTable | None:
         """The class with its parents, (1, *levels of the parents, n_states); None if it has none."""
         if self.counted.above_class is None or not self.graph.class_parents:
             return None
         counts = np.moveaxis(self.counted.above_class, 0, -1)[None]
         n_configurations = int(np.prod(counts.shape[1:-1]))
         imagined = imagined_rows(self.settings.prior, self.settings.strength, self.n_states, n_configurations)
-        return FamilyCounts(-1, self.graph.class_parents, False, counts, imagined)
+        return FamilyTable(-1, self.graph.class_parents, False, counts, imagined)
 
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
@@ -229,7 +229,7 @@ class GraphScores:
         return joint
 
     def _change_of_class(
-        self, family: FamilyCounts, codes: CodeArray, groups: CodeArray, weights: FloatArray
+        self, family: FamilyTable, codes: CodeArray, groups: CodeArray, weights: FloatArray
     ) -> FloatArray:
         """(n_rows, n_states) how log p(state | parents of the class) changes."""
         change = np.zeros((len(codes), self.n_states))

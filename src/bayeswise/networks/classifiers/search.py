@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.engines import summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
-from bayeswise.networks.classifiers.coding import Coding
+from bayeswise.networks.classifiers.coding import Coding, joined_weights
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import NetworkSettings
@@ -31,9 +31,9 @@ def found_graph(batches: Batches, coding: Coding, settings: NetworkSettings) -> 
     if settings.needs != "families":
         return None
     coded = (coding.batch(batch) for batch in batches())
-    return _k_dependence(coded, coding, settings.k) if settings.structure != "markov-blanket" else _climbed(
-        coded, coding, settings
-    )
+    if settings.structure == "markov-blanket":
+        return _climbed(coded, coding, settings)
+    return _k_dependence(coded, coding, settings.k)
 
 
 def _k_dependence(coded: Iterator[Batch], coding: Coding, k: int) -> Graph:
@@ -81,26 +81,34 @@ def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> tuple[Code
         known = [_grown(mine, new) for mine, new in zip(known, vocabularies, strict=True)]
         rows = np.flatnonzero(batch.groups >= 0)
         codes = np.column_stack([batch.codes[rows], batch.groups[rows]])
-        translated = [
-            np.append(new.positions_in(mine), -1)[codes[:, place]]
-            for place, (mine, new) in enumerate(zip(known, vocabularies, strict=True))
-        ]
-        parts.append(np.column_stack(translated).astype(np.int32))
+        parts.append(_translated(codes, vocabularies, known))
         weights.append(None if batch.weights is None else batch.weights[rows])
     names = (*coding.columns, target)
     codes = np.concatenate(parts) if parts else np.zeros((0, len(names)), dtype=np.int32)
-    states = []
-    for place, levels in enumerate(known):
-        hole = codes[:, place] < 0
-        codes[hole, place] = len(levels)
-        states.append(Vocabulary(range(len(levels) + int(hole.any() or not len(levels)))))
-        if len(states[-1]) > MOST_LEVELS:
+    sizes = [_with_holes_last(codes[:, place], len(levels)) for place, levels in enumerate(known)]
+    for name, size in zip(names, sizes, strict=True):
+        if size > MOST_LEVELS:
             raise SchemaError(
-                f"column {names[place]!r} has more than {MOST_LEVELS} levels", fix="ignore it, or put levels together"
+                f"column {name!r} has more than {MOST_LEVELS} levels", fix="ignore it, or put levels together"
             )
-    weighted = any(each is not None for each in weights)
-    together = [np.ones(len(p)) if w is None else w for p, w in zip(parts, weights, strict=True)]
-    return CodedRows(names, tuple(states), codes), np.concatenate(together) if weighted else None
+    states = tuple(Vocabulary(range(size)) for size in sizes)
+    return CodedRows(names, states, codes), joined_weights(weights, parts)
+
+
+def _translated(codes: CodeArray, vocabularies: Sequence[Vocabulary], known: Sequence[Vocabulary]) -> CodeArray:
+    """The codes of one batch as positions in what is known by now; -1 stays."""
+    columns = [
+        np.append(new.positions_in(mine), -1)[codes[:, place]]
+        for place, (mine, new) in enumerate(zip(known, vocabularies, strict=True))
+    ]
+    return np.column_stack(columns).astype(np.int32)
+
+
+def _with_holes_last(codes: CodeArray, n_levels: int) -> int:
+    """Give holes the code after the levels, in place; how many states there are now."""
+    holes = codes < 0
+    codes[holes] = n_levels
+    return max(1, n_levels + int(holes.any()))
 
 
 def _grown(known: Vocabulary, new: Vocabulary) -> Vocabulary:
