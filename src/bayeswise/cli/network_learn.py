@@ -47,7 +47,12 @@ def learn(
         list[str] | None, typer.Option(metavar="A,B,...", help="Columns that no later tier points to; repeat it.")
     ] = None,
     max_parents: Annotated[int | None, typer.Option(min=0, help="How many parents a node may have.")] = None,
-    restarts: Annotated[int, typer.Option(min=0, help="Climb again from random changes of the best graph.")] = 10,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Climb again from random changes of the best graph; 10 for up to 100 columns, else 0."
+        ),
+    ] = None,
     missing: Annotated[
         str, typer.Option(help="Rows with holes: error, drop, or use them all by em or gradient.")
     ] = "error",

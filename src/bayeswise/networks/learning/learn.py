@@ -20,6 +20,7 @@ from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.states import guess
 
 METHODS = ("hill-climbing", "exact", "k2", "chow-liu")
+FEW_COLUMNS = 100  # up to so many a climb is restarted ten times, unless you say otherwise
 HOLES = ("error", "drop", *WAYS)
 
 _ENDED_EARLY = {
@@ -43,7 +44,7 @@ def learn(
     tiers: Sequence[Sequence[str]] = (),
     max_parents: int | None = None,
     tabu: int = 10,
-    restarts: int = 10,
+    restarts: int | None = None,
     prior: str = "bdeu",
     strength: float = 1.0,
     missing: str = "error",
@@ -58,7 +59,8 @@ def learn(
     `missing` says what happens to rows with holes: "error" and "drop" are about the search for a graph (a given one
     is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
     rows most probable, the graph being found in the whole ones. A node of a given graph that is no column is hidden:
-    its `states` must be given. What happened on the way is in `notes`.
+    its `states` must be given. Hill climbing is restarted ten times by default, with more than 100 columns not at all.
+    What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -113,7 +115,7 @@ def _found(
     rules: Constraints,
     strength: float,
     tabu: int,
-    restarts: int,
+    restarts: int | None,
     seed: int,
     progress: Progress,
 ) -> Search:
@@ -121,7 +123,8 @@ def _found(
         return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":
         scores = Scores(rows, score, strength=strength)
-        return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
+        again = restarts if restarts is not None else 10 if len(rows.names) <= FEW_COLUMNS else 0
+        return hill_climbing(scores, rules, tabu=tabu, restarts=again, seed=seed, progress=progress)
     if method == "exact":
         return best_graph(Scores(rows, score, strength=strength), rules, progress=progress)
     if method == "k2":
