@@ -20,8 +20,9 @@ class AveragedNaiveBayes(NaiveBayes):
 
     relevance   the prior probability that a column tells the classes apart, for all columns or by column
     n_relevant  instead: a prior of how many do, "uniform", (a, b) of a beta-binomial, or probabilities by number
-    temper      what normal columns say together is counted once, by the sums of their pairs: "auto" while rows are few
-                (up to 32,768, or 67 million over columns squared), "pairs" always; or the exponent itself, as 1.0
+    temper      what columns say together is counted once, by their pairs: "auto" of normal columns while rows are few
+                (up to 32,768, or 67 million over columns squared), "pairs" always, and of categories too; or the
+                exponent of normal columns itself, as 1.0
     smoothing   imagined rows of each level of a category; of the whole column for numbers and counts
     families    "auto" by the kind of column, "select" by evidence, "categorical", a name, or a mapping by column
 

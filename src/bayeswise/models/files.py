@@ -36,6 +36,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.averaged_naive_bayes.model.AveragedNaiveBayesModel",
         "models.averaged_naive_bayes.settings.AveragedSettings",
         "models.averaged_naive_bayes.pairs.PairedNumbers",
+        "models.averaged_naive_bayes.category_pairs.CategoryPairs",
         "models.naive_bayes.words.Words",
         "statistics.pair_sums.PairSums",
         *_FACTORS,

@@ -11,6 +11,7 @@ settings.py   what is believed before: which columns are relevant     structures
 mixing.py     from evidence to the weight of a column, and the mixture
 categories.py Dirichlet-categorical columns     others.py  Poisson, exponential, geometric     words.py  texts
 numbers.py    normal columns (student.py one of them; redundancy.py, pairs.py what several say together)
+category_pairs.py  what several categories say together
 model.py      the fitted model                  evidence.py  the log evidence of rows, part by part
 """
 

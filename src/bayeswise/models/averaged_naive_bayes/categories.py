@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from bayeswise.families.evidence import log_dirichlet_evidence
 from bayeswise.families.special import log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture
+from bayeswise.models.averaged_naive_bayes.category_pairs import CategorySpread
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tempered_cells
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, Imagined
 from bayeswise.models.naive_bayes.factors import Leaving
-from bayeswise.statistics import Counts, Product
+from bayeswise.statistics import Counts, PairCounts, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Column, Schema
 
@@ -24,6 +25,7 @@ class AveragedTable(CategoryTable):
     """One column: p(level | state) mixed with p(level), by the weight of the column."""
 
     log_prior_odds: float = 0.0
+    temper: float = 1.0  # the exponent of what the column says of the classes
 
     @classmethod
     def averaged(cls, counts: Counts, settings: AveragedSettings, column: Column) -> AveragedTable:
@@ -53,15 +55,20 @@ class AveragedTable(CategoryTable):
         return self.log_prior_odds + self.log_factor
 
     def log_probability(self) -> FloatArray:
-        return log_mixture(np.asarray(self.log_odds), super().log_probability(), self.whole.log_probability())
+        return self._mixed(super().log_probability(), self.whole.log_probability())
 
     def log_unseen(self) -> FloatArray:
-        return log_mixture(np.asarray(self.log_odds), super().log_unseen(), self.whole.log_unseen())
+        return self._mixed(super().log_unseen(), self.whole.log_unseen())
+
+    def _mixed(self, log_relevant: FloatArray, log_irrelevant: FloatArray) -> FloatArray:
+        tempered = tempered_cells(log_relevant, log_irrelevant, self.temper)
+        return log_mixture(np.asarray(self.log_odds), tempered, log_irrelevant)
 
     def cells(self, codes: CodeArray) -> tuple[FloatArray, FloatArray]:
         """(n_rows, n_states) and (n_rows, 1) what the cells say if the column is relevant, and if it is not."""
         slots = np.where(codes >= 0, codes, self.n_levels - 1 - codes)
-        return self.plain.with_ends()[slots], self.whole.with_ends()[slots]
+        log_irrelevant = self.whole.with_ends()
+        return tempered_cells(self.plain.with_ends(), log_irrelevant, self.temper)[slots], log_irrelevant[slots]
 
     def left_out(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
         """Each row taken out of the counts, and so out of the weight of the column."""
@@ -113,6 +120,7 @@ class AveragedCategoryScores(CategoryScores):
     """The scores of all category columns."""
 
     tables: tuple[AveragedTable, ...]
+    spread: CategorySpread | None = None  # where pairs of columns were counted
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -140,13 +148,36 @@ class AveragedCategoryScores(CategoryScores):
         """What the cells say where each row has never been learned."""
         codes, leaving = self._codes(batch), Leaving.of(groups, weights)
         parts = [table.cells_left_out(codes[:, c], leaving) for c, table in enumerate(self.tables)]
-        return Cells(*(np.stack(each, axis=-1) for each in zip(*parts, strict=True)))
+        log_relevant, log_irrelevant, log_factor = (np.stack(each, axis=-1) for each in zip(*parts, strict=True))
+        if self.spread is not None:
+            temper = self.spread.temper_without(codes, leaving, log_factor)
+            log_relevant = tempered_cells(log_relevant, log_irrelevant, temper[:, None, None])
+        return Cells(log_relevant, log_irrelevant, log_factor)
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        if self.spread is None:
+            return super().left_out(batch, groups, weights)
+        odds = np.array([table.log_prior_odds for table in self.tables])
+        return np.asarray(self.cells_left_out(batch, groups, weights).mixed(odds).sum(axis=2))
+
+    @property
+    def temper(self) -> float:
+        """The exponent of what the columns say: 1, or less where pairs were counted and say the same."""
+        return self.tables[0].temper if self.tables else 1.0
 
 
 def averaged_categories(
-    columns: tuple[str, ...], statistic: Product, settings: AveragedSettings, schema: Schema
+    columns: tuple[str, ...],
+    statistic: Product,
+    settings: AveragedSettings,
+    schema: Schema,
+    pairs: PairCounts | None = None,
 ) -> AveragedCategoryScores:
-    """The scores of all category columns."""
-    tables = [AveragedTable.averaged(statistic[name], settings, schema[name]) for name in columns]
-    positions = [schema.categories.index(name) for name in columns]
-    return AveragedCategoryScores(tuple(tables), np.array(positions, dtype=np.int64))
+    """The scores of all category columns; with the counts of their pairs what they say together is counted once."""
+    tables = tuple(AveragedTable.averaged(statistic[name], settings, schema[name]) for name in columns)
+    positions = np.array([schema.categories.index(name) for name in columns], dtype=np.int64)
+    if pairs is None:
+        return AveragedCategoryScores(tables, positions)
+    spread = CategorySpread(tables, pairs)
+    temper = spread.temper()
+    return AveragedCategoryScores(tuple(replace(table, temper=temper) for table in tables), positions, spread)

@@ -27,6 +27,11 @@ def log_mixture(log_odds: FloatArray, log_relevant: FloatArray, log_irrelevant: 
     return np.logaddexp(log_sigmoid(log_odds) + log_relevant, log_sigmoid(-log_odds) + log_irrelevant)
 
 
+def tempered_cells(log_relevant: FloatArray, log_irrelevant: FloatArray, temper: FloatArray | float) -> FloatArray:
+    """log p(cell) + temper (log p(cell | state) - log p(cell)): what is said of the states, to the power of temper."""
+    return np.asarray(log_irrelevant + temper * (log_relevant - log_irrelevant))
+
+
 def relevance_of(log_odds: FloatArray) -> FloatArray:
     """The weight w."""
     return np.asarray(np.exp(log_sigmoid(log_odds)))

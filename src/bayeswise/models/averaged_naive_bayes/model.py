@@ -10,6 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.errors import NotFittedError, ParameterError
 from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
+from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
@@ -51,8 +52,11 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
 
     def _scores_of(self, factor: Factor) -> Any:
         statistic = self.statistics.part[factor.name]
+        if isinstance(factor, CategoryPairs):
+            return factor.scores(statistic, self.settings, self.schema)
         if isinstance(factor, Categories):
-            return averaged_categories(factor.columns, statistic, self.settings, self.schema)
+            pairs = None if self.settings.temper is not None else self.statistics.part.parts.get(CategoryPairs.name)
+            return averaged_categories(factor.columns, statistic, self.settings, self.schema, pairs)
         refuse_unless_averageable(factor)
         odds, imagined = self.settings.log_prior_odds(factor.columns), self.settings.pseudo_rows
         if isinstance(factor, Words):
@@ -91,9 +95,9 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
 
     @property
     def temper(self) -> float:
-        """The exponent of what the normal columns say: below 1 where they say the same."""
-        normal = [each for each in self.averaged_scores if isinstance(each, AveragedNormalScores)]
-        return min((each.temper for each in normal), default=1.0)
+        """The exponent of what the columns say, the smallest of all kinds: below 1 where they say the same."""
+        tempered = [each for each in self.averaged_scores if hasattr(each, "temper")]
+        return min((each.temper for each in tempered), default=1.0)
 
     def linear_form(self) -> LinearForm:
         """An average of linear forms is none."""
@@ -104,7 +108,7 @@ def refuse_unless_averageable(factor: Factor) -> None:
     """Of the models of words only the multinomial one has an evidence."""
     if isinstance(factor, Words) and factor.model == "multinomial":
         return
-    if not isinstance(factor, Categories | Numbers | Others):
+    if not isinstance(factor, Categories | Numbers | Others | CategoryPairs):
         raise ParameterError(
             f"this model of words cannot be averaged over structures: {', '.join(map(repr, factor.columns))}",
             fix='take a text column as "multinomial", or use a plain naive Bayes',
@@ -133,8 +137,8 @@ def fit_averaged(
 ) -> AveragedNaiveBayesModel:
     """Learn the average over structures from any table; the wishes are those of `bw.fit`.
 
-    temper  what normal columns say together is counted once: by the sums of their pairs, "auto" up to some 10,000 rows,
-            "pairs" always; or a number, the exponent itself (1: each column as if it were alone)
+    temper  what columns say together is counted once, by their pairs: "auto" of normal columns up to some 10,000 rows,
+            "pairs" always, and of categories too; or a number, the exponent itself (1: each as if it were alone)
 
     >>> rows = [{"wind": w, "coin": c, "play": p} for w, c, p in 5 * [("weak", "h", "yes"), ("strong", "h", "no"),
     ...         ("weak", "t", "yes"), ("strong", "t", "no")]]

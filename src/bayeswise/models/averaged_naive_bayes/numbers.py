@@ -17,7 +17,7 @@ import numpy as np
 from bayeswise.explanations.account import Contribution
 from bayeswise.families.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import Cells, joined, relevance_of
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, joined, relevance_of, tempered_cells
 from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
 from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
@@ -174,8 +174,9 @@ class AveragedNormalScores:
         log_unit = np.where(np.isnan(cells) | ~prior.says, 0.0, log_unit)
         log_irrelevant = prior.log_predictive(whole, cells) - log_unit
         log_relevant = prior.log_predictive(seen, cells) - log_unit
-        tempered = log_irrelevant + temper[:, None, None] * (log_relevant - log_irrelevant)
-        return Cells(tempered if (temper != 1.0).any() else log_relevant, log_irrelevant, log_factor)
+        if (temper != 1.0).any():
+            log_relevant = tempered_cells(log_relevant, log_irrelevant, temper[:, None, None])
+        return Cells(log_relevant, log_irrelevant, log_factor)
 
     def _log_cells(self, z: FloatArray) -> FloatArray:
         """(n_rows, n_states, n_columns) in units of x."""

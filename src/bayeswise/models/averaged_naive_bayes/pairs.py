@@ -9,6 +9,8 @@ from typing import Any
 from bayeswise.engines import Request
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.averaged_naive_bayes.category_pairs import pairs_for
+from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.learning import learned
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -41,7 +43,10 @@ def with_pairs(factors: tuple[Factor, ...], temper: Any = "auto") -> tuple[Facto
     given_temper(temper)
     if not isinstance(temper, str):
         return factors
-    return tuple(_paired(factor, temper == "pairs") if type(factor) is Numbers else factor for factor in factors)
+    always = temper == "pairs"
+    paired = [_paired(factor, always) if type(factor) is Numbers else factor for factor in factors]
+    counted = [pairs_for(factor.columns) for factor in factors if always and isinstance(factor, Categories)]
+    return (*paired, *(factor for factor in counted if factor is not None))
 
 
 def _paired(factor: Numbers, always: bool) -> Factor:

@@ -67,7 +67,7 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
         raise ParameterError(f"an average over structures has no {code} code", fix='choose "evidence"')
     table = counted_bits(inner.class_weight[None], code)
     parts = [Part(_target(inner), *table)]
-    for factor in inner.factors:
+    for factor in (each for each in inner.factors if each.columns):
         parts += _factor_parts(inner, factor, code)
     order = {name: k for k, name in enumerate((_target(inner), *inner.schema.used))}
     return DescriptionLength(code, tuple(sorted(parts, key=lambda part: order[part.name])))
