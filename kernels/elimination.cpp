@@ -298,6 +298,10 @@ void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8
             if (home[node] == c)
                 clique.findings.emplace_back(node, walk_through(network, clique.scope, {node}, {1}));
     }
+    smallest = home;
+    for (int c = 0; c < int(cliques.size()); ++c)
+        for (int node : cliques[c].scope)
+            if (cliques[c].cells() < cliques[smallest[node]].cells()) smallest[node] = c;
     for (int node = 0; node < n_nodes; ++node) {
         if (!relevant[node]) continue;
         const std::vector<int> scope = scope_of(network, node);

@@ -74,23 +74,27 @@ struct Walk {
     template <typename Visit>
     void over(int64_t offset, Visit visit) const {
         const size_t inner = sizes.size() - 1;
+        const int64_t count = sizes[inner], step = strides[inner];
+        if (inner == 0) return visit(int64_t(0), offset, count, step);
+        // the two innermost axes are plain loops, the others an odometer
+        const size_t outer = inner - 1;
+        const int64_t rows = sizes[outer], stride = strides[outer];
         int64_t counter[64] = {0};
         std::vector<int64_t> many;
         int64_t* at = counter;
-        if (inner > 64) many.assign(inner, 0), at = many.data();
+        if (outer > 64) many.assign(outer, 0), at = many.data();
         for (int64_t cell = 0;;) {
-            visit(cell, offset, sizes[inner], strides[inner]);
-            cell += sizes[inner];
-            size_t axis = inner;
-            while (axis > 0) {
+            for (int64_t row = 0; row < rows; ++row, cell += count, offset += stride) visit(cell, offset, count, step);
+            offset -= stride * rows;
+            size_t axis = outer;
+            for (;;) {
+                if (axis == 0) return;
                 --axis;
                 offset += strides[axis];
                 if (++at[axis] < sizes[axis]) break;
                 offset -= strides[axis] * sizes[axis];
                 at[axis] = 0;
-                if (axis == 0) return;
             }
-            if (inner == 0) return;
         }
     }
 };
@@ -123,6 +127,7 @@ struct Tree {
     Network network;
     std::vector<Clique> cliques;  // children before parents
     std::vector<int> home;        // node -> the clique that eliminates it, -1 if it is observed or absent
+    std::vector<int> smallest;    // node -> the smallest clique that it is in, from which its marginal is read
     std::vector<Use> constants;   // tables all of whose nodes are observed
     double n_cells = 0.0;
     int root = -1;                // the clique of the targets, if there is one

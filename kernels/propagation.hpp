@@ -57,15 +57,29 @@ struct Run {
         }
     }
 
+    // The cells of a table, each wherever it belongs.
+    static void spread(std::vector<T>& cells, const Walk& walk, int64_t offset, const double* factor) {
+        T* out = cells.data();
+        walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
+            for (int64_t k = 0; k < count; ++k) out[cell + k] = T(factor[from + k * step]);
+        });
+    }
+
     void fill(int c, const Findings& seen, const std::vector<T>* prepared) {
         const Clique& clique = tree.cliques[c];
         std::vector<T>& cells = potential[c];
         if (prepared) {
             cells = *prepared;
-        } else {
+        } else if (clique.uses.empty()) {
             cells.assign(size_t(clique.cells()), T(1.0));
-            for (const Use& use : clique.uses)
+        } else {
+            cells.resize(size_t(clique.cells()));
+            const Use& first = clique.uses.front();
+            spread(cells, first.walk, base(first, seen), tree.network.tables[first.node]);
+            for (size_t k = 1; k < clique.uses.size(); ++k) {
+                const Use& use = clique.uses[k];
                 multiply_table(cells, use.walk, base(use, seen), tree.network.tables[use.node]);
+            }
         }
         for (const auto& [node, walk] : clique.findings)
             if (seen.likelihood[node]) multiply_table(cells, walk, 0, seen.likelihood[node]);
@@ -164,17 +178,25 @@ struct Run {
         }
     }
 
-    // The marginal of a node from the clique that eliminates it.
+    // The marginal of a node from the smallest clique that it is in: its axis lies between outer and inner ones.
     void marginal(int node, double* out) const {
-        const int c = tree.home[node];
-        for (const auto& [each, walk] : tree.cliques[c].findings) {
-            if (each != node) continue;
-            std::vector<T> sums(size_t(tree.network.sizes[node]), T(0.0));
-            walk.over(0, [&](int64_t cell, int64_t at, int64_t count, int64_t step) {
-                for (int64_t k = 0; k < count; ++k) sums[at + k * step] += potential[c][cell + k];
-            });
-            normalised(sums, out);
+        const int c = tree.smallest[size_t(node)];
+        const int64_t size = tree.network.sizes[size_t(node)];
+        int64_t n_inner = 1;
+        for (size_t axis = tree.cliques[size_t(c)].scope.size(); axis-- > 0;) {
+            const int other = tree.cliques[size_t(c)].scope[axis];
+            if (other == node) break;
+            n_inner *= tree.network.sizes[size_t(other)];
         }
+        std::vector<T> sums(size_t(size), T(0.0));
+        const std::vector<T>& cells = potential[size_t(c)];
+        for (size_t at = 0; at < cells.size();)
+            for (int64_t s = 0; s < size; ++s, at += size_t(n_inner)) {
+                T total = cells[at];
+                for (int64_t k = 1; k < n_inner; ++k) total += cells[at + size_t(k)];
+                sums[size_t(s)] += total;
+            }
+        normalised(sums, out);
     }
 
     static void normalised(const std::vector<T>& cells, double* out) {
