@@ -75,10 +75,18 @@ class Standing:
 
     def costs(self) -> str:
         """What a row costs, as believed and as measured."""
-        measured = "" if self.measured is None else f"; measured {self.measured}"
-        saving = "" if self.saving is None else f". This label is believed to save {self.saving:.3g} over all rows"
-        price = "" if self.price is None or self.saving is None else f", its price is {self.price:g}"
-        return f"cost of a row: believed {self.believed:.3g}{measured}{saving}{price}"
+        measured = "" if self.measured is None else f", measured {self.measured}"
+        line = f"cost of a row: believed {self.believed:.3g}{measured}"
+        if self.saving is None:
+            return line
+        amount = f"{self.saving:.3g}" if self.saving > 0 else "nothing"
+        price = "" if self.price is None else f", its price is {self.price:g}"
+        return f"{line}\nthis label: believed to save {amount} over all rows{price}"
+
+    @property
+    def is_overconfident(self) -> bool:
+        """Whether the model believes in a cost below all that was measured: its opinion of a saving is worth little."""
+        return self.measured is not None and self.believed < self.measured.low
 
 
 def case_text(table: PoolTable, query: Query, standing: Standing, keys: Keys, width: int) -> str:

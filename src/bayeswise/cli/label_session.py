@@ -60,7 +60,7 @@ class Labelling:
             return "No row is left whose best action is to ask."
         if self.price is None or learner.strategy == "ask" or learner.is_warming_up:
             return None
-        if standing.saving is None or standing.saving > self.price:
+        if standing.saving is None or standing.saving > self.price or standing.is_overconfident:
             return None
         return (
             f"The next label is believed to save {standing.saving:.3g} over all rows; its price is {self.price:g}. "
