@@ -31,8 +31,7 @@ class Design:
         parts = list(batches)
         if not parts:
             raise FitError("X has no rows", fix="give at least one")
-        for batch in parts:
-            refuse_holes(schema, batch, missing)
+        in_order = [refuse_holes(schema, batch, missing) for batch in parts]  # every batch is looked at
         levels = tuple(
             Vocabulary.of([level for batch in parts for level in batch.vocabularies[c]])
             for c in range(len(schema.categories))
@@ -40,7 +39,7 @@ class Design:
         features = Features(schema, levels)
         matrix = _joined([features.matrix(batch) for batch in parts])
         weights = None if parts[0].weights is None else _joined([batch.weights for batch in parts])
-        whole = None if np.isfinite(matrix.sum()) else ~np.isnan(matrix).any(axis=1)
+        whole = None if all(in_order) and not schema.categories else ~np.isnan(matrix).any(axis=1)
         if whole is None or whole.all():
             return cls(features, matrix, weights, None)
         if not whole.any():

@@ -18,6 +18,7 @@ from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.logistic_fit import LogisticFit
 from bayeswise.models.regression.moderation import moderated_scores
 from bayeswise.models.regression.newton import Certificate
+from bayeswise.models.regression.regression_model import WeightedModel
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.normalise import normalise
@@ -30,7 +31,7 @@ ALTERNATIVES = 25
 
 
 @dataclass(frozen=True)
-class LogisticModel(ProbabilityModel):
+class LogisticModel(WeightedModel, ProbabilityModel):
     """log p(class | row) = w0 + w . x up to a number for each row; for two classes the first one's w is 0."""
 
     schema: Schema
@@ -111,15 +112,6 @@ class LogisticModel(ProbabilityModel):
     @cached_property
     def features(self) -> Features:
         return Features(self.schema, self.levels)
-
-    @property
-    def vocabularies(self) -> dict[str, Vocabulary]:
-        return self.features.vocabularies
-
-    @property
-    def references(self) -> dict[str, Label]:
-        """The level of each category that the intercept speaks for."""
-        return self.features.references
 
     @property
     def log_prior(self) -> FloatArray:

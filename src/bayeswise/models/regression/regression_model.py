@@ -17,12 +17,9 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label, Vocabulary
 
 
-class RegressionModel(TableModel):
-    """E[y | row] = w0 + w . x, or its exponential."""
+class WeightedModel(TableModel):
+    """A model that has a weight for each number, and for each level of a category but its reference."""
 
-    settings: LinearSettings
-
-    # -- what each model says for itself ------------------------------------------------------------------------
     if TYPE_CHECKING:  # fields of some models, reckoned by others
 
         @property
@@ -31,8 +28,24 @@ class RegressionModel(TableModel):
 
         @property
         def weights(self) -> FloatArray:
-            """(n_features,) in original units."""
+            """(..., n_features) in original units."""
 
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        return self.features.vocabularies
+
+    @property
+    def references(self) -> dict[str, Label]:
+        """The level of each category that the intercept speaks for."""
+        return self.features.references
+
+
+class RegressionModel(WeightedModel):
+    """E[y | row] = w0 + w . x, or its exponential."""
+
+    settings: LinearSettings
+
+    # -- what each model says for itself ------------------------------------------------------------------------
     @property
     @abstractmethod
     def baseline(self) -> tuple[FloatArray, float]:
@@ -47,15 +60,6 @@ class RegressionModel(TableModel):
         """p(y | row) of encoded rows."""
 
     # -- what all of them say -----------------------------------------------------------------------------------
-    @property
-    def vocabularies(self) -> dict[str, Vocabulary]:
-        return self.features.vocabularies
-
-    @property
-    def references(self) -> dict[str, Label]:
-        """The level of each category that the intercept speaks for."""
-        return self.features.references
-
     @property
     def has_log_link(self) -> bool:
         """Whether the score is the logarithm of the mean."""
