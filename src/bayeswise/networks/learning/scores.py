@@ -38,6 +38,7 @@ class Scores:
         self.columns = np.ascontiguousarray(rows.complete().codes.astype(np.uint8).T)  # (n_columns, n_rows)
         self.n_rows = len(rows.codes)
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
+        self._added: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
         self._kernel: _kernels.FamilyScores | None = None
 
     def family(self, node: int, parents: Iterable[int]) -> float:
@@ -47,23 +48,23 @@ class Scores:
             if not above or type(self) is not Scores:
                 self._known[node, above] = self._scored(node, above)
             else:
-                self.additions(node, above[:-1], above[-1:])
+                self._known[node, above] = float(self.additions(node, above[:-1], above[-1:])[0])
         return self._known[node, above]
 
     def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
         """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
         above = tuple(sorted(parents))
-        keys = [tuple(sorted((*above, other))) for other in candidates]
-        lost = [k for k, key in enumerate(keys) if (node, key) not in self._known]
-        if lost and type(self) is not Scores:
-            return np.array([self.family(node, key) for key in keys])
+        if type(self) is not Scores:
+            return np.array([self.family(node, (*above, other)) for other in candidates])
+        if (node, above) not in self._added:
+            self._added[node, above] = np.full(len(self.names), math.nan)
+        known = self._added[node, above]  # (n_columns,) NaN where nothing was counted yet
+        lost = [other for other in candidates if math.isnan(known[other])]
         if lost and math.prod(self.sizes[parent] for parent in above) > MOST_CELLS:
-            found = [-math.inf] * len(lost)
+            known[lost] = -math.inf
         elif lost:
-            found = self.kernel.additions(node, above, [candidates[k] for k in lost])
-        for k, place in enumerate(lost):
-            self._known[node, keys[place]] = found[k]
-        return np.array([self._known[node, key] for key in keys])
+            known[lost] = self.kernel.additions(node, above, lost)
+        return known[list(candidates)]
 
     def total(self, parents: Iterable[Iterable[int]]) -> float:
         """The score of a graph: the sum over its families."""
