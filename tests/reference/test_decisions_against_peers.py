@@ -87,6 +87,20 @@ def test_decisions_cost_no_more_than_scikit_learns_thresholds(name: str) -> None
     assert mean_with_interval(difference, np.ones(len(y)), 0.95).low <= 0.0
 
 
+@pytest.mark.parametrize(("name", "at_most"), [("breast cancer", 0.6), ("credit", 1.0)])
+def test_calibrated_naive_bayes_costs_less_than_its_tuned_threshold(name: str, at_most: float) -> None:
+    """One number for a threshold cannot repair posteriors that are wrong everywhere; leaving rows out can."""
+    X, y = table(name)
+    costs = bw.Costs(cFP=FALSE_POSITIVE, cFN=FALSE_NEGATIVE, states=[1, 0])
+    tuned = TunedThresholdClassifierCV(bw.NaiveBayes(), scoring=make_scorer(mean_cost, greater_is_better=False))
+    ours = bw.DecisionMaker(bw.NaiveBayes(), costs, calibrate="auto")
+    totals = np.zeros(2)
+    for seed in range(2):
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        totals += [mean_cost(y, cross_val_predict(each, X, y, cv=folds)) for each in (ours, tuned)]
+    assert totals[0] < at_most * totals[1]
+
+
 @pytest.mark.filterwarnings("ignore::bayeswise.decisions.CostWarning")
 def test_many_states_and_actions_are_the_argmin_of_the_product() -> None:
     generator = np.random.default_rng(0)
