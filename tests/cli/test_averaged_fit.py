@@ -56,3 +56,15 @@ def test_the_pages_say_how_relevant_columns_are_and_what_they_say_together(
     assert 0.45 < facts["temper"] < 0.55
     assert [0 < column["relevance"] <= 1 for column in facts["columns"]] == [True, True]
     assert facts["columns"][0]["learned"]["mean"].keys() == {"a", "b"}
+
+
+def test_pairs_of_categories_are_counted_on_request_and_an_exponent_is_taken_as_it_is(
+    tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    table, model = tmp_path / "twice.csv", tmp_path / "m.bayeswise"
+    table.write_text("a,b,y\n" + "u,u,yes\nv,v,no\nu,u,yes\nu,u,no\nv,v,yes\nv,v,no\n" * 5)
+    words = ("fit", table, "-t", "y", "--model", "averaged", "-o", model, "--force", "--temper")
+    assert bayeswise(*words, "pairs").code == 0 and 0.45 < bw.load(model).temper < 0.6
+    assert bayeswise(*words, "0.5").code == 0 and bw.load(model).settings.temper == 0.5
+    assert bayeswise(*words, "2").code == 2
+    assert bayeswise(*words, "some").code == 2

@@ -12,7 +12,7 @@ _NETWORK = ("smoothing", "m_estimate", "bdeu", "cuts")
 _REGRESSION = ("scale", "freedom", "no_intercept", "no_standardise")
 OPTIONS: dict[str, tuple[str, ...]] = {
     "naive-bayes": _NAIVE,
-    "averaged": (*_NAIVE, "relevance"),
+    "averaged": (*_NAIVE, "relevance", "temper"),
     "gaussian": ("covariance", "variance_divisor", "shrinkage", "predictive"),
     "logistic": (*_REGRESSION, "moderated"),
     "linear": (*_REGRESSION, "likelihood"),
@@ -88,7 +88,7 @@ def _as_settings(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     for negated in ("intercept", "standardise"):
         if given.pop(f"no_{negated}", False):
             given[negated] = False
-    for name, word in (("scale", "evidence or cv"), ("shrinkage", "auto")):
+    for name, word in (("scale", "evidence or cv"), ("shrinkage", "auto"), ("temper", "auto or pairs")):
         if name in given:
             given[name] = number_or_word(given[name], option(name), word)
     return given

@@ -108,6 +108,15 @@ def run(
     relevance: Annotated[
         float | None, typer.Option("--relevance", metavar="P", help="averaged: that a column is relevant [1/2].")
     ] = None,
+    temper: Annotated[
+        str | None,
+        typer.Option(
+            "--temper",
+            metavar="HOW",
+            help="averaged: count once what columns say together, by their pairs: auto (numbers, while rows are few), "
+            "pairs (always, and categories too), or an exponent of numbers [auto].",
+        ),
+    ] = None,
     covariance: Annotated[
         Literal["per-class", "shared", "diagonal", "shared-diagonal", "spherical"] | None,
         typer.Option(
@@ -212,6 +221,7 @@ def run(
         "convention": convention,
         "family": family,
         "relevance": relevance,
+        "temper": temper,
         "covariance": covariance,
         "shrinkage": shrinkage,
         "predictive": predictive,

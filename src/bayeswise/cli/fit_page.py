@@ -71,7 +71,7 @@ def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if columns:
         yield "relevance", listed([f"{shown(column['name'])} {column['relevance']:.3g}" for column in columns])
     if facts.get("temper", 1.0) < 1.0:
-        yield "temper", f"{facts['temper']:.3g}: normal columns say the same in part, and that is counted once"
+        yield "temper", f"{facts['temper']:.3g}: columns say the same in part, and that is counted once"
 
 
 def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from bayeswise.cli import columns
@@ -52,13 +53,13 @@ class Wanted:
         if self.kind in NETWORKS:
             return self._network(source, target, threads, about_columns)
         beliefs = dict(self.beliefs)
-        relevance = beliefs.pop("relevance", 0.5)
-        model, report = self._naive(source, target, threads, about_columns, beliefs)
+        relevance, temper = beliefs.pop("relevance", 0.5), beliefs.pop("temper", "auto")
+        model, report = self._naive(source, target, threads, about_columns, beliefs, temper)
         model = self.with_prior(model)
         if self.kind == "averaged":
-            from bayeswise.models.averaged_naive_bayes import averaged
+            from bayeswise.models.averaged_naive_bayes import averaged, given_temper
 
-            model = averaged(model, relevance)
+            model = averaged(model, relevance, temper=given_temper(temper))
         return model, report
 
     def _naive(
@@ -68,6 +69,7 @@ class Wanted:
         threads: int | None,
         about_columns: dict[str, Any],
         beliefs: dict[str, Any],
+        temper: Any,
     ) -> tuple[Any, Report]:
         asked: dict[str, Any] = {**about_columns, "families": families(self.family)}
         if asked["families"] == "select":
@@ -78,7 +80,7 @@ class Wanted:
         if self.kind == "averaged":
             from bayeswise.models.averaged_naive_bayes import with_pairs
 
-            asked["asking"] = with_pairs
+            asked["asking"] = partial(with_pairs, temper=temper)
         return learned(source, target, threads=threads, streaming=True, **asked, **beliefs)
 
     def _network(

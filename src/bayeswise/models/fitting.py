@@ -57,7 +57,7 @@ def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -
 
     model           wishes about beliefs
     "naive-bayes"   families, convention, smoothing, class_prior, prior_smoothing, variance_divisor, ...
-    "averaged"      the same, and relevance: over all subsets of relevant columns
+    "averaged"      the same, relevance, n_relevant and temper: over all subsets of relevant columns
     "gaussian"      covariance, divisor, shrinkage, prior, predictive, class_prior
     "logistic"      prior, scale, freedom, moderated, fit_intercept, standardise, missing="error" | "mean"
     "linear"        likelihood, prior, scale, freedom, fit_intercept, standardise, missing="error" | "mean"

@@ -17,7 +17,7 @@ model.py      the fitted model                  evidence.py  the log evidence of
 
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
-from bayeswise.models.averaged_naive_bayes.pairs import with_pairs
+from bayeswise.models.averaged_naive_bayes.pairs import given_temper, with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "averaged",
     "evidence_of",
     "fit_averaged",
+    "given_temper",
     "with_pairs",
 ]
