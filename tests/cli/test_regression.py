@@ -161,6 +161,18 @@ def test_a_number_is_answered_with_mean_stddev_and_quantiles(
     assert list(answer[0])[-4:] == ["stddev", "q_0.05", "q_0.5", "q_0.95"]
 
 
+def test_as_many_weights_as_rows_leave_the_noise_unknown(
+    bayeswise: Command, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    table = write("x,y\n0.5,1\n1.5,3\n")
+    words = ("-t", "y", "--model", "linear", "--prior", "none", "--number", "x")
+    assert bayeswise("fit", table, *words, "-o", tmp_path / "m").code == 0
+    answer = rows_of(bayeswise("predict", tmp_path / "m", table, "--columns", "x").out)
+    assert [(float(row["y"]), row["stddev"]) for row in answer] == [(1.0, "inf"), (3.0, "inf")]
+    refused = bayeswise("predict", tmp_path / "m", table, "--quantiles", ".5")
+    assert refused.code == 4 and "no degree of freedom" in refused.err
+
+
 def test_a_logistic_model_answers_with_classes_and_probabilities(
     fitted: Callable[..., Path], visits: Path, bayeswise: Command
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from bayeswise.cli.answers import Answers, Layout, free_name
 from bayeswise.cli.reading import Watched
 from bayeswise.explanations.plain import json_number
-from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.errors import TooFewRowsError, UsageError
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.names import normal_name
 from bayeswise.tables.source import Chunk
@@ -49,7 +49,13 @@ class NumberAnswers(Answers):
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
         yield list(map(json_number, self.model.predict(batch).tolist()))
-        ahead = self.model.predictive(batch)
+        try:
+            ahead = self.model.predictive(batch)
+        except TooFewRowsError:
+            if self.quantiles:
+                raise
+            yield ["inf"] * batch.n_rows  # as many weights as rows: nothing is known about the noise
+            return
         yield list(map(json_number, ahead.stddev.tolist()))
         if self.quantiles:
             for column in ahead.quantile(self.quantiles).T.tolist():

@@ -22,7 +22,7 @@ from bayeswise.models.regression.target_rows import TargetRows
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.names import find_name
+from bayeswise.tables.names import find_name, normal_name
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import Source, open_source
 from bayeswise.tables.sweep import Report
@@ -138,9 +138,13 @@ def linear_of(
 def _number_target(source: Source, target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
     """Wishes under which any target is taken for what it is; a number may be asked for by name."""
     name = find_name(target, [column.name for column in source.columns], where=source.description, role="target")
-    kinds = {find_name(k, [name, k], where=""): kind for k, kind in (about_columns.get("kinds") or {}).items()}
+    asked = (about_columns.get("kinds") or {}).items()
+    kinds = {name if normal_name(column) == normal_name(name) else column: kind for column, kind in asked}
     if kinds.get(name) not in (None, "number", "count"):
-        raise ParameterError(f"linear regression predicts a number, not a {kinds[name]}", fix="--model logistic")
+        raise ParameterError(
+            f"linear regression predicts a number, and {name!r} is to be a {kinds[name]}",
+            fix="choose model='logistic' (--model logistic)",
+        )
     return {**about_columns, "kinds": {**kinds, name: "category"}}
 
 
