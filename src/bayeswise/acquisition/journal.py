@@ -151,7 +151,7 @@ def line_of(record: dict[str, Any]) -> bytes:
     """A record as it stands in the journal.
 
     >>> line_of({"row": 3})
-    b'8ade6f39 {"row":3}\\n'
+    b'1f13039d {"row":3}\\n'
     """
     tree = tree_bytes(record)
     return b"%08x %b\n" % (zlib.crc32(tree), tree)

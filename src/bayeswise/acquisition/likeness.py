@@ -95,6 +95,6 @@ def diverse(scores: FloatArray, rows: IntArray, n: int, likeness: Likeness) -> l
         best = int(np.argmax(left))
         chosen.append(best)
         unlike = 1.0 - likeness.between(rows, rows[[best]])[:, 0]
-        left = np.where(left > 0, left * unlike, left)
+        np.multiply(left, unlike, out=left, where=left > 0)
         left[chosen] = -np.inf
     return chosen
