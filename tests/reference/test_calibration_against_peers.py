@@ -156,3 +156,25 @@ def test_em_finds_the_prior_of_unlabelled_rows() -> None:
     log_likelihood = [np.log(posterior @ [2 * a, 2 * (1 - a)]).sum() for a in grid]
     assert found.prior["a"] == pytest.approx(grid[int(np.argmax(log_likelihood))], abs=2e-4)
     assert found.log_likelihood_gain == pytest.approx(max(log_likelihood), abs=1e-3)
+
+
+@pytest.mark.parametrize("apart", [0.5, 1.0])
+def test_steps_that_are_guessed_ahead_end_where_plain_em_ends(apart: float) -> None:
+    """Three states that overlap: EM alone takes hundreds of steps."""
+    generator = np.random.default_rng(9)
+    centres = apart * np.array([-1.0, 0.0, 1.5])
+    x = generator.normal(centres[generator.choice(3, 1000, p=[0.6, 0.1, 0.3])])
+    density = np.exp(-0.5 * (x[:, None] - centres) ** 2)
+    old = np.array([0.2, 0.5, 0.3])
+    posterior = density * old / (density @ old)[:, None]
+    found = estimate_prior(posterior, states="abc", old=dict(zip("abc", old, strict=True)))
+    prior = old
+    for _ in range(60_000):
+        joint = density * prior
+        after = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
+        if np.abs(after - prior).max() < 1e-13:
+            break
+        prior = after
+    assert list(found.prior.values()) == pytest.approx(prior.tolist(), abs=2e-6)
+    assert np.log(density @ list(found.prior.values())).sum() >= np.log(density @ prior).sum() - 1e-8
+    assert found.steps < 2000
