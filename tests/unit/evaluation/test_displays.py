@@ -81,6 +81,13 @@ def test_the_page_shows_the_regions_of_three_states_and_escapes_their_names() ->
     assert "&lt;do&gt;" in page and "<do>" not in page and "<a>" not in page
 
 
+def test_a_rule_of_three_states_is_shown_as_a_triangle(evaluation: Evaluation) -> None:
+    shown = COSTS.rule().display(evaluation.decisions.posterior).plot()
+    assert set(shown.to_columns()["action"]) <= set(COSTS.actions)
+    with pytest.raises(CostError, match="three states"):
+        bw.Costs.zero_one(["a", "b"]).rule().display()
+
+
 def test_scales_end_at_round_numbers() -> None:
     assert round_ticks(1.33e-06, 0.993) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     for low, high in ((-1e9, 3.0), (1e-300, 2e-300), (5.0, 5.0000001), (0.05, 1.0)):
