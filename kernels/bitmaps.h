@@ -15,7 +15,8 @@ constexpr std::int64_t bits = 64;
 
 // The words of the bitmaps of one column: word w of slot s has bit r if row 64 w + r has that slot.
 template <class Slot>
-inline void pack(const Slot* slots, std::int64_t n_words, std::int64_t n_slots, std::uint64_t* maps, std::int64_t stride) {
+inline void pack(const Slot* slots, std::int64_t n_words, std::int64_t n_slots, std::uint64_t* maps,
+                 std::int64_t stride) {
     std::vector<std::uint64_t> word(static_cast<std::size_t>(n_slots) + 1);
     for (std::int64_t w = 0; w < n_words; ++w, slots += bits) {
         std::fill(word.begin(), word.end(), 0);

@@ -120,8 +120,8 @@ std::pair<std::vector<std::uint32_t>, std::vector<double>> parent_list(
     return result;
 }
 
-// totals[W] and last[W] for the sets W in [from, to), those below `from` being known. Graphs that say the same differ by
-// rounding alone: of those the last node is the one that comes last among the columns, so that edges point that way.
+// totals[W] and last[W] for the sets W in [from, to), those below `from` being known. Graphs that say the same differ
+// by rounding alone: of those the last node is the one that comes last among the columns, so that edges point that way.
 template <class BestWithin>
 void fill(double* totals, std::uint8_t* last, std::uint32_t from, std::uint32_t to, BestWithin best_within) {
     constexpr double rounding = 1e-12;
@@ -177,8 +177,8 @@ void best_graphs_of_lists(const Masks& parents, const Sums& scores, const std::v
 }  // namespace
 
 void bind_exact_structure(nb::module_& m) {
-    m.def("best_parents", &best_parents, "cells"_a.noconvert(), "totals"_a.noconvert(), "sizes"_a, "node"_a, "allowed"_a,
-          "required"_a, "most"_a, "penalty"_a, "most_cells"_a, "best"_a.noconvert());
+    m.def("best_parents", &best_parents, "cells"_a.noconvert(), "totals"_a.noconvert(), "sizes"_a, "node"_a,
+          "allowed"_a, "required"_a, "most"_a, "penalty"_a, "most_cells"_a, "best"_a.noconvert());
     m.def("parent_list", &parent_list, "cells"_a.noconvert(), "totals"_a.noconvert(), "sizes"_a, "node"_a, "allowed"_a,
           "required"_a, "most"_a, "penalty"_a, "most_cells"_a);
     m.def("best_graphs", &best_graphs, "best"_a.noconvert(), "totals"_a.noconvert(), "last"_a.noconvert(), "begin"_a,

@@ -46,7 +46,7 @@ public:
 
     // All tables one after the other; they are kept until others are given.
     void use(const Numbers& tables) {
-        if (int64_t(tables.shape(0)) != n_entries_) throw std::invalid_argument("the tables do not have the right size");
+        if (int64_t(tables.shape(0)) != n_entries_) throw std::invalid_argument("the tables do not have their size");
         tables_ = tables;
         for (size_t node = 0; node < first_.size(); ++node) tree_.network.tables[node] = tables_.data() + first_[node];
         prepared_.assign(tree_.cliques.size(), {});

@@ -2,7 +2,7 @@
 //
 // A row is a vector of zeros and ones, one slot for each level of each column and one for missing; the counts of all
 // pairs are the sum of its products with itself. A tile of rows becomes one bitmap for each slot, and a product of two
-// slots is the number of bits that both have. The first level of each column is not counted: it follows from the others.
+// slots is the number of bits that both have. The first level of a column is not counted: it follows from the others.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -249,8 +249,10 @@ void pair_counts(const AnyMatrix& codes, const Sizes& sizes, const Groups& group
     const Rows rows = {view<std::int32_t>(groups, codes.shape(0)), {}, static_cast<std::int64_t>(table.shape(0))};
     const Vector<std::int64_t> weigh = view<std::int64_t>(weights, codes.shape(0));
     std::int64_t* out = table.data();
-    if (!swept<std::int8_t>(codes, rows, weigh, columns, out) && !swept<std::uint8_t>(codes, rows, weigh, columns, out) &&
-        !swept<std::int16_t>(codes, rows, weigh, columns, out) && !swept<std::int32_t>(codes, rows, weigh, columns, out) &&
+    if (!swept<std::int8_t>(codes, rows, weigh, columns, out) &&
+        !swept<std::uint8_t>(codes, rows, weigh, columns, out) &&
+        !swept<std::int16_t>(codes, rows, weigh, columns, out) &&
+        !swept<std::int32_t>(codes, rows, weigh, columns, out) &&
         !swept<std::int64_t>(codes, rows, weigh, columns, out))
         throw nb::type_error("codes must be int8, uint8, int16, int32 or int64");
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -32,8 +33,8 @@ class SubsetSums {
 public:
     SubsetSums(const Codes& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
                const std::vector<double>& imagined, double strength, const Sums& sums)
-        : columns_(columns), sizes_(sizes), weights_(weights.data()), n_rows_(static_cast<std::int64_t>(columns.shape(1))),
-          n_columns_(static_cast<int>(sizes.size())), strength_(strength), sums_(sums.data()),
+        : columns_(columns), sizes_(sizes), weights_(weights.data()),
+          n_rows_(static_cast<std::int64_t>(columns.shape(1))), n_columns_(static_cast<int>(sizes.size())), strength_(strength), sums_(sums.data()),
           n_sets_(static_cast<std::int64_t>(sums.shape(1))), levels_(sizes.size() + 1) {
         for (std::int64_t r = 0; r < n_rows_; ++r) total_ += weights_[r];
         for (const double each : imagined) terms_.emplace_back(each, total_, known_counts);
@@ -45,10 +46,9 @@ public:
         most_ = most;
         most_cells_ = most_cells;
         Partition& whole = levels_[0];
-        whole.rows.clear();
-        whole.ends.clear();
-        whole.ones = 0;
-        for (std::int64_t r = 0; r < n_rows_; ++r) keep(whole, static_cast<std::int32_t>(r), r + 1 == n_rows_ || n_rows_ == 1);
+        whole.rows.resize(static_cast<std::size_t>(n_rows_));
+        std::iota(whole.rows.begin(), whole.rows.end(), 0);
+        whole.ends.assign(n_rows_ > 0 ? 1 : 0, static_cast<std::int32_t>(n_rows_));
         int depth = 0;
         double cells = 1.0;
         for (int column = 0; column < n_first; ++column)
@@ -77,11 +77,6 @@ private:
             record(larger, more, [&](const auto& term) { return summed(levels_[depth + 1], term); });
             descend(larger, depth + 1, column + 1, more);
         }
-    }
-
-    static void keep(Partition& partition, std::int32_t row, bool ends) {
-        partition.rows.push_back(row);
-        if (ends) partition.ends.push_back(static_cast<std::int32_t>(partition.rows.size()));
     }
 
     void split(const Partition& from, Partition& to, int column) {
