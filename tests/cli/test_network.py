@@ -45,6 +45,16 @@ def test_joint_best_and_soft_questions(bayeswise: Command, file: Path) -> None:
     assert json.loads(soft.out)["posterior"]["smoking"]["yes"] == pytest.approx(0.75)
 
 
+def test_a_belief_that_shall_hold_is_what_is_believed_afterwards(bayeswise: Command, file: Path) -> None:
+    words = ("network", "query", file, "--belief", "smoking:yes=.9", "smoking:no=.1", "--given", "x-ray=yes", "--json")
+    posterior = json.loads(bayeswise(*words).out)["posterior"]
+    assert posterior["smoking"]["yes"] == pytest.approx(0.9, abs=1e-12)
+    parts = [asia().query("cancer", {"x-ray": "yes", "smoking": state})["yes"] for state in ("yes", "no")]
+    assert posterior["cancer"]["yes"] == pytest.approx(0.9 * parts[0] + 0.1 * parts[1], abs=1e-12)
+    together = asia().marginals({"x-ray": "yes"}, distributions={"smoking": {"yes": 0.9, "no": 0.1}})
+    assert together["cancer"]["yes"] == pytest.approx(posterior["cancer"]["yes"], abs=1e-15)
+
+
 def test_mistakes_are_told_with_their_exit_code(bayeswise: Command, file: Path) -> None:
     assert bayeswise("network", "query", file, "cancr").code == 2
     answer = bayeswise("network", "query", file, "cancer", "--given", "tuberculosis=yes", "either=no")

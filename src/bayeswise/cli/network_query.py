@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli.network import as_json_text, network_from
-from bayeswise.cli.network_evidence import GIVEN, SOFT, evidence_from, soft_from
+from bayeswise.cli.network_evidence import BELIEF, GIVEN, SOFT, evidence_from, soft_from
 from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def query(
     names: Annotated[list[str] | None, typer.Argument(help="The nodes asked for, else all.")] = None,
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,
+    belief: Annotated[list[str] | None, BELIEF] = None,
     joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
     best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
     method: Annotated[
@@ -36,7 +38,7 @@ def query(
     bayeswise network query huge.bif goal --given a=yes --method gibbs
     """
     network = network_from(file)
-    evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
+    evidence, likelihoods = evidence_from(network, given), _likelihoods(network, given, soft, belief)
     if method != "exact":
         if joint or best or not names:
             raise UsageError("sampling answers for single nodes", fix="name nodes, without --joint and --best")
@@ -51,11 +53,24 @@ def query(
     print(as_json_text(_facts(answers)) if as_json else "\n".join(_lines(answers)))
 
 
+def _likelihoods(
+    network: BeliefNetwork, given: list[str] | None, soft: list[str] | None, belief: list[str] | None
+) -> Mapping[str, Mapping[Any, float]]:
+    """Soft evidence, and what makes the wanted beliefs hold."""
+    likelihoods = soft_from(network, soft)
+    wanted = soft_from(network, belief, "--belief")
+    if not wanted:
+        return likelihoods
+    from bayeswise.networks.jeffrey import likelihoods_for
+
+    return likelihoods_for(network, wanted, evidence_from(network, given), likelihoods)
+
+
 def _best(
     network: BeliefNetwork,
     names: list[str],
     evidence: dict[str, str],
-    soft: dict[str, dict[str, float]],
+    soft: Mapping[str, Mapping[Any, float]],
     as_json: bool,
 ) -> str:
     found = network.most_probable(evidence, nodes=names or None, soft=soft)
@@ -69,7 +84,7 @@ def _answers(
     network: BeliefNetwork,
     names: list[str],
     evidence: dict[str, str],
-    soft: dict[str, dict[str, float]],
+    soft: Mapping[str, Mapping[Any, float]],
     joint: bool,
 ) -> dict[str, Distribution]:
     if joint:

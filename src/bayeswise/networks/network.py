@@ -180,17 +180,23 @@ class BeliefNetwork:
 
         `distributions` {node: {state: p}} are beliefs that shall hold afterwards, by Jeffrey's rule.
         """
-        if distributions:
-            from bayeswise.networks.jeffrey import likelihoods_for
+        return self.engine.query(nodes, evidence, self._soft(evidence, soft, distributions))
 
-            if set(distributions) & {*(soft or {}), *(evidence or {})}:
-                raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
-            soft = likelihoods_for(self, distributions, evidence, soft)
-        return self.engine.query(nodes, evidence, soft)
-
-    def marginals(self, evidence: Evidence | None = None, *, soft: Soft | None = None) -> dict[str, Distribution]:
+    def marginals(
+        self, evidence: Evidence | None = None, *, soft: Soft | None = None, distributions: Soft | None = None
+    ) -> dict[str, Distribution]:
         """P(node | evidence) of every node."""
-        return self.engine.marginals(evidence, soft)
+        return self.engine.marginals(evidence, self._soft(evidence, soft, distributions))
+
+    def _soft(self, evidence: Evidence | None, soft: Soft | None, distributions: Soft | None) -> Soft | None:
+        """Soft evidence, with what makes distributions hold."""
+        if not distributions:
+            return soft
+        from bayeswise.networks.jeffrey import likelihoods_for
+
+        if set(distributions) & {*(soft or {}), *(evidence or {})}:
+            raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
+        return likelihoods_for(self, distributions, evidence, soft)
 
     def log_evidence(self, evidence: Evidence, *, soft: Soft | None = None) -> float:
         """log P(evidence); minus infinity if it is impossible."""
