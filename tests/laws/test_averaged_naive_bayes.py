@@ -38,7 +38,7 @@ def fitted(rows: list[dict[str, Any]], **beliefs: Any) -> Any:
     return fit_averaged([*ANCHOR, *rows], target="y", kinds=KINDS, **beliefs)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(tables, st.sampled_from([0.5, 0.1]))
 def test_leaving_one_out_is_forgetting_it(rows: list[dict[str, Any]], relevance: float) -> None:
     model = fitted(rows, relevance=relevance)
