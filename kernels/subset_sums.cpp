@@ -34,8 +34,9 @@ public:
     SubsetSums(const Codes& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
                const std::vector<double>& imagined, double strength, const Sums& sums)
         : columns_(columns), sizes_(sizes), weights_(weights.data()),
-          n_rows_(static_cast<std::int64_t>(columns.shape(1))), n_columns_(static_cast<int>(sizes.size())), strength_(strength), sums_(sums.data()),
-          n_sets_(static_cast<std::int64_t>(sums.shape(1))), levels_(sizes.size() + 1) {
+          n_rows_(static_cast<std::int64_t>(columns.shape(1))), n_columns_(static_cast<int>(sizes.size())),
+          strength_(strength), sums_(sums.data()), n_sets_(static_cast<std::int64_t>(sums.shape(1))),
+          levels_(sizes.size() + 1) {
         for (std::int64_t r = 0; r < n_rows_; ++r) total_ += weights_[r];
         for (const double each : imagined) terms_.emplace_back(each, total_, known_counts);
         if (imagined.empty() && strength_ <= 0.0) entropy_.emplace_back(total_);
