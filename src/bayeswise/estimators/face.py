@@ -123,13 +123,15 @@ class ClassifierFace(ClassifierMixin, Face):
         return np.asarray(self._over(X, lambda batch: self.model_.log_odds(batch, state, against)))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Labels, FloatArray | None]:
-        """X, y and weights, checked; y keeps its type for `classes_`."""
+        """X, y and weights, checked."""
         if y is not None:
             X = self._checked(X, reset=reset)
-        values = class_column(y, X)
+        return X, labels_of(class_column(y, X)), row_weights(X, sample_weight)
+
+    def _remember_type(self, y: Any, *, reset: bool) -> None:
+        """The type that `classes_` has: that of y, or of all y so far."""
         dtype = np.asarray(y).dtype
         self._dtype_of_y = dtype if reset else np.result_type(self._dtype_of_y, dtype)
-        return X, labels_of(values), row_weights(X, sample_weight)
 
 
 class MergingFace(ClassifierFace):
@@ -149,6 +151,7 @@ class MergingFace(ClassifierFace):
         """Learn from scratch."""
         self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        self._remember_type(y, reset=True)
         return self._with(self._empty(X, labels, weights), X, labels, weights)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -156,6 +159,7 @@ class MergingFace(ClassifierFace):
         if not hasattr(self, "model_"):
             return self.fit(X, y, sample_weight)
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        self._remember_type(y, reset=False)
         return self._with(self.model_, X, labels, weights)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

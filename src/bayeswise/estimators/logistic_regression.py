@@ -78,6 +78,7 @@ class LogisticRegression(ClassifierFace):
         """Learn from scratch."""
         settings = self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        self._remember_type(y, reset=True)
         X, codes, weights = present(X, labels.codes, weights)
         schema = schema_for(X, self._wishes())
         rows = features.batches(schema, X, None, weights)
