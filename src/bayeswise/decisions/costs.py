@@ -303,18 +303,6 @@ class Costs:
         return f"Costs({'; '.join(f'{action}: {line(row)}' for action, row in self._rows())})"
 
 
-def without_reject(costs: Costs) -> Costs:
-    """The table without the action that refuses."""
-    return replace_actions(costs, [k for k, action in enumerate(costs.actions) if action != costs.reject])
-
-
-def replace_actions(costs: Costs, kept: Sequence[int]) -> Costs:
-    """The table of some of the actions, in that order."""
-    actions = tuple(costs.actions[k] for k in kept)
-    reject = costs.reject if costs.reject in actions else None
-    return Costs._of(actions, costs.states, tuple(costs.cells[k] for k in kept), reject, costs.textual)
-
-
 def _shown(cell: Cell) -> str:
     return cell.text if isinstance(cell, Expression) else f"{cell:.6g}"
 
