@@ -95,6 +95,7 @@ def test_no_rows_give_no_decisions() -> None:
     assert (len(answer), answer.action.tolist(), answer.margin.tolist()) == (0, [], [])
 
 
+@pytest.mark.filterwarnings("ignore::bayeswise.decisions.CostWarning")
 def test_one_row_and_a_batch_give_the_same_digits() -> None:
     generator = np.random.default_rng(3)
     shares = generator.dirichlet(np.ones(5), 20_000)
