@@ -98,6 +98,14 @@ def test_a_file_of_each_kind_answers_as_the_model_did(tmp_path: Path) -> None:
         assert list(again.predict(table)) == list(fitted.predict(table))
 
 
+@pytest.mark.parametrize("model", ["naive-bayes", "gaussian", "logistic", "linear"])
+def test_progress_is_told_in_rows(model: str) -> None:
+    seen: list[int] = []
+    target = "price" if model == "linear" else "class"
+    bw.fit(a_table(), target=target, model=model, ignore=["colour"], progress=seen.append)
+    assert sum(seen) == 80
+
+
 # -- rows come and go -----------------------------------------------------------------------------------------
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
-from bayeswise.models.from_table import SCHEMA_WORDS, divided, no_rows, schema_for
+from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
 from bayeswise.models.regression.design import Design
 from bayeswise.models.regression.features import usable
 from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
@@ -27,6 +27,7 @@ from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import Source, open_source
 from bayeswise.tables.sweep import Report
 
+T = TypeVar("T")
 COLUMN_WORDS = tuple(word for word in SCHEMA_WORDS if word != "missing")  # the regression's own has other values
 NUMBERS = ("integer", "number")
 
@@ -35,7 +36,13 @@ NUMBERS = ("integer", "number")
 
 
 def learned_logistic(
-    table: Any, target: str, *, schema: Schema | None = None, threads: int | None = None, **wishes: Any
+    table: Any,
+    target: str,
+    *,
+    schema: Schema | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **wishes: Any,
 ) -> tuple[LogisticModel, Report]:
     """Logistic regression of a column of classes, and what was met on the way.
 
@@ -49,13 +56,15 @@ def learned_logistic(
     about_columns, beliefs = divided(wishes, COLUMN_WORDS)
     settings = LogisticSettings().changed(**beliefs)
     source = open_source(table)
-    return logistic_of(source, usable(schema_for(source, target, schema, about_columns)), settings)
+    return logistic_of(source, usable(schema_for(source, target, schema, about_columns)), settings, progress)
 
 
-def logistic_of(source: Source, schema: Schema, settings: LogisticSettings) -> tuple[LogisticModel, Report]:
+def logistic_of(
+    source: Source, schema: Schema, settings: LogisticSettings, progress: Progress | None = None
+) -> tuple[LogisticModel, Report]:
     """Logistic regression of all rows of a source."""
     encoder = Encoder(schema, learning=True)
-    batches = list(encoder.batches(source))
+    batches = [told(batch, batch, progress) for batch in encoder.batches(source)]
     if not batches:
         raise no_rows(source, schema)
     classes = Vocabulary.of(label for batch in batches for label in _seen_in(batch))
@@ -91,7 +100,13 @@ def fitted_logistic(
 
 
 def learned_linear(
-    table: Any, target: str, *, schema: Schema | None = None, threads: int | None = None, **wishes: Any
+    table: Any,
+    target: str,
+    *,
+    schema: Schema | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **wishes: Any,
 ) -> tuple[LinearModel | IteratedModel, Report]:
     """Linear regression of a column of numbers, and what was met on the way.
 
@@ -109,21 +124,22 @@ def learned_linear(
         about_columns = _number_target(source, target, about_columns)
     schema = usable(schema_for(source, target, schema, about_columns))
     _refuse_labels(source, schema)
-    return linear_of(source, schema, settings)
+    return linear_of(source, schema, settings, progress)
 
 
 def linear_of(
-    source: Source, schema: Schema, settings: LinearSettings
+    source: Source, schema: Schema, settings: LinearSettings, progress: Progress | None = None
 ) -> tuple[LinearModel | IteratedModel, Report]:
     """Linear regression of all rows of a source."""
     rows = TargetRows(schema, source)
+    swept = (told(pair, pair[0], progress) for pair in rows)
     if settings.likelihood == "gaussian":
-        solved = LinearModel.of_rows(schema, settings, rows)
+        solved = LinearModel.of_rows(schema, settings, swept)
         if solved is None:
             raise no_rows(source, schema)
         tell_dependent(solved)
         return solved, rows.report
-    parts = list(rows)
+    parts = list(swept)
     if not parts:
         raise no_rows(source, schema)
     for batch, numbers in parts:
@@ -156,6 +172,13 @@ def _refuse_labels(source: Source, schema: Schema) -> None:
             "regression predicts a number",
             fix="predict it with model='logistic' (--model logistic), or choose another target",
         )
+
+
+def told(value: T, batch: Batch, progress: Progress | None) -> T:
+    """The value, after the rows of its batch were counted."""
+    if progress is not None:
+        progress(batch.n_rows)
+    return value
 
 
 # -- what a user should know ----------------------------------------------------------------------------------
