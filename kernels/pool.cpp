@@ -155,7 +155,7 @@ void add_weighted_shares(double* __restrict sum, double* __restrict weighted, co
     }
 }
 
-enum Kind { kEntropy = 0, kMargin = 1, kLeastConfident = 2 };
+enum Kind { kEntropy = 0, kMargin = 1, kLeastConfident = 2, kLogLead = 3 };
 
 BAYESWISE_CLONES
 void finish(double* __restrict score, const double* __restrict top, const double* __restrict second,
@@ -165,8 +165,10 @@ void finish(double* __restrict score, const double* __restrict top, const double
     } else if (kind == kMargin) {
         for (int64_t r = 0; r < n_rows; ++r)
             score[r] = 1.0 - (1.0 - exponential(std::max(kLeast, second[r] - top[r]))) / sum[r];
-    } else {
+    } else if (kind == kLeastConfident) {
         for (int64_t r = 0; r < n_rows; ++r) score[r] = 1.0 - 1.0 / sum[r];
+    } else {
+        for (int64_t r = 0; r < n_rows; ++r) score[r] = second[r] - top[r];
     }
     for (int64_t r = 0; r < n_rows; ++r)  // a row that no state allows has no posterior
         score[r] = top[r] >= std::numeric_limits<double>::lowest() ? score[r] : std::numeric_limits<double>::quiet_NaN();
@@ -177,7 +179,7 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) 
     require(static_cast<int64_t>(score.shape(0)) == n_rows, "score and log_states differ in rows");
     require(n_rows <= 1 || log_states.stride(1) == 1, "the rows of a state must lie side by side");
     require(static_cast<int64_t>(log_prior.shape(0)) == n_states, "log_states and log_prior differ in states");
-    require(kind >= kEntropy && kind <= kLeastConfident, "there is no such kind");
+    require(kind >= kEntropy && kind <= kLogLead, "there is no such kind");
     nb::gil_scoped_release release;
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     double top[kBlockRows], second[kBlockRows], sum[kBlockRows], weighted[kBlockRows];
@@ -189,7 +191,7 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) 
         std::fill(weighted, weighted + here, 0.0);
         for (int64_t k = 0; k < n_states; ++k)
             take_top(top, second, log_states.data() + k * log_states.stride(0) + first, log_prior.data()[k], here);
-        for (int64_t k = 0; k < n_states; ++k) {
+        for (int64_t k = 0; k < n_states && kind != kLogLead; ++k) {
             const double* log_state = log_states.data() + k * log_states.stride(0) + first;
             if (kind == kEntropy)
                 add_weighted_shares(sum, weighted, top, log_state, log_prior.data()[k], here);
@@ -208,5 +210,6 @@ void bind_pool(nb::module_& m) {
           "log_likelihood = sum over present cells of log Normal(x; mean + mean_low, 1 / precision), for one state");
     m.def("uncertainty", &uncertainty, nb::arg("score").noconvert(), nb::arg("log_states").noconvert(),
           nb::arg("log_prior"), nb::arg("kind"),
-          "score = entropy in bits (0), 1 - lead (1) or 1 - largest (2) of each posterior; NaN where it is 0/0");
+          "score = entropy in bits (0), 1 - lead (1), 1 - largest (2) or minus the log odds of the first two (3) of each "
+          "posterior; NaN where it is 0/0");
 }

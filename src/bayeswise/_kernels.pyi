@@ -143,7 +143,7 @@ def uncertainty(
 ) -> None:
     """score (n_rows,): entropy in bits (0), 1 - lead (1) or 1 - largest (2) of each posterior, NaN where it is 0/0.
 
-    log_states is (n_states, n_rows).
+    3 is minus the log odds of the two most probable states. log_states is (n_states, n_rows).
     """
 
 # ---- Tables

@@ -27,6 +27,8 @@ from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
 
 _ROWS_WORTH_A_THREAD = 20_000
+_ROUNDING = 1e-12
+_LOG_LEAD = 3  # of the kernel: minus the log odds of the two most probable states
 
 
 class Beliefs(Protocol):
@@ -40,8 +42,8 @@ class Beliefs(Protocol):
         """(n_rows, n_states) of these rows, or of all."""
         ...
 
-    def uncertainty(self, strategy: str) -> FloatArray:
-        """(n_rows,) how uncertain the posterior of each row is, to a few units in the last place."""
+    def contenders(self, strategy: str, rows: IntArray) -> IntArray:
+        """The rows among which the most uncertain one is; ties are among them."""
         ...
 
 
@@ -84,8 +86,9 @@ class PlainBeliefs:
             self._all = np.asarray(self._model.probability(self._pool.for_model(self._model)))
         return self._all if rows is None else self._all[rows]
 
-    def uncertainty(self, strategy: str) -> FloatArray:
-        return UNCERTAINTY[strategy](self.posterior())
+    def contenders(self, strategy: str, rows: IntArray) -> IntArray:
+        score = UNCERTAINTY[strategy](self.posterior(rows))
+        return np.asarray(rows[score >= score.max() - _ROUNDING])
 
 
 class BeliefsByClass:
@@ -131,13 +134,31 @@ class BeliefsByClass:
             return np.asarray(self._exact_model().probability(self._batch))  # rows beyond the range of floats
         return normalise(log_joint, out=log_joint).probability
 
-    def uncertainty(self, strategy: str) -> FloatArray:
-        score = np.empty(self._pool.n_rows)
-        kind = list(UNCERTAINTY).index(strategy)
-        log_states, log_prior = self._log_states, self._log_prior
+    def contenders(self, strategy: str, rows: IntArray) -> IntArray:
+        kind = _LOG_LEAD if strategy == "margin" else list(UNCERTAINTY).index(strategy)
+        score = self._scored(kind).take(rows)
+        if np.isnan(score.sum()):  # a row outside the range of floats
+            score = UNCERTAINTY[strategy](self.posterior(rows))
+        elif kind == _LOG_LEAD:
+            return self._closest(rows, score)
+        return np.asarray(rows[score >= score.max() - _ROUNDING])
+
+    def _closest(self, rows: IntArray, log_lead: FloatArray) -> IntArray:
+        """By the log odds of the first two states, which need no exponential: with odds of t : 1 for the second, the
+        lead (1 - t) p is least where all others have t p as well, so it is at least (1 - t) / (1 + (n_states - 1) t).
+        """
+        first = rows[[np.argmax(log_lead)]]
+        score = float(UNCERTAINTY["margin"](self.posterior(first))[0])
+        if score < 1e-9:  # all rows are certain, and scores have few digits left
+            return rows
+        t = score / (1.0 + (1.0 - score) * (len(self._log_prior) - 1))
+        return np.asarray(rows[log_lead >= np.log(t) - 1e-15 / score - _ROUNDING])
+
+    def _scored(self, kind: int) -> FloatArray:
+        """(n_rows,) to a few units in the last place."""
+        score, log_states, log_prior = np.empty(self._pool.n_rows), self._log_states, self._log_prior
         self._in_halves(lambda rows: _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, kind))
-        beyond = np.isnan(score.sum())  # a row outside the range of floats
-        return UNCERTAINTY[strategy](self.posterior()) if beyond else score
+        return score
 
     def _follow_codes(self, model: Any) -> None:
         """Levels that were learned meanwhile move the codes."""

@@ -20,7 +20,6 @@ from bayeswise.tables.labels import Label
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
 _CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,5 @@ class Chooser:
 
     def _best_one(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """The rows among which the best one is, with their scores: all but a few need no second look."""
-        quick = self.beliefs.uncertainty(self.strategy).take(rows)
-        near = rows[quick >= quick.max() - _ROUNDING]
+        near = self.beliefs.contenders(self.strategy, rows)
         return near, UNCERTAINTY[self.strategy](self.beliefs.posterior(near))

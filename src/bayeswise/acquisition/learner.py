@@ -137,7 +137,9 @@ class ActiveLearner:
     @property
     def is_warming_up(self) -> bool:
         """Whether a class has no label yet, so that any row is drawn."""
-        if not self.warm_up or self.n_labels >= _WARM_UP_LABELS * len(self.classes):
+        if not self.warm_up or len(self.steps) >= 2 * _WARM_UP_LABELS * len(self.classes):
+            return False
+        if self.n_labels >= _WARM_UP_LABELS * len(self.classes):
             return False
         seen = {label for label, weight in zip(self.classes, self._model.class_weight, strict=True) if weight}
         return len(seen | {label for _, label in self.taught}) < len(self.classes)

@@ -37,6 +37,13 @@ def test_uncertainty_is_that_of_the_posterior(n_rows: int, n_states: int, scale:
     assert score == pytest.approx(twin, rel=1e-13, abs=4e-15)
 
 
+def test_the_fourth_kind_is_minus_the_log_odds_of_the_first_two() -> None:
+    log_states, log_prior, score = GENERATOR.normal(size=(4, 700)), GENERATOR.normal(size=4), np.empty(700)
+    _kernels.uncertainty(score, log_states, log_prior, 3)
+    ordered = np.sort(log_states + log_prior[:, None], axis=0)
+    assert np.array_equal(score, ordered[-2] - ordered[-1])
+
+
 def test_an_impossible_row_has_no_uncertainty_and_a_certain_one_none_left() -> None:
     score = np.empty(2)
     for kind in range(3):
@@ -53,7 +60,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="differ"):
         _kernels.uncertainty(two, np.zeros((2, 2)), one, 0)
     with pytest.raises(ValueError, match="kind"):
-        _kernels.uncertainty(two, np.zeros((2, 2)), two, 3)
+        _kernels.uncertainty(two, np.zeros((2, 2)), two, 4)
 
 
 def test_a_range_of_rows_is_a_view_and_a_step_between_rows_is_refused() -> None:
