@@ -12,6 +12,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayeswise as bw
+from bayeswise.engines import summarise
 from bayeswise.foundation.errors import (
     ImpossibleEvidenceError,
     KindError,
@@ -23,7 +24,9 @@ from bayeswise.foundation.errors import (
     SchemaError,
 )
 from bayeswise.models.files import bytes_of
-from bayeswise.networks.classifiers import STRUCTURES, NetworkSettings, fit_network
+from bayeswise.networks.classifiers import STRUCTURES, NetworkClassifierModel, NetworkSettings, fit_network
+from bayeswise.networks.classifiers.counted import request_of
+from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.rows import _tree_of_any_pattern
 
 every_structure = pytest.mark.parametrize("structure", STRUCTURES)
@@ -235,6 +238,21 @@ def test_a_column_without_cells_and_a_column_of_one_value_say_nothing() -> None:
     for structure in STRUCTURES:
         model, alone = (bw.NetworkClassifier(structure).fit(each, y) for each in (X, X[:, :1]))
         np.testing.assert_allclose(model.predict_proba(asked), alone.predict_proba(asked[:, :1]), rtol=1e-12)
+
+
+def test_a_configuration_that_leaves_with_its_row_is_no_longer_impossible() -> None:
+    """Without smoothing, p(class | parents) is 0 for other classes until the only row with these parents goes."""
+    pairs = [*([(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)] * 5), (2, 2)]
+    table = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs], "y": [int(a > 0 and b > 0) for a, b in pairs]}
+    found = fit_network(
+        table, "y", structure="markov-blanket", strength=0.0, kinds={"a": "category", "b": "category"}
+    )
+    graph = Graph(parents=((), ()), given_class=(False, False), class_parents=(0, 1))
+    nothing = summarise([], found.coding.coded, request_of(found.coding, "families", graph)).statistics
+    parents = graph.to_names(("a", "b"), "y")
+    model = NetworkClassifierModel(found.schema, found.settings, nothing, {}, parents).learn(table)
+    np.testing.assert_allclose(model.leave_one_out(table)[-1], [0.5, 0.5])
+    np.testing.assert_allclose(model.leave_one_out(table)[:-1].max(axis=1), 1.0)
 
 
 def test_drawn_rows_follow_the_network(patients: Any) -> None:

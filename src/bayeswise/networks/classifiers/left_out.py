@@ -32,6 +32,7 @@ def log_joint_left_out(model: NetworkClassifierModel, batch: Batch) -> FloatArra
     for chosen in _blocks(model, np.flatnonzero(~takes)):
         log_prior = model.log_prior_of(class_weight[chosen])
         joint[chosen] = _of_block(model, codes[chosen], groups[chosen], weights[chosen], log_prior)
+    takes[~takes] = np.isnan(joint[~takes]).any(axis=1)
     if takes.any():
         keys = np.column_stack([codes, groups, weights])[takes]
         joint[takes] = _refitted(model, batch, np.flatnonzero(takes), keys)

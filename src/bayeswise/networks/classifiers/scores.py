@@ -184,16 +184,15 @@ class GraphScores:
     def network(
         self, names: list[str], levels: tuple[Vocabulary, ...], target: str, classes: Vocabulary
     ) -> BeliefNetwork:
-        """The same tables under names of columns and states; a column that showed no level has one, None's text."""
+        """The same tables under names of columns and states; a column that showed no level has one for that."""
         nodes = []
         for family, name, states in zip(self.families, names, levels, strict=True):
-            table = np.exp(family.log_table)
-            table = np.moveaxis(table, 0, -2).reshape(-1, table.shape[-1])  # the class changes fastest
-            above = [*(names[place] for place in family.parents), *([target] if family.by_class else [])]
             if not states:
                 nodes.append(Node(name, ["(none)"], [1.0]))
-            else:
-                nodes.append(Node(name, states, table, above))
+                continue
+            above = [*(names[place] for place in family.parents), *([target] if family.by_class else [])]
+            table = np.moveaxis(np.exp(family.log_table), 0, -2)  # the class changes fastest
+            nodes.append(Node(name, states, table.reshape(-1, len(states)), above))
         if self.of_class is None:
             nodes.append(Node(target, classes, np.exp(self.log_prior)[None]))
         else:
@@ -211,7 +210,7 @@ class GraphScores:
 
     # -- rows left out ----------------------------------------------------------------------------------------
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the log joint of each row, had it never been counted.
+        """(n_rows, n_states) the log joint of each row, had it never been counted; NaN where only a refit can tell.
 
         A row with a hole is in no table that the hole is summed out of, so only cells that are there change.
         """
@@ -220,7 +219,8 @@ class GraphScores:
         if self.of_class is None:
             joint = joint - np.where(np.isneginf(self.log_prior), 0.0, self.log_prior) + log_prior
         else:
-            joint += self._change_of_class(self.of_class, codes, groups, weights)
+            with np.errstate(invalid="ignore"):  # what was impossible and no longer is: NaN, to be refitted
+                joint += self._change_of_class(self.of_class, codes, groups, weights)
         for family in self.families:
             if family.by_class:
                 joint[rows, groups] += family.change_without(codes, groups, weights)
@@ -238,5 +238,6 @@ class GraphScores:
         after = before.copy()
         own = np.arange(len(rows)), groups[rows]
         after[own] = without(before[own], weights[rows])
-        change[rows] = log_shares(after, family.imagined) - log_shares(before, family.imagined)
+        log_before, log_after = log_shares(before, family.imagined), log_shares(after, family.imagined)
+        change[rows] = np.subtract(log_after, log_before, out=np.zeros_like(log_after), where=log_after != log_before)
         return change
