@@ -16,7 +16,7 @@ from bayeswise.acquisition.queries import Query, asking_action
 from bayeswise.acquisition.risk import Risk, Step, estimated
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.posteriors.states import find_state
 from bayeswise.tables.labels import Label
 
@@ -64,6 +64,12 @@ class ActiveLearner:
         self.classes: tuple[Label, ...] = self._model.classes
         given = Costs.zero_one(self.classes) if costs is None else costs
         self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(self.classes)
+        if not self.costs.constant:
+            named = ", ".join(map(repr, self.costs.columns))
+            raise CostError(
+                f"the costs depend on the columns {named}; a learner weighs all rows by the same costs",
+                fix="give numbers that are right on average",
+            )
         if strategy == "ask":
             asking_action(self.costs)
         self.strategy = strategy

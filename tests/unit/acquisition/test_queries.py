@@ -157,3 +157,9 @@ def test_a_label_is_worth_less_the_more_are_known() -> None:
 def test_a_model_that_cannot_learn_is_refused() -> None:
     with pytest.raises(bw.UsageError, match="no fitted model"):
         bw.ActiveLearner(bw.NaiveBayes(), pool=[{"x": 1.0}])
+
+
+def test_costs_that_depend_on_the_row_are_refused_by_name() -> None:
+    costs = {"lend": {"a": "-0.1 * amount", "b": "amount"}, "refuse": 0.0}
+    with pytest.raises(bw.UsageError, match="'amount'"):
+        bw.ActiveLearner.over([{"amount": 1.0}], "y", ["a", "b"], costs=costs, kinds={"amount": "number"})
