@@ -122,8 +122,10 @@ def label_type(column: ColumnProfile, textual: bool) -> LabelType:
         return label_type_of(column.declared)
     if column.storage == "object":
         return label_type_of(level for level, _ in column.levels) if column.levels else "mixed"
-    if holds_strings(column, textual) or column.zero_padded or not column.present:
+    if holds_strings(column, textual) or column.zero_padded:
         return "text"
+    if not column.present:
+        return "text" if textual else "mixed"  # numbers may come where all are missing
     if column.booleans == column.present:
         return "boolean"
     if column.integers == column.present and column.storage != "float":  # 1.0 is another label than 1
