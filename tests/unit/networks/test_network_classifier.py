@@ -255,6 +255,14 @@ def test_a_configuration_that_leaves_with_its_row_is_no_longer_impossible() -> N
     np.testing.assert_allclose(model.leave_one_out(table)[:-1].max(axis=1), 1.0)
 
 
+def test_a_matrix_of_categories_may_have_a_column_without_cells() -> None:
+    X, y = np.array([[0.0, np.nan], [1.0, np.nan]] * 10), [0, 1] * 10
+    for structure in STRUCTURES:
+        model = bw.NetworkClassifier(structure, numbers="category", criterion="k2").fit(X, y)
+        assert model.predict([[0.0, np.nan], [1.0, 7.0]]).tolist() == [0, 1]
+    assert bw.NaiveBayes("categorical").fit(X, y).predict([[0.0, np.nan], [1.0, 7.0]]).tolist() == [0, 1]
+
+
 def test_drawn_rows_follow_the_network(patients: Any) -> None:
     frame, y = patients
     for structure in ("tan", "aode"):

@@ -49,7 +49,11 @@ def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) 
     scores = Scores(rows, settings.criterion) if weights is None else WeightedScores(rows, settings.criterion, weights)
     tiers = ((target,), coding.columns) if settings.class_prior is not None else ()
     parents = climb(scores, Constraints(tiers=tiers, max_parents=settings.max_parents))
-    named = {name: [rows.names[place] for place in above] for name, above in zip(rows.names, parents, strict=True)}
+    says = [size > 1 for size in rows.sizes]  # a column of one state is no parent: nothing depends on it
+    named = {
+        name: [rows.names[place] for place in above if says[place]]
+        for name, above in zip(rows.names, parents, strict=True)
+    }
     return Graph.of_names(named, coding.columns, target)
 
 
