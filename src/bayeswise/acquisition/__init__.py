@@ -8,6 +8,7 @@ choosing.py    the rows of a query                     queries.py     a row, why
 risk.py        what decisions cost, measured on rows that were asked for
 learner.py     the learner that asks, is taught, and can take it back
 curves.py      learning curves against an oracle, and displays/ of them
+session.py     answers that are in a journal before they count            journal.py     lines that no kill can tear
 """
 
 from bayeswise.acquisition.curves import LearningCurves, learning_curves
