@@ -263,6 +263,15 @@ def test_a_matrix_of_categories_may_have_a_column_without_cells() -> None:
     assert bw.NaiveBayes("categorical").fit(X, y).predict([[0.0, np.nan], [1.0, 7.0]]).tolist() == [0, 1]
 
 
+def test_a_parent_whose_last_cell_is_forgotten_says_nothing() -> None:
+    full = [{"a": str(k % 2), "b": str(k % 2), "y": str(k // 2 % 2)} for k in range(40)]
+    hollow = [{"a": None, "b": str(k % 2), "y": str(k % 2)} for k in range(40)]
+    model = fit_network([*full, *hollow], "y", structure="k-dependence", k=2).forget(full)
+    assert model.counted.sizes.tolist() == [0, 2]
+    np.testing.assert_allclose(model.predict_proba([{"a": None, "b": "1"}]).sum(), 1.0)
+    assert model.network.query("y", {"b": "1"})["1"] > 0.0
+
+
 def test_drawn_rows_follow_the_network(patients: Any) -> None:
     frame, y = patients
     for structure in ("tan", "aode"):

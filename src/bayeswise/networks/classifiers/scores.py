@@ -74,6 +74,12 @@ def change_of_share(
     return np.asarray(after - before)
 
 
+def _with_rows(counts: FloatArray) -> FloatArray:
+    """A parent that shows no level any more counts as one of a single level."""
+    shape = [max(size, 1) for size in counts.shape[:-1]]
+    return np.zeros((*shape, counts.shape[-1])) if 0 in counts.shape[:-1] else counts
+
+
 def without(weight: FloatArray, gone: FloatArray) -> FloatArray:
     """A difference of weights that is zero where only rounding is left."""
     left = weight - gone
@@ -100,7 +106,7 @@ class GraphScores:
     def _families(self) -> Iterator[FamilyTable]:
         sizes, settings = self.counted.sizes, self.settings
         for column, (above, by_class) in enumerate(zip(self.graph.parents, self.graph.given_class, strict=True)):
-            counts = self.counted.family(column, above)
+            counts = _with_rows(self.counted.family(column, above))
             counts = counts if by_class else counts.sum(axis=0, keepdims=True)
             n_configurations = int(np.prod(sizes[list(above)])) * (self.n_states if by_class else 1)
             imagined = imagined_rows(settings.prior, settings.strength, counts.shape[-1], n_configurations)
@@ -111,7 +117,7 @@ class GraphScores:
         """The class with its parents, (1, *levels of the parents, n_states); None if it has none."""
         if self.counted.above_class is None or not self.graph.class_parents:
             return None
-        counts = np.moveaxis(self.counted.above_class, 0, -1)[None]
+        counts = _with_rows(np.moveaxis(self.counted.above_class, 0, -1)[None])
         n_configurations = int(np.prod(counts.shape[1:-1]))
         imagined = imagined_rows(self.settings.prior, self.settings.strength, self.n_states, n_configurations)
         return FamilyTable(-1, self.graph.class_parents, False, counts, imagined)

@@ -89,7 +89,8 @@ def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> tuple[Code
         weights.append(None if batch.weights is None else batch.weights[rows])
     names = (*coding.columns, target)
     codes = np.concatenate(parts) if parts else np.zeros((0, len(names)), dtype=np.int32)
-    sizes = [_with_holes_last(codes[:, place], len(levels)) for place, levels in enumerate(known)]
+    fixed = [0 if each is None else len(each) for each in (*coding.declared, None)]
+    sizes = [_recoded(codes[:, place], len(levels), fixed[place]) for place, levels in enumerate(known)]
     for name, size in zip(names, sizes, strict=True):
         if size > MOST_LEVELS:
             raise SchemaError(
@@ -108,11 +109,19 @@ def _translated(codes: CodeArray, vocabularies: Sequence[Vocabulary], known: Seq
     return np.column_stack(columns).astype(np.int32)
 
 
-def _with_holes_last(codes: CodeArray, n_levels: int) -> int:
-    """Give holes the code after the levels, in place; how many states there are now."""
+def _recoded(codes: CodeArray, n_levels: int, n_declared: int) -> int:
+    """Keep the levels that are declared or seen, and give holes the code after them, in place; how many states then.
+
+    >>> codes = np.array([2, -1, 0], dtype=np.int32)
+    >>> _recoded(codes, 3, 0), codes.tolist()
+    (3, [1, 2, 0])
+    """
     holes = codes < 0
-    codes[holes] = n_levels
-    return max(1, n_levels + int(holes.any()))
+    kept = np.bincount(codes[~holes], minlength=n_levels) > 0
+    kept[:n_declared] = True
+    codes[~holes] = (np.cumsum(kept) - 1)[codes[~holes]]
+    codes[holes] = np.count_nonzero(kept)
+    return max(1, int(np.count_nonzero(kept)) + int(holes.any()))
 
 
 def _grown(known: Vocabulary, new: Vocabulary) -> Vocabulary:
