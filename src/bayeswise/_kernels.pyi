@@ -251,7 +251,7 @@ def add_word_counts(
     groups: npt.NDArray[np.int32] | None,
 ) -> bool: ...
 
-# -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, followed by a one for the intercept
+# -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, then a one: the intercept ---
 
 RowWeights: TypeAlias = npt.NDArray[np.float64]
 """One for each row; empty where every row counts once."""
@@ -431,7 +431,7 @@ def cut_points(
 ) -> list[float]:
     """The cuts, in increasing order, that shorten the description of the groups; values are finite."""
 
-# -- dependences.cpp: log joints of rows whose columns depend on each other; -1 is summed out, -2 is the last slot ------
+# -- dependences.cpp: log joints of rows whose columns depend on each other; -1 is summed out, -2 is the last slot -----
 
 def add_tree(
     log_joint: npt.NDArray[np.float64],

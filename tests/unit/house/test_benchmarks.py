@@ -9,12 +9,19 @@ import pytest
 from benchmarks.__main__ import select
 from benchmarks.harness import Figure, Outcome, Race, Size, cells, run_all
 
+PEERS_OF_RACES_ALONE = {"empulse", "pgmpy", "skactiveml"}  # too large to be asked of everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
 
 
 @pytest.mark.parametrize("row", list(select([], SMALL)), ids=lambda row: row.what)
 def test_every_row_runs(row: Race | Figure) -> None:
-    outcome = row.run(SMALL)
+    try:
+        outcome = row.run(SMALL)
+    except ModuleNotFoundError as missing:
+        peer = (missing.name or "").partition(".")[0]
+        if peer not in PEERS_OF_RACES_ALONE:
+            raise
+        pytest.skip(f"{peer} is not installed; `make bench` installs it")
     assert outcome.ours >= 0.0
 
 
