@@ -251,7 +251,7 @@ def add_word_counts(
     groups: npt.NDArray[np.int32] | None,
 ) -> bool: ...
 
-# -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, then a one: the intercept ---
+# -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, then a one: the intercept --
 
 RowWeights: TypeAlias = npt.NDArray[np.float64]
 """One for each row; empty where every row counts once."""
