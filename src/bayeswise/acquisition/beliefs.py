@@ -19,7 +19,7 @@ from bayeswise import _kernels
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.engines.ranges import over_ranges
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.categories import Categories, CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Numbers
@@ -42,8 +42,8 @@ class Beliefs(Protocol):
         """(n_rows, n_states) of these rows, or of all."""
         ...
 
-    def contenders(self, strategy: str, rows: IntArray) -> IntArray:
-        """The rows among which the most uncertain one is; ties are among them."""
+    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
+        """The open rows among which the most uncertain one is; ties are among them."""
         ...
 
 
@@ -86,7 +86,8 @@ class PlainBeliefs:
             self._all = np.asarray(self._model.probability(self._pool.for_model(self._model)))
         return self._all if rows is None else self._all[rows]
 
-    def contenders(self, strategy: str, rows: IntArray) -> IntArray:
+    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
+        rows = np.flatnonzero(is_open)
         score = UNCERTAINTY[strategy](self.posterior(rows))
         return np.asarray(rows[score >= score.max() - _ROUNDING])
 
@@ -134,25 +135,28 @@ class BeliefsByClass:
             return np.asarray(self._exact_model().probability(self._batch))  # rows beyond the range of floats
         return normalise(log_joint, out=log_joint).probability
 
-    def contenders(self, strategy: str, rows: IntArray) -> IntArray:
+    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
         kind = _LOG_LEAD if strategy == "margin" else list(UNCERTAINTY).index(strategy)
-        score = self._scored(kind).take(rows)
-        if np.isnan(score.sum()):  # a row outside the range of floats
-            score = UNCERTAINTY[strategy](self.posterior(rows))
+        score = self._scored(kind)
+        np.putmask(score, ~is_open, -np.inf)
+        most = float(score.max())
+        if np.isnan(most):  # a row outside the range of floats
+            score = np.where(is_open, UNCERTAINTY[strategy](self.posterior()), -np.inf)
+            most = float(score.max())
         elif kind == _LOG_LEAD:
-            return self._closest(rows, score)
-        return np.asarray(rows[score >= score.max() - _ROUNDING])
+            return self._closest(score, is_open)
+        return np.flatnonzero(score >= most - _ROUNDING)
 
-    def _closest(self, rows: IntArray, log_lead: FloatArray) -> IntArray:
+    def _closest(self, log_lead: FloatArray, is_open: BoolArray) -> IntArray:
         """By the log odds of the first two states, which need no exponential: with odds of t : 1 for the second, the
         lead (1 - t) p is least where all others have t p as well, so it is at least (1 - t) / (1 + (n_states - 1) t).
         """
-        first = rows[[np.argmax(log_lead)]]
+        first = np.array([np.argmax(log_lead)])
         score = float(UNCERTAINTY["margin"](self.posterior(first))[0])
         if score < 1e-9:  # all rows are certain, and scores have few digits left
-            return rows
+            return np.flatnonzero(is_open)
         t = score / (1.0 + (1.0 - score) * (len(self._log_prior) - 1))
-        return np.asarray(rows[log_lead >= np.log(t) - 1e-15 / score - _ROUNDING])
+        return np.flatnonzero(log_lead >= np.log(t) - 1e-15 / score - _ROUNDING)
 
     def _scored(self, kind: int) -> FloatArray:
         """(n_rows,) to a few units in the last place."""

@@ -15,7 +15,7 @@ from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.queries import Query, asking_action, savings_of_asking
 from bayeswise.acquisition.strategies import UNCERTAINTY, entropy
 from bayeswise.decisions.costs import Costs
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.tables.labels import Label
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
@@ -37,22 +37,23 @@ class Chooser:
     warm_up: bool = False  # any row is as good as another
 
     def queries(
-        self, rows: IntArray, n: int, differing: bool, random_share: float, coins: Iterable[np.random.Generator]
+        self, is_open: BoolArray, n: int, differing: bool, random_share: float, coins: Iterable[np.random.Generator]
     ) -> list[Query]:
         """At most n of the open rows; a random share of them is drawn from all that are left."""
-        ranked, scores = self._ranked(rows, min(n, len(rows)), differing)
+        left, n_open = is_open.copy(), int(np.count_nonzero(is_open))
+        ranked, scores = self._ranked(is_open, min(n, n_open), differing)
         share = 1.0 if self._draws else random_share
         score_of = dict(zip(ranked, scores, strict=True))
         chosen: list[Query] = []
-        left = rows
-        for coin, _ in zip(coins, range(min(n, len(rows))), strict=False):
-            best = next((row for row in ranked if all(query.row != row for query in chosen)), int(left[0]))
+        for coin, n_left in zip(coins, range(n_open, max(0, n_open - n), -1), strict=False):
+            best = next((row for row in ranked if left[row]), None)
+            best = int(np.argmax(left)) if best is None else best
             lucky = share > 0 and coin.random() < share
-            row = int(left[coin.integers(len(left))]) if lucky else best
-            chance = share / len(left) + (1.0 - share) * (row == best)
+            row = int(np.flatnonzero(left)[coin.integers(n_left)]) if lucky else best
+            chance = share / n_left + (1.0 - share) * (row == best)
             why = self.strategy if not lucky else "warm-up" if self.warm_up else "random"
-            chosen.append(self._query(row, score_of.get(row, float("nan")), why, chance, len(left)))
-            left = left[left != row] if n > 1 else left
+            chosen.append(self._query(row, score_of.get(row, float("nan")), why, chance, n_left))
+            left[row] = False
         return chosen
 
     @property
@@ -63,11 +64,12 @@ class Chooser:
         posterior = self.beliefs.posterior(np.array([row]))[0].tolist()
         return Query(row, score, dict(zip(self.classes, posterior, strict=True)), strategy, chance, n_open)
 
-    def _ranked(self, rows: IntArray, n: int, differing: bool) -> tuple[list[int], list[float]]:
+    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> tuple[list[int], list[float]]:
         """n rows, best first, and their scores."""
         if self._draws:
             return [], []
-        rows, scores = self._best_one(rows) if n == 1 and self.strategy in UNCERTAINTY else self.scored(rows)
+        by_one = n == 1 and self.strategy in UNCERTAINTY
+        rows, scores = self._best_one(is_open) if by_one else self.scored(np.flatnonzero(is_open))
         if n == 1:
             best = int(np.argmax(scores))
             return [int(rows[best])], [float(scores[best])]
@@ -90,7 +92,7 @@ class Chooser:
         candidates = rows[costly]
         return candidates, expected_savings(self.model, self.classes, self.pool, self.beliefs, candidates, table)
 
-    def _best_one(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
+    def _best_one(self, is_open: BoolArray) -> tuple[IntArray, FloatArray]:
         """The rows among which the best one is, with their scores: all but a few need no second look."""
-        near = self.beliefs.contenders(self.strategy, rows)
+        near = self.beliefs.contenders(self.strategy, is_open)
         return near, UNCERTAINTY[self.strategy](self.beliefs.posterior(near))

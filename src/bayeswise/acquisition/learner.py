@@ -178,7 +178,7 @@ class ActiveLearner:
             self.is_warming_up,
         )
         coins = (self._generator(k) for k in range(len(self.steps), len(self.steps) + n))
-        queries = chooser.queries(np.flatnonzero(self._is_open), n, diverse, self.random_share, coins)
+        queries = chooser.queries(self._is_open, n, diverse, self.random_share, coins)
         self._pending = {query.row: query for query in queries}
         return queries
 
