@@ -3,7 +3,7 @@
 A model is a function of a mergeable summary of rows; a decision is a function of a posterior and a cost.
 The way of the data is the order of the folders, and each imports only those above it:
 
-    foundation/    log space, exact sums, arrays with shapes, errors
+    foundation/    log space, exact sums, arrays with shapes, errors, progress
     store/         the model file: load, save
     tables/        any source -> schema -> a stream of batches
     statistics/    exact summaries of rows that merge and subtract

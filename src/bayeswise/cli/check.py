@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from bayeswise.cli import columns, costs_option, reading
-from bayeswise.cli.progress import Bar
 from bayeswise.foundation.errors import CheckFailed, UsageError
+from bayeswise.foundation.progress import Bar
 
 CrossValidation = Annotated[
     str | None,

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bayeswise.cli import columns, costs_option, reading
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_output, output, say
 from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.progress import Bar
 
 
 def run(

@@ -10,13 +10,13 @@ import numpy as np
 
 from bayeswise.cli.answers import Answers, Layout, probability_names
 from bayeswise.cli.limits import Decided, Limits, estimated_prior, within
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.reading import Watched
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.explanations.plain import json_value
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label

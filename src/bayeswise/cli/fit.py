@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from bayeswise.cli import columns, decision_option, reading
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_model_output, default_model_name, saved, say, told_warnings
 from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.progress import Bar
 
 
 def run(

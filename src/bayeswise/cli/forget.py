@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from bayeswise.cli import columns, reading
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_model_output, saved, say
+from bayeswise.foundation.progress import Bar
 
 
 def run(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.network import as_json_text, network_from
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.reading import Watched, open_table
 from bayeswise.cli.steps_bar import StepsBar
 from bayeswise.cli.writing import check_output, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.states import guess
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from bayeswise.cli import columns, reading
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_output, output, say
 from bayeswise.foundation.errors import KindError, UsageError
+from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
     from bayeswise.cli.answers import Answers, Layout, Tally

@@ -11,7 +11,7 @@ import typer
 from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
-    from bayeswise.cli.progress import Bar
+    from bayeswise.foundation.progress import Bar
     from bayeswise.tables.source import Chunk, RawColumn, Source
 
 STDIN = "-"

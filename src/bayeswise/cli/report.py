@@ -8,8 +8,8 @@ import typer
 
 from bayeswise.cli import columns, costs_option, reading
 from bayeswise.cli.check import CrossValidation, folds_of
-from bayeswise.cli.progress import Bar
 from bayeswise.cli.writing import check_output, say
+from bayeswise.foundation.progress import Bar
 
 
 def run(

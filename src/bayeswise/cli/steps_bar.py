@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from bayeswise.cli.progress import PATIENCE
+from bayeswise.foundation.progress import PATIENCE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

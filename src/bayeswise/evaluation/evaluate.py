@@ -14,6 +14,7 @@ from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out
 from bayeswise.evaluation.intervals import Estimate, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.progress import Bar
 from bayeswise.tables.labels import Label
 
 
@@ -146,12 +147,13 @@ def evaluate(
     cv: Folds = None,
     targets: Any = None,
     level: float = 0.95,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Evaluation:
     """What the decisions of a model cost per case on rows whose state is known; 0-1 loss unless costs are given.
 
     `cv` None is for rows that the model has not seen; "loo" leaves each row out, a number makes folds, both for the
-    rows it has learned. A scikit-learn classifier takes `targets=y` beside its X.
+    rows it has learned. A scikit-learn classifier takes `targets=y` beside its X. `progress=True` shows a bar where it
+    takes long, a function is told of rows as they pass.
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
@@ -159,7 +161,9 @@ def evaluate(
     >>> evaluate(model, rows, {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}, cv="loo")
     Evaluation(8 rows, leave-one-out: 0.375 (-0.0577 to 0.808) per case)
     """
-    known = held_out(model, table, targets=targets, cv=cv, progress=progress)
+    with Bar("Evaluating", shown=False, asked_for=progress is True) as bar:
+        told = progress if callable(progress) else bar.advance
+        known = held_out(model, table, targets=targets, cv=cv, progress=told)
     return evaluation_of(known, costs, table, level=level)
 
 

@@ -168,3 +168,13 @@ def test_a_cost_curve_is_the_bayes_rule_at_every_prior_and_ratio() -> None:
     scale = prior * 4 + (1 - prior)
     at = np.interp(prior * 4 / scale, curve.x, bayes)
     assert found.cost_per_case.mean / scale == pytest.approx(at, abs=0.005)
+
+
+def test_a_bar_is_shown_where_it_is_asked_for_and_takes_long(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    monkeypatch.setattr("bayeswise.foundation.progress.PATIENCE", 0.0)
+    rows = [{"wind": w, "play": p} for w, p in zip("aabb", "ynny", strict=True)]
+    model = bw.fit(rows, target="play")
+    bw.evaluate(model, rows)
+    assert capfd.readouterr().err == ""
+    bw.evaluate(model, rows, progress=True)
+    assert "Evaluating" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""A bar on stderr: on a terminal only, and only when it takes long."""
+"""A bar on stderr: on a terminal, or where it is asked for, and only when it takes long."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ PATIENCE = 1.0  # seconds without a bar
 
 
 class Bar:
-    """Rows as they pass; nothing is shown in a pipe, or before a second is over."""
+    """Rows as they pass; nothing is shown before a second is over, nor in a pipe unless it is asked for."""
 
-    def __init__(self, what: str, *, shown: bool = True) -> None:
+    def __init__(self, what: str, *, shown: bool = True, asked_for: bool = False) -> None:
         self._what = what
-        self._shown = shown and sys.stderr.isatty()
+        self._asked_for = asked_for
+        self._shown = asked_for or (shown and sys.stderr.isatty())
         self._start = time.monotonic()
         self._rows = 0
         self._total: int | None = None
@@ -52,7 +53,7 @@ class Bar:
             TextColumn("{task.completed:,} rows"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
-            transient=True,
+            transient=not self._asked_for,
         )
         progress.start()
         return progress, progress.add_task(self._what, total=self._total)
