@@ -1,8 +1,8 @@
 """What is believed of every row of a pool, kept up to date label by label.
 
 A label changes the parameters of one class, so that of a plain naive Bayes model only that class's log-likelihoods are
-summed up anew. Where all columns are numbers and the labelled set began empty, the parameters come from the few
-labelled rows themselves, and the exact sums can wait; other models are asked again.
+summed up anew, and not before somebody asks. Where all columns are numbers and the labelled set began empty, the
+parameters come from the few labelled rows themselves, and the exact sums can wait; other models are asked again.
 """
 
 from __future__ import annotations
@@ -104,7 +104,10 @@ class BeliefsByClass:
         self._parameters: FloatArray | None = None  # (n_states, ...) all that a class's log-likelihood depends on
         self._log_states = np.empty((0, pool.n_rows))
         self._log_prior = np.empty(0)
+        self._latest: tuple[Any, ...] = ()  # scores by factor
+        self._stale: set[int] = set()  # classes whose log-likelihoods are not those of the latest scores
         self._second_thread = ThreadPoolExecutor(1)
+        self._in_two = pool.n_rows >= _ROWS_WORTH_A_THREAD and (os.cpu_count() or 1) > 1
 
     def follow(self, model: Any, state: int | None = None) -> None:
         self._follow_codes(model)
@@ -113,18 +116,35 @@ class BeliefsByClass:
         self._model = model
 
     def _believe(self, scores: tuple[Any, ...], log_prior: FloatArray) -> None:
-        """Sum up anew the classes whose parameters have changed."""
+        """Note the classes whose parameters have changed."""
         parameters = np.concatenate([_parameters(each) for each in scores], axis=1)
         if self._parameters is None or self._parameters.shape != parameters.shape:
             self._log_states = np.empty((len(parameters), self._pool.n_rows))
-            changed = np.arange(len(parameters))
+            self._stale = set(range(len(parameters)))
         else:
-            changed = np.flatnonzero((self._parameters != parameters).any(axis=1))
-        for k in changed.tolist():
-            self._sum_up(scores, k)
+            self._stale |= set(np.flatnonzero((self._parameters != parameters).any(axis=1)).tolist())
         self._parameters, self._log_prior = parameters, np.ascontiguousarray(log_prior)
+        self._latest = scores
+
+    def _settle(self, then: Callable[[slice], None] | None = None) -> None:
+        """Sum up anew what is stale, and go on with each part of the rows while they are at hand."""
+        works = [] if then is None else [then]
+        stale, self._stale = sorted(self._stale), set()
+        if len(self._latest) == 1 and isinstance(self._latest[0], NormalScores) and self._latest[0].is_ordinary:
+            works = [*(self._sum_of_numbers(self._latest[0], state) for state in stale), *works]
+        else:
+            for state in stale:
+                self._sum_up(self._latest, state)
+
+        def all_works(rows: slice) -> None:
+            for work in works:
+                work(rows)
+
+        self._in_parts(all_works)
 
     def posterior(self, rows: IntArray | None = None) -> FloatArray:
+        if self._stale:
+            self._settle()
         if rows is not None and len(rows) < self._pool.n_rows:
             log_joint = self._log_states[:, rows].T + self._log_prior
             if np.isfinite(log_joint.max(axis=1)).all():
@@ -161,7 +181,7 @@ class BeliefsByClass:
     def _scored(self, kind: int) -> FloatArray:
         """(n_rows,) to a few units in the last place."""
         score, log_states, log_prior = np.empty(self._pool.n_rows), self._log_states, self._log_prior
-        self._in_halves(lambda rows: _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, kind))
+        self._settle(lambda rows: _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, kind))
         return score
 
     def _follow_codes(self, model: Any) -> None:
@@ -192,25 +212,26 @@ class BeliefsByClass:
             line[:] = 0.0
         for each in numbers:  # of which there is one at most
             if each.is_ordinary:
-                self._sum_numbers(line, each, state)
+                self._in_parts(self._sum_of_numbers(each, state))
             else:
                 line[:] = each.by_column(self._batch)[:, :, state].sum(axis=1)
         for each in scores:
             if isinstance(each, CategoryScores):
                 self._add_categories(line, each, state)
 
-    def _sum_numbers(self, line: FloatArray, scores: NormalScores, state: int) -> None:
+    def _sum_of_numbers(self, scores: NormalScores, state: int) -> Callable[[slice], None]:
+        """What is to be done for the rows of each part."""
         if self._columns is None:
             self._columns = np.ascontiguousarray(scores.values(self._batch).T, dtype=np.float64)
-        columns, p = self._columns, scores.parameters
+        line, columns, p = self._log_states[state], self._columns, scores.parameters
         constants = (p.mean[state], np.asarray(p.mean_low)[state], scores.precision[state], scores.log_peak[state])
-        self._in_halves(lambda rows: _kernels.normal_column(line[rows], columns[:, rows], *constants))
+        return lambda rows: _kernels.normal_column(line[rows], columns[:, rows], *constants)
 
-    def _in_halves(self, work: Callable[[slice], None]) -> None:
+    def _in_parts(self, work: Callable[[slice], None]) -> None:
         """The work for all rows, one half of many on another thread."""
         n_rows = self._pool.n_rows
-        half = n_rows // 2 if n_rows >= _ROWS_WORTH_A_THREAD and (os.cpu_count() or 1) > 1 else n_rows
-        rest = self._second_thread.submit(work, slice(half, n_rows)) if half < n_rows else None
+        half = n_rows // 2 if self._in_two else n_rows
+        rest = self._second_thread.submit(work, slice(half, n_rows)) if self._in_two else None
         work(slice(0, half))
         if rest is not None:
             rest.result()
