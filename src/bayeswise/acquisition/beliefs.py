@@ -104,6 +104,7 @@ class BeliefsByClass:
         self._parameters: FloatArray | None = None  # (n_states, ...) all that a class's log-likelihood depends on
         self._log_states = np.empty((0, pool.n_rows))
         self._log_prior = np.empty(0)
+        self._score = np.empty(pool.n_rows)  # written anew for each query: fresh memory costs as much as a sweep of it
         self._latest: tuple[Any, ...] = ()  # scores by factor
         self._stale: set[int] = set()  # classes whose log-likelihoods are not those of the latest scores
         self._second_thread = ThreadPoolExecutor(1)
@@ -158,21 +159,20 @@ class BeliefsByClass:
     def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
         kind = _LOG_LEAD if strategy == "margin" else list(UNCERTAINTY).index(strategy)
         score = self._scored(kind)
-        np.putmask(score, ~is_open, -np.inf)
-        most = float(score.max())
-        if np.isnan(most):  # a row outside the range of floats
+        score[np.flatnonzero(~is_open)] = -np.inf
+        best = int(np.argmax(score))
+        if np.isnan(score[best]):  # a row outside the range of floats
             score = np.where(is_open, UNCERTAINTY[strategy](self.posterior()), -np.inf)
-            most = float(score.max())
+            best = int(np.argmax(score))
         elif kind == _LOG_LEAD:
-            return self._closest(score, is_open)
-        return np.flatnonzero(score >= most - _ROUNDING)
+            return self._closest(best, score, is_open)
+        return np.flatnonzero(score >= score[best] - _ROUNDING)
 
-    def _closest(self, log_lead: FloatArray, is_open: BoolArray) -> IntArray:
+    def _closest(self, best: int, log_lead: FloatArray, is_open: BoolArray) -> IntArray:
         """By the log odds of the first two states, which need no exponential: with odds of t : 1 for the second, the
         lead (1 - t) p is least where all others have t p as well, so it is at least (1 - t) / (1 + (n_states - 1) t).
         """
-        first = np.array([np.argmax(log_lead)])
-        score = float(UNCERTAINTY["margin"](self.posterior(first))[0])
+        score = float(UNCERTAINTY["margin"](self.posterior(np.array([best])))[0])
         if score < 1e-9:  # all rows are certain, and scores have few digits left
             return np.flatnonzero(is_open)
         t = score / (1.0 + (1.0 - score) * (len(self._log_prior) - 1))
@@ -180,7 +180,7 @@ class BeliefsByClass:
 
     def _scored(self, kind: int) -> FloatArray:
         """(n_rows,) to a few units in the last place."""
-        score, log_states, log_prior = np.empty(self._pool.n_rows), self._log_states, self._log_prior
+        score, log_states, log_prior = self._score, self._log_states, self._log_prior
         self._settle(lambda rows: _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, kind))
         return score
 
