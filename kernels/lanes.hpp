@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define BAYESWISE_CLONES
-#endif
+#include "clones.hpp"
 
 #if defined(__GNUC__)
 #define BAYESWISE_INLINE __attribute__((always_inline)) inline

@@ -11,11 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define BAYESWISE_CLONES
-#endif
+#include "clones.hpp"
 
 namespace nb = nanobind;
 

@@ -8,15 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define BAYESWISE_CLONES
-#endif
+#include "clones.hpp"
+#include "exponential.hpp"
 
 namespace nb = nanobind;
 
@@ -83,35 +79,6 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
 }
 
 constexpr double kLeast = -700.0;  // exp of anything below is as good as 0
-constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which is then in the low bits
-constexpr double kLog2e = 1.4426950408889634, kLn2High = 0.693147180369123816490, kLn2Low = 1.90821492927058770002e-10;
-
-inline int64_t bits_of(double x) {
-    int64_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-inline double double_of(int64_t bits) {
-    double x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-// exp(x) for x in [kLeast, 0], to a few units in the last place, without branches so that it fits into registers.
-inline double exponential(double x) {
-    const double shifted = x * kLog2e + kRound;
-    const double k = shifted - kRound;
-    const double r = (x - k * kLn2High) - k * kLn2Low;
-    double p = 1.0 / 6227020800.0;
-    constexpr double kInverseFactorials[] = {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
-                                             1.0 / 40320.0,     1.0 / 5040.0,     1.0 / 720.0,     1.0 / 120.0,
-                                             1.0 / 24.0,        1.0 / 6.0,        0.5,             1.0,
-                                             1.0};
-    for (double c : kInverseFactorials) p = p * r + c;
-    return p * double_of((bits_of(shifted) + 1023) << 52);
-}
-
 // log(x) for a normal x from 1 on.
 inline double logarithm(double x) {
     const int64_t bits = bits_of(x) - 0x3fe6a09e667f3bcd;  // of sqrt(1/2), so that the rest lies around 1

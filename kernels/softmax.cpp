@@ -1,41 +1,14 @@
 // The loss of a softmax regression over a block of rows, its gradient, and its Hessian times a direction.
 #include <cmath>
-#include <cstring>
 
+#include "exponential.hpp"
 #include "tiles.hpp"
 
 namespace {
 
-// e^x for x <= 0: 2^n times the Taylor series of the rest, which is at most log(2) / 2; no less than e^-708.
 BAYESWISE_CLONES
 void exponentials(double* __restrict values, int64_t n) {
-    constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
-    constexpr double kHigh = 0.693147180369123816490, kLow = 1.90821492927058770002e-10;  // log(2) in two parts
-    for (int64_t i = 0; i < n; ++i) {
-        const double x = values[i] < -708.0 ? -708.0 : values[i];
-        const double shifted = x * 1.4426950408889634074 + kRound;
-        const double whole = shifted - kRound;
-        const double r = (x - whole * kHigh) - whole * kLow;
-        double sum = 1.0 / 6227020800.0;
-        sum = sum * r + 1.0 / 479001600.0;
-        sum = sum * r + 1.0 / 39916800.0;
-        sum = sum * r + 1.0 / 3628800.0;
-        sum = sum * r + 1.0 / 362880.0;
-        sum = sum * r + 1.0 / 40320.0;
-        sum = sum * r + 1.0 / 5040.0;
-        sum = sum * r + 1.0 / 720.0;
-        sum = sum * r + 1.0 / 120.0;
-        sum = sum * r + 1.0 / 24.0;
-        sum = sum * r + 1.0 / 6.0;
-        sum = sum * r + 0.5;
-        sum = sum * r + 1.0;
-        sum = sum * r + 1.0;
-        int64_t bits, power;
-        std::memcpy(&power, &shifted, sizeof power);
-        std::memcpy(&bits, &sum, sizeof bits);
-        bits += static_cast<int64_t>(static_cast<uint64_t>(power) << 52);  // the low bits of `shifted` are n
-        std::memcpy(values + i, &bits, sizeof bits);
-    }
+    for (int64_t i = 0; i < n; ++i) values[i] = exponential(std::max(values[i], -708.0));
 }
 
 // One tile of softmax: the scores (kTileRows, n_classes) become probabilities less one at the true class, times the

@@ -1,0 +1,8 @@
+// Functions in copies for wider registers; the right one is taken when the module is loaded.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define BAYESWISE_CLONES
+#endif
