@@ -118,7 +118,8 @@ def test_a_bar_is_drawn_on_a_terminal_when_it_takes_long(golf_model: Path, tmp_p
     feed = tmp_path / "new.csv"
     feed.write_bytes(HEADER + ROW * 300_000)
     code = (
-        "import sys; from bayeswise.cli import main; from bayeswise.foundation import progress; progress.PATIENCE = 0.0;"
+        "import sys; from bayeswise.cli import main; from bayeswise.foundation import progress;"
+        "progress.PATIENCE = 0.0;"
         f"sys.exit(main(['predict', {str(golf_model)!r}, {str(feed)!r}, '-o', {str(tmp_path / 'out')!r}]))"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=terminal)
