@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
 from benchmarks.harness import Race, Row, Size, Task
+from benchmarks.pyagrum_twins import diagram_twin
 
 
 def oil() -> InfluenceDiagram:
@@ -71,31 +72,6 @@ def made_diagram(n_nodes: int, n_decisions: int) -> InfluenceDiagram:
     return InfluenceDiagram(pieces)
 
 
-def as_pyagrum(diagram: InfluenceDiagram) -> Any:
-    gum: Any = import_module("pyagrum")
-
-    theirs = gum.InfluenceDiagram()
-    for name in diagram.names:
-        add = theirs.addDecisionNode if name in diagram.decisions else theirs.addChanceNode
-        add(gum.LabelizedVariable(name, "", len(diagram.states(name))))
-    for name in diagram.utilities:
-        theirs.addUtilityNode(gum.LabelizedVariable(name, "", 1))
-    for name in diagram:
-        for parent in diagram.parents(name):
-            theirs.addArc(parent, name)
-    for name in diagram.chances:
-        sizes = [len(diagram.states(parent)) for parent in diagram.parents(name)]
-        fill(theirs.cpt(name), diagram.parents(name), diagram.network.table(name).reshape([*sizes, -1]))
-    for name in diagram.utilities:
-        fill(theirs.utility(name), diagram.parents(name), diagram.utility(name)[..., None])
-    return theirs
-
-
-def fill(theirs: Any, parents: tuple[str, ...], table: Any) -> None:
-    axes = [parents.index(axis) if axis in parents else table.ndim - 1 for axis in theirs.names[::-1]]
-    theirs[:] = np.ascontiguousarray(np.transpose(table, axes))
-
-
 def fresh(diagram: InfluenceDiagram) -> InfluenceDiagram:
     """The same diagram with nothing planned."""
     diagram._solvers.clear()
@@ -105,7 +81,7 @@ def fresh(diagram: InfluenceDiagram) -> InfluenceDiagram:
 def solving(make: Callable[[], InfluenceDiagram], planned: bool) -> tuple[Task, Task]:
     gum: Any = import_module("pyagrum")
     diagram = make()
-    theirs = as_pyagrum(diagram)
+    theirs = diagram_twin(diagram)
 
     def peer() -> Any:
         engine = gum.ShaferShenoyLIMIDInference(theirs)

@@ -15,6 +15,7 @@ from bayeswise.networks.formats import bif
 from bayeswise.networks.rows import posterior_of_codes
 from bayeswise.networks.sampling import sample_codes
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
+from benchmarks.pyagrum_twins import network_twin
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "networks"
 _QUERIES = 50  # one alone is over before a clock can tell
@@ -44,22 +45,6 @@ def networks() -> dict[str, Callable[[], BeliefNetwork]]:
     return found or {"37 nodes": partial(made_network, 37, 4), "56 nodes": partial(made_network, 56, 4)}
 
 
-def as_pyagrum(network: BeliefNetwork) -> Any:
-    gum: Any = import_module("pyagrum")
-
-    theirs = gum.BayesNet()
-    for name in network:
-        theirs.add(gum.LabelizedVariable(name, "", [str(state) for state in network.states(name)]))
-    for parent, child in network.edges:
-        theirs.addArc(parent, child)
-    for name in network:
-        parents = network.parents(name)
-        table = network.table(name).reshape([*(len(network.states(parent)) for parent in parents), -1])
-        axes = [parents.index(axis) if axis in parents else table.ndim - 1 for axis in theirs.cpt(name).names[::-1]]
-        theirs.cpt(name)[:] = np.ascontiguousarray(np.transpose(table, axes))
-    return theirs
-
-
 def fresh(network: BeliefNetwork) -> BeliefNetwork:
     """The same network with nothing compiled."""
     network.__dict__.pop("engine", None)
@@ -70,7 +55,7 @@ def all_marginals(make: Callable[[], BeliefNetwork]) -> tuple[Task, Task]:
     gum: Any = import_module("pyagrum")
 
     network = make()
-    theirs = as_pyagrum(network)
+    theirs = network_twin(network)
 
     def ours() -> None:
         for _ in range(5):
@@ -91,7 +76,7 @@ def queries(make: Callable[[], BeliefNetwork], compiled: bool) -> tuple[Task, Ta
     gum: Any = import_module("pyagrum")
 
     network = make()
-    theirs = as_pyagrum(network)
+    theirs = network_twin(network)
     generator = np.random.default_rng(0)
     row = network.sample(1, seed=3)
     asked: list[tuple[str, dict[str, Any], dict[str, int]]] = []
@@ -121,7 +106,7 @@ def batch(make: Callable[[], BeliefNetwork], n_rows: int, share_missing: float) 
     """One node for every row, 18 others observed; pyAgrum answers row by row."""
     gum: Any = import_module("pyagrum")
     network = make()
-    theirs = as_pyagrum(network)
+    theirs = network_twin(network)
     generator = np.random.default_rng(1)
     target, *columns = (int(k) for k in generator.choice(len(network), 19, replace=False))
     codes = np.ascontiguousarray(sample_codes(network, n_rows, generator)[:, columns])

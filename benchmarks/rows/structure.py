@@ -19,7 +19,8 @@ from bayeswise.networks.sampling import sample_codes
 from bayeswise.statistics import PairCounts
 from bayeswise.tables.labels import Vocabulary
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
-from benchmarks.rows.networks import as_pyagrum, made_network
+from benchmarks.pyagrum_twins import network_twin
+from benchmarks.rows.networks import made_network
 
 ALARM = Path(__file__).parents[3] / "shared" / "networks" / "alarm.bif"
 
@@ -99,7 +100,7 @@ def em_beside_pyagrum(n_rows: int, n_nodes: int) -> tuple[Task, Task]:
     rows = CodedRows(network.names, tuple(Vocabulary(network.states(name)) for name in network), codes)
     graph = {name: network.parents(name) for name in network}
     labels = {name: ["?" if code < 0 else f"s{code}" for code in codes[:, k]] for k, name in enumerate(network.names)}
-    frame, theirs = pd.DataFrame(labels), as_pyagrum(network)
+    frame, theirs = pd.DataFrame(labels), network_twin(network)
 
     def peer() -> object:
         learner = gum.BNLearner(frame, theirs, ["?"])

@@ -4,41 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bayeswise.diagrams import InfluenceDiagram
+from benchmarks.pyagrum_twins import diagram_twin
 from tests.diagram_cases import best_by_rollback, chain, medical, oil, random_diagram
 
 gum = pytest.importorskip("pyagrum")
 
 
-def as_pyagrum(diagram: InfluenceDiagram) -> Any:
-    theirs = gum.InfluenceDiagram()
-    for name in diagram.names:
-        variable = gum.LabelizedVariable(name, "", len(diagram.states(name)))
-        (theirs.addDecisionNode if name in diagram.decisions else theirs.addChanceNode)(variable)
-    for name in diagram.utilities:
-        theirs.addUtilityNode(gum.LabelizedVariable(name, "", 1))
-    for name in diagram:
-        for parent in diagram.parents(name):
-            theirs.addArc(parent, name)
-    for name in diagram.chances:
-        shape = [len(diagram.states(parent)) for parent in diagram.parents(name)]
-        _fill(theirs.cpt(name), diagram.parents(name), diagram.network.table(name).reshape([*shape, -1]))
-    for name in diagram.utilities:
-        _fill(theirs.utility(name), diagram.parents(name), diagram.utility(name)[..., None])
-    return theirs
-
-
-def _fill(theirs: Any, parents: tuple[str, ...], table: Any) -> None:
-    """pyAgrum keeps its axes in the order of its own names, the node last."""
-    axes = [parents.index(axis) if axis in parents else table.ndim - 1 for axis in theirs.names[::-1]]
-    theirs[:] = np.ascontiguousarray(np.transpose(table, axes))
-
-
 def solved(diagram: InfluenceDiagram) -> Any:
-    engine = gum.ShaferShenoyLIMIDInference(as_pyagrum(diagram))
+    engine = gum.ShaferShenoyLIMIDInference(diagram_twin(diagram))
     engine.addNoForgettingAssumption(list(diagram.decisions))
     engine.makeInference()
     return engine

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from bayeswise.networks.classifiers import NetworkClassifierModel, fit_network
+from bayeswise.networks.classifiers import fit_network
+from benchmarks.pyagrum_twins import network_twin
 from tests.classifier_cases import Table, dependent_table, rows_of, without_class
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -71,27 +72,12 @@ def test_aode_is_the_mean_of_the_networks_of_its_superparents() -> None:
         assert log_evidence[row] == pytest.approx(np.log(joint.sum() / len(networks)), abs=1e-11)
 
 
-def as_pyagrum(model: NetworkClassifierModel) -> Any:
-    gum = pytest.importorskip("pyagrum")
-    network, theirs = model.network, gum.BayesNet()
-    for name in network:
-        theirs.add(gum.LabelizedVariable(name, "", [str(state) for state in network.states(name)]))
-    for parent, child in network.edges:
-        theirs.addArc(parent, child)
-    for name in network:
-        parents = network.parents(name)
-        table = network.table(name).reshape([*(len(network.states(parent)) for parent in parents), -1])
-        axes = [parents.index(axis) if axis in parents else table.ndim - 1 for axis in theirs.cpt(name).names[::-1]]
-        theirs.cpt(name)[:] = np.ascontiguousarray(np.transpose(table, axes))
-    return theirs
-
-
 @pytest.mark.parametrize("settings", SINGLE_GRAPH, ids=str)
 def test_rows_with_holes_are_answered_as_pyagrum_answers_them(settings: dict[str, Any]) -> None:
     gum = pytest.importorskip("pyagrum")
     table, asked = dependent_table(7, n_rows=200, n_columns=6), dependent_table(7, n_rows=200, n_columns=6, holes=0.4)
     model = fit_network(table, "y", **settings)
-    engine = gum.LazyPropagation(as_pyagrum(model))
+    engine = gum.LazyPropagation(network_twin(model.network))
     engine.addTarget("y")
     found = model.predict_proba(without_class(asked))
     for row in range(0, 200, 13):
