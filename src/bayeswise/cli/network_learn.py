@@ -11,10 +11,9 @@ import typer
 
 from bayeswise.cli.network import as_json_text, network_from
 from bayeswise.cli.reading import Watched, open_table
-from bayeswise.cli.steps_bar import StepsBar
 from bayeswise.cli.writing import check_output, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
-from bayeswise.foundation.progress import Bar
+from bayeswise.foundation.progress import Bar, StepsBar
 from bayeswise.posteriors.states import guess
 
 if TYPE_CHECKING:

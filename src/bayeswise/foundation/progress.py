@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -13,17 +13,61 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds without a bar
 
 
-class Bar:
-    """Rows as they pass; nothing is shown before a second is over, nor in a pipe unless it is asked for."""
+class _Display:
+    """The bar itself; nothing is shown before a second is over, nor in a pipe unless it is asked for."""
 
-    def __init__(self, what: str, *, shown: bool = True, asked_for: bool = False) -> None:
-        self._what = what
+    unit = ""
+
+    def __init__(self, *, shown: bool = True, asked_for: bool = False) -> None:
         self._asked_for = asked_for
         self._shown = asked_for or (shown and sys.stderr.isatty())
         self._start = time.monotonic()
+        self._display: tuple[Progress, TaskID] | None = None
+
+    def _show(self, what: str, done: int, total: int | None) -> None:
+        if not self._shown or time.monotonic() - self._start < PATIENCE:
+            return
+        if self._display is None:
+            self._display = self._begun()
+        progress, task = self._display
+        progress.update(task, description=what, completed=done, total=total)
+
+    def _begun(self) -> tuple[Progress, TaskID]:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn(f"{{task.completed:,}}{self.unit}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=not self._asked_for,
+        )
+        progress.start()
+        return progress, progress.add_task("", total=None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._display is not None:
+            self._display[0].stop()
+            self._display = None
+
+
+class Bar(_Display):
+    """Rows as they pass."""
+
+    unit = " rows"
+
+    def __init__(self, what: str, *, shown: bool = True, asked_for: bool = False) -> None:
+        super().__init__(shown=shown, asked_for=asked_for)
+        self._what = what
         self._rows = 0
         self._total: int | None = None
-        self._display: tuple[Progress, TaskID] | None = None
 
     def begin(self, total: int | None) -> None:
         """A sweep begins, over so many rows if that is known."""
@@ -35,35 +79,11 @@ class Bar:
     def advance(self, rows: int) -> None:
         """So many rows more."""
         self._rows += rows
-        if not self._shown:
-            return
-        if self._display is None and time.monotonic() - self._start >= PATIENCE:
-            self._display = self._begun()
-        if self._display is not None:
-            progress, task = self._display
-            progress.update(task, completed=self._rows)
+        self._show(self._what, self._rows, self._total)
 
-    def _begun(self) -> tuple[Progress, TaskID]:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.completed:,} rows"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=not self._asked_for,
-        )
-        progress.start()
-        return progress, progress.add_task(self._what, total=self._total)
+class StepsBar(_Display):
+    """Work that has steps and no rows: called with what is done, how much of it, and how much there is, if known."""
 
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._display is not None:
-            self._display[0].stop()
-            self._display = None
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        self._show(what, done, total)

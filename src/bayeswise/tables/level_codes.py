@@ -14,7 +14,7 @@ from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
 from bayeswise.tables.batch import MISSING, UNSEEN
 from bayeswise.tables.label_types import LabelType, as_label
 from bayeswise.tables.labels import Label, LabelKey, Vocabulary, label_key
-from bayeswise.tables.notes import shown
+from bayeswise.tables.notes import keep, shown
 from bayeswise.tables.schema import UnseenPolicy
 
 _UNKNOWN = -3  # a level of the source that no row has shown yet
@@ -93,7 +93,7 @@ class LevelCoder:
         if label is None:
             raise KindError(
                 f"column {self.name!r} has {self.label_type} labels; found {shown(level)!r}",
-                fix=f"correct the cell, or learn anew with kinds={{{self.name!r}: 'category'}}",
+                fix=f"correct the cell, or learn anew with {keep(self.name, 'category')}",
             )
         if self.declared is not None:
             raise self._undeclared(label)

@@ -16,6 +16,7 @@ from bayeswise.foundation.errors import KindError, MissingCellError, ParameterEr
 from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.coders import Coders
 from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.notes import keep
 from bayeswise.tables.plan import plan_for
 from bayeswise.tables.schema import Column, Schema
 from bayeswise.tables.source import Chunk, Source
@@ -93,7 +94,7 @@ class Sweep:
                 error = SchemaError if self.coders.learning else KindError
                 raise error(
                     f"column {name!r} is a number, but in {self.source.description} {count}",
-                    fix=f"correct these cells, or learn anew with kinds={{{name!r}: 'category'}}",
+                    fix=f"correct these cells, or learn anew with {keep(name, 'category')}",
                 )
         self.report.unseen = {name: coder.n_unseen for name, coder in self.coders.levels.items() if coder.n_unseen}
         if self.coders.learning and (self.weight is not None or self.weights is not None):
@@ -230,5 +231,5 @@ def _refuse_no_count(column: Column, values: FloatArray, chunk: Chunk) -> None:
         row = int(np.argmax(wrong))
         raise KindError(
             f"column {column.name!r} is a count, but row {row_number(chunk.first_row + row)} holds {values[row]:g}",
-            fix=f"correct the cell, or learn anew with kinds={{{column.name!r}: 'number'}}",
+            fix=f"correct the cell, or learn anew with {keep(column.name, 'number')}",
         )

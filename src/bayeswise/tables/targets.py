@@ -8,7 +8,7 @@ from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaEr
 from bayeswise.tables import evidence
 from bayeswise.tables.label_types import LabelType, as_label, label_type_of
 from bayeswise.tables.labels import Label, label_key
-from bayeswise.tables.notes import Advice, shown
+from bayeswise.tables.notes import Advice, keep, shown
 from bayeswise.tables.profile import ColumnProfile
 from bayeswise.tables.schema import Target
 from bayeswise.tables.wishes import Wish
@@ -68,7 +68,7 @@ def _problem(profile: ColumnProfile, labels: LabelType, wish: Wish) -> Bayeswise
         return SchemaError(
             f"the target {name!r} is a measurement with {profile.distinct} different values, not a class",
             fix="predict it by regression, model='linear' (--model linear), cut it into classes, or insist with "
-            f"kinds={{{name!r}: 'category'}}",
+            f"{keep(name, 'category')}",
         )
     return None
 

@@ -66,4 +66,6 @@ def refuse_other_kinds(schema: Schema) -> None:
             fix=f"ignore={others[:5]!r} (--ignore COL), or NaiveBayes, which takes columns of all kinds",
         )
     if not schema.numbers:
-        raise SchemaError("the table has no column of numbers to learn from", fix="say kinds={...: 'number'}")
+        raise SchemaError(
+            "the table has no column of numbers to learn from", fix="say kinds={...: 'number'} (--number COL)"
+        )

@@ -27,6 +27,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.notes import keep
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import open_source
 
@@ -244,7 +245,7 @@ def _refuse_numbers(schema: Schema) -> None:
     if others:
         raise SchemaError(
             f"a concept is about categories; {', '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not",
-            fix=f"take {others[0]!r} as a category (kinds={{{others[0]!r}: 'category'}}), or ignore it",
+            fix=f"take {others[0]!r} as a category ({keep(others[0], 'category')}), or ignore it",
         )
     if not schema.categories:
         raise SchemaError("the table has no column of categories beside the target", fix="give at least one")

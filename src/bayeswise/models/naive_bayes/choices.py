@@ -57,7 +57,9 @@ def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = 
         factors.append(Categories(schema.categories))
     factors.extend(Words((name,), by_column[name]) for name in schema.texts)
     if not factors:
-        raise ParameterError("the table has no column to learn from", fix="keep one with kinds={...: 'category'}")
+        raise ParameterError(
+            "the table has no column to learn from", fix="keep one with kinds={...: 'category'} (--category COL)"
+        )
     return tuple(factors)
 
 

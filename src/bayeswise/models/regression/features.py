@@ -17,6 +17,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, row_number
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.notes import keep
 from bayeswise.tables.schema import Schema
 
 Feature = tuple[str, Label | None]  # (column, level); level None: the column's number
@@ -166,7 +167,7 @@ def usable(schema: Schema) -> Schema:
     if schema.texts:
         raise FitError(
             f"column {schema.texts[0]!r} is free text, which a regression cannot use",
-            fix=f"leave it out, or declare it a category with kinds={{{schema.texts[0]!r}: 'category'}}",
+            fix=f"leave it out, or declare it a category with {keep(schema.texts[0], 'category')}",
         )
     columns = (
         replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")

@@ -43,7 +43,9 @@ class Coding:
                 fix="ignore the column, or make it a category",
             )
         if not self.schema.used:
-            raise SchemaError("the table has no column to learn from", fix="keep one with kinds={...: 'category'}")
+            raise SchemaError(
+                "the table has no column to learn from", fix="keep one with kinds={...: 'category'} (--category COL)"
+            )
         for name in self.schema.numbers:
             cuts = self.cuts.get(name)
             if cuts is None or not all(map(math.isfinite, cuts)) or list(cuts) != sorted(set(cuts)):
