@@ -3,6 +3,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define BAYESWISE_CLONES_OF_32_BYTES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define BAYESWISE_CLONES
+#define BAYESWISE_CLONES_OF_32_BYTES
 #endif

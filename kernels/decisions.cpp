@@ -7,11 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define BAYESWISE_CLONES
-#endif
+#include "clones.hpp"
 
 namespace nb = nanobind;
 
@@ -26,20 +22,20 @@ using Best = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  
 
 constexpr int64_t kBlock = 512;  // rows, so that a block of a few states and actions stays in the first cache
 
-BAYESWISE_CLONES
+BAYESWISE_CLONES_OF_32_BYTES
 void turn(const double* __restrict rows, int64_t count, int64_t n_states, double* __restrict share) {
     for (int64_t s = 0; s < n_states; ++s)
         for (int64_t r = 0; r < count; ++r) share[s * kBlock + r] = rows[r * n_states + s];
 }
 
-BAYESWISE_CLONES
+BAYESWISE_CLONES_OF_32_BYTES
 void turn_back(const double* __restrict share, int64_t count, int64_t n_states, double* __restrict rows) {
     for (int64_t s = 0; s < n_states; ++s)
         for (int64_t r = 0; r < count; ++r) rows[r * n_states + s] = share[s * kBlock + r];
 }
 
 // sum_s p(s) cost[s], the states always in the same order, so that one row and a million give the same digits.
-BAYESWISE_CLONES
+BAYESWISE_CLONES_OF_32_BYTES
 void weigh(const double* __restrict share, const double* __restrict cost, int64_t n_states, int64_t count,
            double* __restrict total) {
     std::fill(total, total + count, 0.0);
@@ -50,7 +46,7 @@ void weigh(const double* __restrict share, const double* __restrict cost, int64_
     }
 }
 
-BAYESWISE_CLONES
+BAYESWISE_CLONES_OF_32_BYTES
 void keep_least(const double* __restrict total, int64_t action, int64_t count, double* __restrict least,
                 int64_t* __restrict best) {
     for (int64_t r = 0; r < count; ++r) {
@@ -92,7 +88,7 @@ void expected_costs(Rows probability, Table table, Expected expected, Best best)
     }
 }
 
-BAYESWISE_CLONES
+BAYESWISE_CLONES_OF_32_BYTES
 void move_block(double* __restrict share, const double* __restrict factor, int64_t n_states, int64_t count,
                 double* __restrict total) {
     std::fill(total, total + count, 0.0);

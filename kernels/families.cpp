@@ -8,11 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define BAYESWISE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define BAYESWISE_CLONES
-#endif
+#include "clones.hpp"
 
 namespace nb = nanobind;
 
@@ -26,7 +22,7 @@ constexpr int64_t kLanes = 8;
 constexpr int64_t kSmall = 1 << 12;  // cells whose counters stay in the cache, lanes and all
 
 // The cell of each row of a block, and the largest of them.
-BAYESWISE_CLONES
+BAYESWISE_CLONES_OF_32_BYTES
 uint32_t cells_of_block(const Columns& columns, const std::vector<int>& scope, const std::vector<int64_t>& sizes,
                         int64_t start, int64_t count, uint32_t* __restrict cell) {
     std::fill(cell, cell + count, 0u);
