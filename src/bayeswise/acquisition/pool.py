@@ -20,6 +20,7 @@ from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.label_types import label_type_of
 from bayeswise.tables.labels import Label, Vocabulary, label_of
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema, Target
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import rows_of
@@ -41,20 +42,20 @@ class Pool:
         source = open_source(table)
         hidden = [column.name for column in source.columns if column.name == target]
         found = infer_schema(source, None, **{**wishes, "ignore": [*wishes.get("ignore", ()), *hidden]})
-        bare = Schema(tuple(column for column in found.columns if column.name != target))
+        bare = replace(found, columns=tuple(column for column in found.columns if column.name != target))
         batch = _encoded(bare, source)
         levels = {name: Vocabulary.of(batch.vocabularies[c]) for c, name in enumerate(bare.categories)}
         columns = tuple(
             replace(column, levels=levels[column.name]) if levels.get(column.name) else column
             for column in bare.columns
         )
-        return cls(_with_classes(Schema(columns), target, classes), _in_codes_of(batch, bare, levels))
+        return cls(_with_classes(replace(bare, columns=columns), target, classes), _in_codes_of(batch, bare, levels))
 
     @classmethod
     def seen_by(cls, model: Any, table: Any) -> Pool:
         """From any table, for a model that is fitted: its columns, and levels that it may not know yet."""
         bare = replace(model.schema, target=None, weight=None)
-        return cls(model.schema, _encoded(bare, open_source(table), getattr(model, "vocabularies", {})))
+        return cls(model.schema, _encoded(bare, open_like(table, model.schema), getattr(model, "vocabularies", {})))
 
     def with_classes(self, classes: Sequence[Any]) -> Pool:
         """The same rows for other classes."""

@@ -47,7 +47,9 @@ def run(
 
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    source = reading.open_table(
+        files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, like=fitted.schema
+    )
     with Bar(f"checking {source.description}") as bar:
         found = evaluate(fitted, source, decision and decision.costs, cv=folds_of(cv), progress=bar.advance)
     facts = {**found.to_dict(), "max_cost": max_cost}

@@ -20,7 +20,9 @@ Texts: TypeAlias = Annotated[list[str] | None, typer.Option("--text", metavar="C
 Ignored: TypeAlias = Annotated[list[str] | None, typer.Option("--ignore", metavar="COL", help="A column to leave out.")]
 NullWords: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--null", metavar="WORD", help="A word that means missing, in place of the usual ones."),
+    typer.Option(
+        "--null", metavar="WORD", help="A word that means missing, in place of the usual ones; models remember it."
+    ),
 ]
 
 

@@ -78,7 +78,14 @@ def run(
     if out is not None and out != reading.STDIN:
         check_output(out, [model, costs, *files])
     source = reading.open_table(
-        files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
+        files,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=fitted.schema,
+        once=True,
     )
     kept, _ = kept_columns(keep, source.columns, source.description)
     layout = road.layout(kept)

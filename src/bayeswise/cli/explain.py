@@ -85,6 +85,7 @@ def run(
             decimal=decimal,
             encoding=encoding,
             table=table,
+            like=fitted.schema,
             once=True,
         )
         one = row_of_table(fitted, source, row_number or 1)

@@ -266,7 +266,13 @@ def run(
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     with Bar("learning") as bar:
         opened = reading.open_table(
-            files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table
+            files,
+            null=null,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            table=table,
+            like=model_like and model_like.schema,
         )
         source = reading.Watched(opened, bar)
         with told_warnings():

@@ -43,7 +43,14 @@ def run(
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
         opened = reading.open_table(
-            files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
+            files,
+            null=null,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            table=table,
+            like=fitted.schema,
+            once=True,
         )
         source = reading.Watched(opened, bar)
         after = fitted.forget(source)

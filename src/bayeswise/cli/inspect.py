@@ -60,6 +60,7 @@ def about_model(model: Any) -> dict[str, Any]:
     return {
         "target": None if schema.target is None else schema.target.name,
         "weight": schema.weight,
+        "null_words": None if schema.null_words is None else list(schema.null_words),
         "classes": classes,
         "prior": class_prior(model) if classes else {},
         "convention": convention_of(model),

@@ -14,6 +14,7 @@ from bayeswise.cli.look_page import class_table
 from bayeswise.cli.regression_page import regression_lines, weight_table
 from bayeswise.cli.writing import size_text
 from bayeswise.tables.notes import shown
+from bayeswise.tables.null_words import told
 
 _MOST_CLASSES = 8
 _MOST_LEVELS = 6
@@ -59,6 +60,8 @@ def about(facts: Mapping[str, Any]) -> Table:
         )
     if facts["weight"] is not None:
         lines.add_row("weight", Text(shown(facts["weight"])))
+    if facts["null_words"] is not None:
+        lines.add_row("missing", Text(told(facts["null_words"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
     for name, line in averaging_lines(facts):
         lines.add_row(name, Text(line))

@@ -8,13 +8,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from bayeswise.cli import columns
+from bayeswise.cli import columns, reading
 from bayeswise.tables.inference import Examination, examine
 from bayeswise.tables.labels import Label
 from bayeswise.tables.leaks import find_leaks
 from bayeswise.tables.notes import Advice
 from bayeswise.tables.profile import ColumnProfile
-from bayeswise.tables.source import DEFAULT_NULL_WORDS, open_source
+from bayeswise.tables.source import open_source
 
 _Value = TypeVar("_Value")
 
@@ -36,7 +36,7 @@ def run(
 
     Ends with exit code 3 if no model could learn from the table as it is.
     """
-    source = open_source(file, null_words=DEFAULT_NULL_WORDS if null is None else tuple(null))
+    source = open_source(file, null_words=reading.null_words(null, None))
     names = [column.name for column in source.columns]
     asked = columns.asked_for(
         names, category=category, number=number, count=count, binary=binary, text=text, ignore=ignore

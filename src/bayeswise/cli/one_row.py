@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayeswise.cli.pairs import by_name
-from bayeswise.cli.reading import Watched
+from bayeswise.cli.reading import Watched, null_words
 from bayeswise.cli.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
@@ -15,7 +15,7 @@ from bayeswise.models.regression.score_account import ScoreAccount
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.names import find_name
-from bayeswise.tables.source import DEFAULT_NULL_WORDS, Chunk, Source
+from bayeswise.tables.source import Chunk, Source
 from bayeswise.tables.sources.records import ListsSource
 from bayeswise.tables.strays import place_of
 from bayeswise.tables.sweep import rows_of
@@ -49,7 +49,7 @@ def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None) -> 
     cells: list[list[str | None]] = [[found.get(name)] for name in schema.used]
     source = ListsSource("the row", list(schema.used), cells, 1)
     source.textual = True
-    source.null_words = DEFAULT_NULL_WORDS if null is None else tuple(null)
+    source.null_words = null_words(null, schema)
     (batch,) = _encoder(model, check_strays=True).batches(source)
     return OneRow(batch, found)
 

@@ -74,7 +74,14 @@ def run(
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
     source = reading.open_table(
-        files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, once=True
+        files,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=fitted.schema,
+        once=True,
     )
     kept, opaque = kept_columns(keep, source.columns, source.description)
     target = fitted.schema.target.name

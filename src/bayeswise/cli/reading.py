@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from bayeswise.cli.writing import say
 from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from bayeswise.foundation.progress import Bar
+    from bayeswise.tables.schema import Schema
     from bayeswise.tables.source import Chunk, RawColumn, Source
 
 STDIN = "-"
@@ -40,10 +42,11 @@ def open_table(
     decimal: Literal[".", ","] | None = None,
     encoding: str | None = None,
     table: str | None = None,
+    like: Schema | None = None,
     once: bool = False,
 ) -> Source:
-    """The table in some files, or on standard input."""
-    from bayeswise.tables.source import DEFAULT_NULL_WORDS, open_source
+    """The table in some files, or on standard input; words that mean "missing" are those of the schema it is `like`."""
+    from bayeswise.tables.source import open_source
 
     if STDIN in files:
         if len(files) > 1:
@@ -52,13 +55,24 @@ def open_table(
             print("Reading the table from the keyboard; end it with Ctrl-D.", file=sys.stderr)
     return open_source(
         files[0] if len(files) == 1 else list(files),
-        null_words=DEFAULT_NULL_WORDS if null is None else tuple(null),
+        null_words=null_words(null, like),
         delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
         decimal=decimal,
         encoding=encoding,
         table_name=table,
         once=once,
     )
+
+
+def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ...]:
+    """What was typed, else what the model was learned with; where these differ the user is told."""
+    from bayeswise.tables.null_words import remembered, told, words_of
+
+    if null is None:
+        return words_of(like)
+    if like is not None and remembered(null) != like.null_words:
+        say(f"Missing is what --null says, {told(null)}; the model was learned with {told(like.null_words)}.")
+    return tuple(null)
 
 
 class Watched:

@@ -14,6 +14,7 @@ from bayeswise.posteriors.calibration import turns
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary, label_of
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.source import open_source
 
 Folds: TypeAlias = int | str | None
@@ -65,7 +66,7 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
     known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
     encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_strays=False)
     named = None if targets is None else open_source({target: list(targets)})
-    every = list(encoder.batches(open_source(table), targets=named))
+    every = list(encoder.batches(open_like(table, model.schema), targets=named))
     groups = np.concatenate([each.groups for each in every]) if every else np.zeros(0, dtype=np.int32)
     _refuse_unknown(groups, target)
     mass = np.concatenate([np.ones(b.n_rows) if b.weights is None else b.weights for b in every] or [np.zeros(0)])

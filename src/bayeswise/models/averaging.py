@@ -146,12 +146,12 @@ def _left_out_probability(model: Any, table: Any) -> FloatArray:
 def own_classes(model: Any, table: Any) -> Any:
     """(n_rows,) the class of each row, by its position among the model's classes."""
     from bayeswise.tables.encoder import Encoder
-    from bayeswise.tables.source import open_source
+    from bayeswise.tables.null_words import open_like
 
     known = Vocabulary(model.classes)
     parts = [
         batch.group_labels.positions_in(known)[batch.groups]
-        for batch in Encoder(model.schema, learning=True, check_strays=False).batches(open_source(table))
+        for batch in Encoder(model.schema, learning=True, check_strays=False).batches(open_like(table, model.schema))
     ]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 

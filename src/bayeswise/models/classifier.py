@@ -21,6 +21,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import open_source
 
@@ -110,7 +111,7 @@ class Classifier(ProbabilityModel):
         if isinstance(table, Batch):
             return iter([table])
         encoder = Encoder(self.schema, learning=True, check_strays=check)
-        return encoder.batches(open_source(table), targets=as_targets(targets), weights=weights)
+        return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 
     def groups_of(self, batch: Batch) -> CodeArray:
         """(n_rows,) the class of each row of a batch, by its position; all must be known."""

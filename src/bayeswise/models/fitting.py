@@ -98,10 +98,10 @@ def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple
 
         return counted_like(model, table, threads=threads)
     from bayeswise.models.regression.learning import linear_of, logistic_of
-    from bayeswise.tables.source import open_source
+    from bayeswise.tables.null_words import open_like
 
     road: Any = logistic_of if hasattr(model, "classes") else linear_of
-    answer: tuple[Any, Report] = road(open_source(table), model.schema, model.settings)
+    answer: tuple[Any, Report] = road(open_like(table, model.schema), model.schema, model.settings)
     return answer
 
 

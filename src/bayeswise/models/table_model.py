@@ -16,8 +16,8 @@ from bayeswise.posteriors.states import find_state
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
 
 
 class TableModel:
@@ -34,7 +34,8 @@ class TableModel:
         """A table to be predicted, encoded; a batch passes as it is."""
         if isinstance(table, Batch):
             return iter([table])
-        return Encoder(self.schema, learning=False, vocabularies=self.vocabularies).batches(open_source(table))
+        encoder = Encoder(self.schema, learning=False, vocabularies=self.vocabularies)
+        return encoder.batches(open_like(table, self.schema))
 
     def over(self, table: Any, answer: Callable[[Batch], Any], shape: tuple[int, ...]) -> FloatArray:
         """The answers to all batches of a table, one below the other."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.annotations import check_field
+from bayeswise.store.fields import written
 from bayeswise.store.strict_json import Tree
 from bayeswise.store.tensors import Tensor, Tensors, packable
 
@@ -94,11 +95,10 @@ class Packer:
         if not is_dataclass(value) or isinstance(value, type):
             raise TypeError(f"{value!r:.80} of type {name} is not plain data")
         tree = {"$type": name}
-        for field in fields(value):
-            if field.init:
-                item = getattr(value, field.name)
-                check_field(type(value), field.name, item)
-                tree[field.name] = self.packed(item, f"{path}/{field.name}", depth + 1)
+        for field in written(value):
+            item = getattr(value, field)
+            check_field(type(value), field, item)
+            tree[field] = self.packed(item, f"{path}/{field}", depth + 1)
         return tree
 
 

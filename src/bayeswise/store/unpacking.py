@@ -7,13 +7,14 @@ packing writes is seen afterwards, by packing the value again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.annotations import check_field
+from bayeswise.store.fields import expected
 from bayeswise.store.strict_json import Tree
 from bayeswise.store.tensors import Tensor, Tensors
 
@@ -89,7 +90,7 @@ class Unpacker:
     def _dataclass(self, kind: type, tree: dict[str, Tree], path: str) -> Any:
         if not is_dataclass(kind):
             raise TypeError(f"{kind.__name__} is no dataclass and has no from_plain")
-        names = [field.name for field in fields(kind) if field.init]
+        names = expected(kind, tree)
         _, *members = _members(tree, "$type", *names)
         values = {
             name: self.unpacked(member, f"{path}/{name}") for name, member in zip(names, members, strict=True)

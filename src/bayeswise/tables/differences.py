@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from bayeswise.tables.null_words import told
 from bayeswise.tables.schema import Column, Schema, Target
 
 
@@ -29,6 +30,8 @@ def difference(one: Schema, other: Schema) -> str:
         return _of_columns(*changed[0])
     if one.weight != other.weight:
         return f"one is weighted by {one.weight!r}, the other by {other.weight!r}"
+    if one.null_words != other.null_words:
+        return f"one takes {told(one.null_words)} for missing, the other {told(other.null_words)}"
     return _of_targets(one.target, other.target)
 
 

@@ -37,6 +37,7 @@ class Examination:
     findings: tuple[Finding, ...]
     target: TargetFinding | None
     weight: WeightFinding | None
+    null_words: tuple[str, ...] | None
 
     @property
     def profiles(self) -> dict[str, ColumnProfile]:
@@ -67,6 +68,7 @@ class Examination:
             tuple(finding.column for finding in self.findings),
             None if self.target is None else self.target.target,
             None if self.weight is None else self.weight.profile.name,
+            self.null_words,
         )
 
 
@@ -101,6 +103,7 @@ def _judged(
         tuple(judge(profiles[name], textual, wishes[name]) for name in features),
         None if target is None else judge_target(profiles[target], textual, wishes[target]),
         None if weight is None else WeightFinding(profiles[weight], _weight_problem(profiles[weight])),
+        source.null_words if textual else None,
     )
 
 

@@ -16,9 +16,11 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.store.fields import added_later
 from bayeswise.tables.label_types import LABEL_TYPES, LabelType, as_levels
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name, normal_name
+from bayeswise.tables.null_words import remembered
 
 Kind: TypeAlias = Literal["number", "count", "category", "binary", "text", "ignored"]
 MissingPolicy: TypeAlias = Literal["ignore", "level", "error"]
@@ -88,14 +90,19 @@ class Target:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns in the order of the table, the target and the weight apart."""
+    """The columns in the order of the table, the target and the weight apart.
+
+    `null_words` are the words that mean "missing" in text files, None for the usual ones.
+    """
 
     columns: tuple[Column, ...]
     target: Target | None = None
     weight: str | None = None
+    null_words: tuple[str, ...] | None = added_later(None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "null_words", remembered(self.null_words))
         seen: dict[str, str] = {}
         for name in self.names:
             if normal_name(name) in seen:

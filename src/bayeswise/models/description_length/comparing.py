@@ -22,6 +22,7 @@ from bayeswise.models.naive_bayes.left_out import left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.source import open_source
 
 CostsOf = Callable[[tuple[Any, ...]], FloatArray]
@@ -64,7 +65,7 @@ def compare(
     """Models that have learned a table, in the order of their bits; every row is left out in turn."""
     first = next(iter(models.values()))
     encoder = Encoder(first.schema, learning=True, vocabularies=dict(first.vocabularies), check_strays=False)
-    return _compared(models, encoder.batches(open_source(table)), costs_of)
+    return _compared(models, encoder.batches(open_like(table, first.schema)), costs_of)
 
 
 def _compared(

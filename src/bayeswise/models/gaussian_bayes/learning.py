@@ -9,8 +9,8 @@ from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.models.from_table import divided, schema_for, swept
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import Report
 
 
@@ -47,7 +47,7 @@ def learned(
     """What `fit` learns, and what it met on its way: strays, rows without a target."""
     about_columns, beliefs = divided(wishes)
     settings = GaussianBayesSettings().changed(**beliefs)
-    source = open_source(table)
+    source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)
     refuse_other_kinds(schema)
     found, report = swept(source, schema, request_of(schema), threads, progress)

@@ -28,6 +28,7 @@ from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.notes import keep
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import open_source
 
@@ -174,7 +175,7 @@ class ConceptModel:
         if isinstance(table, Batch):
             return iter([table])
         known = dict(zip(self.columns, self.levels, strict=True))
-        return Encoder(self.schema, learning=False, vocabularies=known).batches(open_source(table))
+        return Encoder(self.schema, learning=False, vocabularies=known).batches(open_like(table, self.schema))
 
     @property
     def _n_levels(self) -> tuple[int, ...]:

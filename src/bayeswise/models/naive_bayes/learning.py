@@ -15,9 +15,9 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
 from bayeswise.models.naive_bayes.settings import settings_of
 from bayeswise.tables.encoder import Encoder
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.profile import profile
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import Report
 
 Model = TypeVar("Model", bound=Classifier)
@@ -77,7 +77,7 @@ def learned(
     """
     about_columns, beliefs = divided(wishes)
     settings = settings_of(convention, beliefs)
-    source = open_source(table)
+    source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)
     if isinstance(families, str) and families == "select":
         families = select(source, schema).families
@@ -95,7 +95,7 @@ def learned_like(
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Model, Report]:
     """The table under the schema, families and settings of a model, so that both can be merged."""
-    found, report = swept(open_source(table), model.schema, model.request(), threads, progress)
+    found, report = swept(open_like(table, model.schema), model.schema, model.request(), threads, progress)
     return replace(model, statistics=found), report
 
 
@@ -112,7 +112,7 @@ def select(table: Any, schema: Schema) -> Selection:
     >>> select(rows, infer_schema(open_source(rows), "y", kinds={"visits": "number"}))
     visits: poisson: the rows are e^1.4 times as probable as under normal
     """
-    source = table if hasattr(table, "chunks") else open_source(table)
+    source = open_like(table, schema)
     found = profile(source, list(schema.numbers)) if schema.numbers else {}
     extents = {name: Extent(column.minimum, column.decimals == 0) for name, column in found.items()}
     return select_families(Encoder(schema, learning=True).batches(source), schema, extents)

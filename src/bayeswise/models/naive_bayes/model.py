@@ -29,8 +29,8 @@ from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import rows_of
 
 
@@ -203,7 +203,7 @@ class NaiveBayesModel(Classifier):
         if isinstance(table, Batch):
             return iter([table])
         encoder = Encoder(self.schema, learning=True, vocabularies=dict(self.vocabularies), check_strays=False)
-        return encoder.batches(open_source(table), targets=as_targets(targets), weights=weights)
+        return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 
 
 def _normalised(joint: FloatArray) -> Posterior:

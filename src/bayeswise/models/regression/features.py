@@ -173,4 +173,4 @@ def usable(schema: Schema) -> Schema:
         replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")
         for column in schema.columns
     )
-    return Schema(tuple(columns), schema.target, schema.weight)
+    return replace(schema, columns=tuple(columns))

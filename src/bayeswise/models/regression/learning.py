@@ -23,8 +23,9 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name, normal_name
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.source import Source
 from bayeswise.tables.sweep import Report
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ def learned_logistic(
     """
     about_columns, beliefs = divided(wishes, COLUMN_WORDS)
     settings = LogisticSettings().changed(**beliefs)
-    source = open_source(table)
+    source = open_like(table, schema)
     return logistic_of(source, usable(schema_for(source, target, schema, about_columns)), settings, progress)
 
 
@@ -119,7 +120,7 @@ def learned_linear(
     """
     about_columns, beliefs = divided(wishes, COLUMN_WORDS)
     settings = LinearSettings().changed(**beliefs)
-    source = open_source(table)
+    source = open_like(table, schema)
     if schema is None:
         about_columns = _number_target(source, target, about_columns)
     schema = usable(schema_for(source, target, schema, about_columns))

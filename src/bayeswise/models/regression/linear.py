@@ -25,8 +25,8 @@ from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class LinearModel(RegressionModel):
     def _changed_by(
         self, change: Callable[[RegressionMoments, RegressionMoments], RegressionMoments], table: Any
     ) -> LinearModel:
-        rows = TargetRows(self.schema, open_source(table), check_strays=change is RegressionMoments.merge)
+        rows = TargetRows(self.schema, open_like(table, self.schema), check_strays=change is RegressionMoments.merge)
         found = LinearModel.of_rows(self.schema, self.settings, rows)
         return self if found is None else replace(self, statistics=change(self.statistics, found.statistics))
 

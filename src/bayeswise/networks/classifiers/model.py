@@ -32,7 +32,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
-from bayeswise.tables.source import open_source
+from bayeswise.tables.null_words import open_like
 from bayeswise.tables.sweep import Report
 
 
@@ -233,7 +233,7 @@ class NetworkClassifierModel(Classifier):
 
     def learned_like(self, table: Any, *, threads: int | None = None) -> tuple[Self, Report]:
         """The table under the same cuts, graph and settings, so that both can be merged; and what was met."""
-        source = open_source(table)
+        source = open_like(table, self.schema)
         encoder = Encoder(self.schema, learning=True)
         found = self.summary(encoder.batches(source), threads)
         if not found.labels:
