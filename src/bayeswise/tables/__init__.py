@@ -6,7 +6,7 @@
     wishes.py, inference.py          what was asked for beats what was inferred; sight.py saves most of the work
     notes.py, strays.py, leaks.py    what a reader should know about the rows
     labels.py, label_types.py        labels that are never silently merged
-    schema.py, schema_json.py        the frozen result
+    schema.py, null_words.py         the frozen result, and the words for missing cells that it remembers
     encoder.py, sweep.py, plan.py    rows to batches; coders.py, level_codes.py, words.py, weights.py for their cells
     batch.py                         what statistics and models see
 """

@@ -1,16 +1,19 @@
-"""A schema: checked when it is made, the same after a round trip through JSON."""
+"""A schema: checked when it is made, the same after a round trip through a document."""
 
 from __future__ import annotations
 
-import json
+import copy
 from typing import Any
 
 import pytest
 
 from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, StoreError
+from bayeswise.store.document import Document, pack, unpack
+from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.schema import Column, Schema, Target
-from bayeswise.tables.schema_json import MOST_LEVELS, schema_from_json, schema_to_json
+
+TYPES = (Schema, Column, Target, Vocabulary)
 
 
 def a_schema() -> Schema:
@@ -38,12 +41,11 @@ def test_columns_are_grouped_as_batches_hold_them() -> None:
     assert schema.used == ("age", "visits", "size", "odd", "flag", "note")
 
 
-def test_json_gives_the_same_schema_back() -> None:
-    text = json.dumps(schema_to_json(a_schema()))
-    again = schema_from_json(json.loads(text))
+def test_a_document_gives_the_same_schema_back() -> None:
+    again = unpack(pack(a_schema()), TYPES)
     assert again == a_schema()
     assert [type(level) for level in again["odd"].levels or ()][:4] == [int, str, bool, float]
-    assert json.dumps(schema_to_json(again)) == text
+    assert pack(again) == pack(a_schema())
 
 
 def test_declared_levels_of_different_types_make_different_schemas() -> None:
@@ -98,7 +100,7 @@ def test_a_mistyped_name_is_guessed() -> None:
 
 
 def damaged(path: list[Any], value: Any) -> Any:
-    data: Any = json.loads(json.dumps(schema_to_json(a_schema())))
+    data: Any = copy.deepcopy(pack(a_schema()).tree)
     place = data
     for key in path[:-1]:
         place = place[key]
@@ -120,18 +122,18 @@ def damaged(path: list[Any], value: Any) -> Any:
         (["columns", 0, "extra"], 1),
         (["columns", 2, "labels"], None),
         (["columns", 2, "labels"], "words"),
+        (["columns", 2, "levels", "$plain"], "SML"),
         (["columns", 2, "levels"], "SML"),
-        (["columns", 2, "levels"], []),
-        (["columns", 2, "levels"], ["S", "S"]),
-        (["columns", 2, "levels"], ["S", None]),
-        (["columns", 2, "levels"], ["S", ["M"]]),
-        (["columns", 2, "levels"], [1]),
-        (["columns", 2, "levels"], [float("nan")]),
-        (["columns", 2, "levels"], [str(k) for k in range(MOST_LEVELS + 1)]),
+        (["columns", 2, "levels", "$plain"], []),
+        (["columns", 2, "levels", "$plain"], ["S", "S"]),
+        (["columns", 2, "levels", "$plain"], ["S", None]),
+        (["columns", 2, "levels", "$plain"], ["S", ["M"]]),
+        (["columns", 2, "levels", "$plain"], [1]),
+        (["columns", 2, "levels", "$plain"], [float("nan")]),
         (["columns", 2, "unseen"], "panic"),
         (["columns", 2, "reason"], None),
         (["target"], "fits"),
-        (["target", "classes"], [0, "1"]),
+        (["target", "classes", "$plain"], [0, "1"]),
         (["target", "labels"], None),
         (["weight"], 1),
         (["weight"], "age"),
@@ -140,13 +142,13 @@ def damaged(path: list[Any], value: Any) -> Any:
 )
 def test_damage_in_a_file_is_a_store_error(path: list[Any], value: Any) -> None:
     with pytest.raises(StoreError):
-        schema_from_json(damaged(path, value))
+        unpack(Document(damaged(path, value), {}), TYPES)
 
 
 @pytest.mark.parametrize("data", [None, [], "schema", 3, {}])
 def test_what_is_no_schema_at_all_is_a_store_error(data: object) -> None:
-    with pytest.raises(StoreError, match="must have the fields"):
-        schema_from_json(data)
+    with pytest.raises(StoreError):
+        unpack(Document({"$type": "Schema", "$plain": data}, {}), TYPES)
 
 
 def test_a_schema_reads_like_a_sentence() -> None:

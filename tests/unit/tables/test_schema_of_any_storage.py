@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bayeswise.store.document import pack
 from bayeswise.tables.batch import TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.schema_json import schema_to_json
 from bayeswise.tables.source import open_source
 
 Columns = dict[str, list[Any]]
@@ -122,7 +121,7 @@ def test_the_schema_and_the_rows_are_the_same_in_every_storage(storage: str, tmp
     schema = infer_schema(open_source(table), **ASKED)
     expected = infer_schema(open_source(TABLE), **ASKED)
     assert {column.name: column.kind for column in schema} == EXPECTED_KINDS
-    assert json.dumps(schema_to_json(schema)) == json.dumps(schema_to_json(expected))
+    assert pack(schema) == pack(expected)
     assert rows_of(schema, table) == rows_of(expected, TABLE)
 
 
@@ -159,7 +158,7 @@ def test_flags_are_binary_in_every_storage_that_knows_them(tmp_path: Path) -> No
     typed = [name for name in STORAGES if name not in ("csv", "tsv")]
     schemas = {name: infer_schema(open_source(STORAGES[name](flags, tmp_path)), "y") for name in typed}
     assert {schema["flag"].kind for schema in schemas.values()} == {"binary"}
-    assert len({json.dumps(schema_to_json(schema)) for schema in schemas.values()}) == 1
+    assert len({pack(schema).digest() for schema in schemas.values()}) == 1
 
 
 def test_decimals_and_small_integers_and_floats_are_numbers() -> None:
