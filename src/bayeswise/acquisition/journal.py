@@ -89,7 +89,16 @@ class Journal:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._number, self._size)
             raise _unwritten(self.path, error) from error
+        self._refuse_if_gone()
         self._size += len(line)
+
+    def _refuse_if_gone(self) -> None:
+        """A file that was deleted takes what is written, and is gone with the process."""
+        if os.fstat(self._number).st_nlink == 0:
+            raise StoreError(
+                f"{str(self.path)!r} was deleted while it was in use: no answer is saved any more",
+                fix="put back a copy of it, or begin another session",
+            )
 
     # -- reading ----------------------------------------------------------------------------------------------
     def _read(self) -> None:
@@ -169,7 +178,7 @@ def _tree(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def _unwritten(path: Path, error: OSError) -> StoreError:
-    why = "the disk is full" if error.errno in FULL else (error.strerror or str(error))
+    why = "the disk is full, or no file may be so large" if error.errno in FULL else (error.strerror or str(error))
     return StoreError(
         f"the answer could not be saved in {str(path)!r}: {why}; all earlier ones are safe",
         fix="free some space and run the same command again",

@@ -10,7 +10,7 @@ import typer
 
 from bayeswise.cli import columns, reading
 from bayeswise.cli.writing import say
-from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
 if TYPE_CHECKING:
     from bayeswise.acquisition import ActiveLearner
@@ -85,7 +85,15 @@ def run(
     decision = _decision(costs)
     model = _model(start)
     target = _target(target, decision, model)
-    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    source = reading.open_table(
+        files,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=model and model.schema,
+    )
     pool = PoolTable.read(source, target)
     kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
     wishes = columns.asked_for([column.name for column in source.columns], **kinds)
@@ -101,7 +109,7 @@ def run(
         maker = Maker(pool, target, decision, model, strategy, random_share, average, wishes)
         session = Session(maker.learner, list(dict.fromkeys([*journal.header["classes"], *known])), journal)
         if not journal.is_new and not as_json:
-            say(f"Going on with {out}: {session.n_answers:,} answers so far.")
+            say(f"Going on with {out}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
         tell = (lambda facts: print(json_text(facts), flush=True)) if as_json else None
         labelling = Labelling(session, pool, price, tell, target, raw)
         try:
@@ -114,12 +122,17 @@ def run(
 
 
 def _end(labelling: Labelling, folder: Path, reason: str, tell: Callable[[dict[str, Any]], None] | None) -> None:
-    saved = labelling.export(folder)
     n_answers = labelling.session.n_answers
+    answers = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
+    try:
+        saved = labelling.export(folder)
+    except BayeswiseError:
+        say("", reason, f"{answers} safe in {folder / 'journal'}, and the same command makes table and model of it.")
+        raise
     if tell is not None:
         tell({"end": {"reason": reason, "n_labels": n_answers, **saved}})
         return
-    say("", reason, f"{n_answers:,} answers are saved; {saved['labelled']} and {saved['model']} are up to date.")
+    say("", reason, f"{answers} saved; {saved['labelled']} and {saved['model']} are up to date.")
     say("The same command goes on from here.")
 
 
@@ -204,6 +217,8 @@ def _classes(typed: str | None, pool: PoolTable, decision: DecisionFile | None, 
     if decision is not None and not named:
         named = as_classes(list(decision.costs.states))
     found = list(dict.fromkeys([*named, *sorted(set(pool.labels.values()), key=str)]))
+    for label in found:
+        pool.check_class(label)
     if len(found) < 2:
         raise UsageError("at least two classes are needed", fix="name them: --classes A,B")
     return found

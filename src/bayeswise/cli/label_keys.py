@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bayeswise.cli.folding import folded
 from bayeswise.foundation.errors import DataError
 from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label
@@ -20,32 +21,48 @@ COMMANDS = {
     WHY: "why",
     QUIT: "quit",
 }
-_KEYS = "123456789" + "".join(letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in COMMANDS)
+_DIGITS, _LETTERS = "123456789", "abcdefghijklmnopqrstuvwxyz"
+_SPARE_KEYS = "!#%&*+-.:;=@_~"
 _LONGEST = 1 << 16
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Which key means which class.
+    """Which key means which class; the name of a class means it, too, so that no other class or command has that key.
 
     >>> keys = Keys.of(["ham", "spam"])
     >>> keys.meaning("2"), keys.meaning("ham"), keys.meaning("u"), keys.meaning("x")
     (('class', 'spam'), ('class', 'ham'), ('command', 'u'), None)
     >>> print(keys.line())
     [1] ham  [2] spam   [s] skip  [d] don't know  [u] undo  [n] new class  [w] why  [q] quit
+    >>> print(Keys.of([0, 1, "s"]).line())
+    [0] 0  [1] 1  [2] s   [S] skip  [d] don't know  [u] undo  [n] new class  [w] why  [q] quit
     """
 
     classes: Mapping[str, Label]
+    commands: Mapping[str, str]
     without: Sequence[Label] = ()  # classes beyond the keys, to be typed in full
 
     @classmethod
     def of(cls, classes: Sequence[Label]) -> Keys:
-        return cls(dict(zip(_KEYS, classes, strict=False)), classes[len(_KEYS) :])
+        names = {str(label) for label in classes if _is_key(str(label))}
+        commands: dict[str, str] = {}
+        for command in COMMANDS:
+            commands[_first_free((command, command.upper(), *_SPARE_KEYS), {*names, *commands})] = command
+        digits, letters = (
+            iter([k for k in keys if k not in names and k not in commands]) for keys in (_DIGITS, _LETTERS)
+        )
+        keys = {label: _key_of(str(label), names, digits, letters) for label in classes}
+        return cls(
+            {key: label for label, key in keys.items() if key is not None},
+            commands,
+            [label for label, key in keys.items() if key is None],
+        )
 
     def meaning(self, typed: str) -> tuple[str, Label] | None:
-        """A key, or the whole name of a class; keys come first."""
-        if typed in COMMANDS or typed == TYPED:
-            return "command", typed
+        """A key, or the whole name of a class; no key of one class is the name of another."""
+        if typed in self.commands or typed == TYPED:
+            return "command", self.commands.get(typed, typed)
         if typed in self.classes:
             return "class", self.classes[typed]
         by_name = {str(label): label for label in [*self.without, *self.classes.values()]}
@@ -53,9 +70,34 @@ class Keys:
 
     def line(self) -> str:
         """What can be pressed."""
-        keys = "  ".join(f"[{key}] {shown(label, 30)}" for key, label in self.classes.items())
-        more = f"  [{TYPED}] {len(self.without)} more, by name" if self.without else ""
-        return f"{keys}{more}   " + "  ".join(f"[{key}] {word}" for key, word in COMMANDS.items())
+        return "  ".join(self._of_classes()) + "   " + "  ".join(self._of_commands())
+
+    def lines(self, width: int) -> list[str]:
+        """The same in lines of at most so many cells: the classes, then the commands."""
+        return [*folded(self._of_classes(), width), *folded(self._of_commands(), width)]
+
+    def _of_classes(self) -> list[str]:
+        more = [f"[{TYPED}] {len(self.without)} more, by name"] if self.without else []
+        return [f"[{key}] {shown(label, 30)}" for key, label in self.classes.items()] + more
+
+    def _of_commands(self) -> list[str]:
+        return [f"[{key}] {COMMANDS[command]}" for key, command in self.commands.items()]
+
+
+def _is_key(name: str) -> bool:
+    """Whether the name of a class is a key that every keyboard has."""
+    return len(name) == 1 and name.isascii() and name.isalnum()
+
+
+def _key_of(name: str, names: set[str], digits: Iterator[str], letters: Iterator[str]) -> str | None:
+    """A digit is its own key; any other class has the next digit, or else its own letter, or the next one."""
+    if name.isdigit() and name in names:
+        return name
+    return next(digits, None) or (name if name in names else next(letters, None))
+
+
+def _first_free(keys: Iterable[str], taken: set[str]) -> str:
+    return next(key for key in keys if key not in taken)
 
 
 class Answers:
@@ -69,7 +111,12 @@ class Answers:
         if not self.is_terminal:
             return self.line()
         typed = _key()
-        return self.line() if typed == TYPED and keys.without else typed
+        return self.named("Name of the class:") if typed == TYPED and keys.without else typed
+
+    def named(self, question: str) -> str | None:
+        """A line that answers a question."""
+        print(question, file=sys.stderr, flush=True)
+        return self.line()
 
     def line(self) -> str | None:
         """One line, without its end."""

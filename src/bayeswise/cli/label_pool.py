@@ -11,7 +11,7 @@ from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.tables.label_types import as_label, label_type_of
 from bayeswise.tables.labels import Label
 from bayeswise.tables.names import normal_name
-from bayeswise.tables.source import Source
+from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source
 
 MOST_ROWS = 2_000_000
 
@@ -61,6 +61,17 @@ class PoolTable:
             f"{self.source.description} is not the pool that {folder!r} was begun with ({before} rows): {now}",
             fix="give the pool as it was, or begin another session with -o",
         )
+
+    def check_class(self, label: Label) -> None:
+        """Refuse a name that is lost in the table of labels, where it would mean that there is none."""
+        words = self.source.null_words if self.source.textual else DEFAULT_NULL_WORDS
+        name = str(label).strip()
+        if not name:
+            raise UsageError("a class has no name", fix="leave out the comma, or name it")
+        if name.casefold() in {word.strip().casefold() for word in words}:
+            raise UsageError(
+                f"a class named {name!r} would be read as a missing one", fix="name it otherwise, or say --null WORD"
+            )
 
     def row(self, index: int) -> dict[str, Any]:
         """The cells of a row by column, without the target."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.session import Session
+from bayeswise.cli.folding import folded, wrapped
 from bayeswise.cli.label_keys import Keys
 from bayeswise.cli.label_pool import PoolTable
 from bayeswise.explanations.plain import json_value
@@ -17,6 +19,7 @@ from bayeswise.posteriors.wording import padded, shown
 
 _CLEAR = "\x1b[2J\x1b[H"
 _MOST_CELL = 1200  # letters of a long text that are shown
+_WIDEST = 100
 
 
 @dataclass(frozen=True)
@@ -91,19 +94,31 @@ class Standing:
 
 def case_text(table: PoolTable, query: Query, standing: Standing, keys: Keys, width: int) -> str:
     """The screen of one case."""
-    cells = table.row(query.row)
-    names = max((len(shown(name, 24)) for name in cells), default=0)
-    title = f"row {query.row + 1:,} of {shown(table.source.description, 40)}"
-    lines = [padded(title, max(0, width - len(standing.line()) - 1)) + " " + standing.line(), "─" * width]
+    title = f"row {query.row + 1:,} of {shown(table.source.description, min(40, width - 20))}"
+    lines = [*_head(title, standing.line(), width), "─" * width]
+    lines += _cell_lines(table.row(query.row), width)
+    said = [f"why: {query.why.partition(': ')[2]}", *standing.costs().split("\n")]
+    folds = [line for sentence in said for line in wrapped(sentence, width, "  ")]
+    return "\n".join([*lines, "─" * width, *folds, *keys.lines(width)])
+
+
+def _head(title: str, standing: str, width: int) -> list[str]:
+    """Both on one line where they fit."""
+    one_line = f"{padded(title, max(0, width - len(standing) - 1))} {standing}"
+    return [one_line] if len(folded([one_line], width)) == 1 else [title, *wrapped(standing, width)]
+
+
+def _cell_lines(cells: dict[str, Any], width: int) -> Iterator[str]:
+    """Each column with its cell, which goes on below itself if it is long."""
+    longest = max(8, min(24, width // 3))
+    names = {name: shown(name, longest) for name in cells}
+    room = max((len(name) for name in names.values()), default=0)
     for name, cell in cells.items():
         text = "" if cell is None else shown(str(cell)[:_MOST_CELL])
-        room = max(20, width - names - 4)
-        pieces = [text[k : k + room] for k in range(0, len(text), room)] or [""]
-        pieces[-1] += "…" * (cell is not None and len(str(cell)) > _MOST_CELL)
-        lines.append(f"  {padded(shown(name, 24), names)}  {pieces[0]}")
-        lines += [" " * (names + 4) + piece for piece in pieces[1:]]
-    reason = query.why.partition(": ")[2]
-    return "\n".join([*lines, "─" * width, f"why: {reason}", standing.costs(), keys.line()])
+        text += "…" * (cell is not None and len(str(cell)) > _MOST_CELL)
+        first, *rest = folded([text], max(10, width - room - 4))
+        yield f"  {padded(names[name], room)}  {first}"
+        yield from (" " * (room + 4) + piece for piece in rest)
 
 
 def why_text(session: Session, query: Query, width: int) -> str:
@@ -136,12 +151,16 @@ class Screen:
 
     def __init__(self) -> None:
         self.clears = sys.stderr.isatty()
-        self.width = min(shutil.get_terminal_size().columns, 100)
+
+    @property
+    def width(self) -> int:
+        """As wide as the terminal is now, and no wider than is good to read."""
+        return max(20, min(shutil.get_terminal_size().columns, _WIDEST))
 
     def show(self, text: str, note: str = "") -> None:
         """A case, below a note about the last answer."""
         head = _CLEAR if self.clears else ""
         print(head + (f"{note}\n\n" if note else "") + text, file=sys.stderr, flush=True)
 
-    def say(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+    def say(self, *lines: str) -> None:
+        print(*lines, sep="\n", file=sys.stderr, flush=True)

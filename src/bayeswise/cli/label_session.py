@@ -8,7 +8,7 @@ from typing import Any
 
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.session import Session
-from bayeswise.cli.label_keys import COMMANDS, NEW, QUIT, SKIP, UNDO, UNKNOWN, WHY, Answers, Keys
+from bayeswise.cli.label_keys import NEW, QUIT, SKIP, TYPED, UNDO, UNKNOWN, WHY, Answers, Keys
 from bayeswise.cli.label_pool import PoolTable
 from bayeswise.cli.label_screen import Screen, Standing, case_facts, case_text, why_text
 from bayeswise.explanations.plain import json_value
@@ -83,11 +83,11 @@ class Labelling:
             except DataError as error:
                 self._complain(str(error))
                 continue
-            if typed is None or typed == QUIT:
+            meaning = ("command", QUIT) if typed is None else keys.meaning(typed.strip() or typed)
+            if meaning == ("command", QUIT):
                 return False
-            meaning = keys.meaning(typed.strip() if len(typed) > 1 else typed)
-            if meaning is None:
-                self._complain(f"{shown(typed, 30)!r} is no key here. {keys.line()}")
+            if meaning is None or meaning == ("command", TYPED):
+                self._complain(f"'{shown(typed, 30)}' is no key here.", keys)
             elif meaning == ("command", WHY):
                 self._screen.say(why_text(self.session, query, self._screen.width))
             elif self._done(query, *meaning):
@@ -109,9 +109,6 @@ class Labelling:
             return self._undo()
         elif what == NEW:
             return self._new_class()
-        else:
-            self._complain(f"press one of {', '.join(COMMANDS)}, or the key of a class")
-            return False
         return True
 
     def _undo(self) -> bool:
@@ -123,12 +120,12 @@ class Labelling:
         return True
 
     def _new_class(self) -> bool:
-        self._screen.say("Name of the new class:")
-        name = self._answers.line()
+        name = self._answers.named("Name of the new class:")
         if name is None or not name.strip():
             self._complain("No class was named.")
             return False
         try:
+            self.table.check_class(name)
             self.session.add_class(as_label_like(name.strip(), self.session.learner.model.classes))
         except UsageError as error:
             self._complain(str(error))
@@ -144,11 +141,12 @@ class Labelling:
         else:
             self._screen.say(text)
 
-    def _complain(self, text: str) -> None:
+    def _complain(self, text: str, keys: Keys | None = None) -> None:
+        """Say what is wrong, and what can be pressed instead; a terminal shows that already."""
         if self._tell is not None:
-            self._tell({"refused": text})
+            self._tell({"refused": text if keys is None else f"{text} {keys.line()}"})
         else:
-            self._screen.say(text)
+            self._screen.say(text, *(keys.lines(self._screen.width) if keys and not self._screen.clears else ()))
 
     # -- the end ----------------------------------------------------------------------------------------------
     def export(self, folder: Path) -> dict[str, Any]:
