@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -85,3 +86,53 @@ def test_the_display_draws_prior_middle_and_end() -> None:
     display = coins([1, 2, 3], exact=False).observe(*"HHTH").display().plot()
     assert display.steps() == [0, 2, 4]
     assert len(display.ax_.child_axes) == 3
+
+
+TWO = {"a": 0.5, "b": 0.5}
+STEPS = {k: (lambda x, k=k: x >= k) for k in range(3)}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: bw.HypothesisSpace({"a": "x", "b": 1}, {}),
+        lambda: bw.HypothesisSpace({"a": None, "b": 1}, {}),
+        lambda: bw.HypothesisSpace(3, {}),
+        lambda: bw.HypothesisSpace([["a"], ["b"]], {}),
+        lambda: bw.HypothesisSpace(TWO, None).observe("x"),
+        lambda: bw.HypothesisSpace(TWO, {"x": {"a": "?", "b": 1}}).observe("x"),
+        lambda: bw.HypothesisSpace(TWO, {"x": {"a": 1, "b": 1}}).observe(["x"]),
+        lambda: bw.HypothesisSpace.of_classifiers(STEPS, noise="some"),
+        lambda: bw.HypothesisSpace.of_classifiers(STEPS).observe(3),
+        lambda: bw.HypothesisSpace.of_classifiers(STEPS, prior={0: 0.5, 7: 0.5}),
+        lambda: bw.HypothesisSpace(TWO, {}).combine({"a": {"+": "x"}, "b": "-"}),
+        lambda: bw.HypothesisSpace(TWO, {}).combine({"a": {"+": float("nan"), "-": 1}, "b": "-"}),
+        lambda: bw.HypothesisSpace(TWO, {}).combine({"a": ["+"], "b": "-"}),
+    ],
+)
+def test_what_is_no_space_no_datum_and_no_answer_is_refused_with_a_fix(make: Callable[[], object]) -> None:
+    with pytest.raises(bw.UsageError, match="Fix: "):
+        make()
+
+
+def test_a_stream_of_data_takes_the_same_time_for_each_and_remembers_all_of_them() -> None:
+    counted = 0
+
+    def likelihood(bias: float, toss: bool) -> float:
+        nonlocal counted
+        counted += 1
+        return bias if toss else 1.0 - bias
+
+    space = bw.HypothesisSpace([0.25, 0.5, 0.75], likelihood)
+    for k in range(300):
+        space = space.observe(k % 3 > 0)
+    assert counted == 3 * 300
+    assert "log_joint" not in space.__dict__  # what is believed now needs no look back
+    assert space.posterior == bw.HypothesisSpace([0.25, 0.5, 0.75], likelihood).observe(*space.data).posterior
+    assert space.history[-1] == space.posterior
+
+
+def test_fractions_beyond_all_floats_have_a_logarithm() -> None:
+    space = bw.HypothesisSpace(["a", "b"], {"x": {"a": "1e-400", "b": "3e-400"}}, exact=True).observe("x")
+    assert space.posterior == {"a": Fraction(1, 4), "b": Fraction(3, 4)}
+    assert space.log_evidence == pytest.approx(np.log(2.0) - 400 * np.log(10.0), rel=1e-14)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.errors import ParameterError
+
+_FIX = "give a label, or probabilities by label with sum 1"
 
 Answers: TypeAlias = Mapping[Any, Any] | Callable[[Any], Any]
 
@@ -57,13 +60,18 @@ def _answer(answers: Answers, hypothesis: Any) -> Any:
 
 def _distribution(answer: Any, hypothesis: Any) -> Mapping[Any, Any]:
     if not isinstance(answer, Mapping):
+        if not isinstance(answer, Hashable):
+            raise ParameterError(f"hypothesis {hypothesis!r} says {answer!r}, which is no label", fix=_FIX)
         return {answer: 1}
-    if not answer or any(share < 0 for share in answer.values()) or abs(sum(answer.values()) - 1) > 1e-9:
-        raise ParameterError(
-            f"what hypothesis {hypothesis!r} says is no distribution: {dict(answer)!r}",
-            fix="give a label, or probabilities by label with sum 1",
-        )
+    if not answer or not _are_shares(answer.values()):
+        raise ParameterError(f"what hypothesis {hypothesis!r} says is no distribution: {dict(answer)!r}", fix=_FIX)
     return answer
+
+
+def _are_shares(shares: Collection[Any]) -> bool:
+    if not all(isinstance(share, Real) and 0 <= float(share) <= 1 for share in shares):
+        return False
+    return bool(abs(sum(shares) - 1) <= 1e-9)
 
 
 def _drawn(shares: Mapping[Any, Any], generator: np.random.Generator) -> Any:

@@ -39,6 +39,7 @@ class PosteriorDisplay:
         for k, step in enumerate(steps):
             panel = ax.inset_axes((k * (width + _GAP), 0.12, width, 0.74))
             self._panel(panel, [float(p) for p in history[step].values()], step, top)
+            panel.tick_params(labelleft=k == 0)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

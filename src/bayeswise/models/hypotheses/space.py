@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.hypotheses.combining import Answers, Combined, combine
@@ -21,6 +21,8 @@ from bayeswise.posteriors.prior import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from bayeswise.models.hypotheses.display import PosteriorDisplay
+
+_LIKELIHOOD = "give {datum: {hypothesis: probability}}, or a function of (hypothesis, datum)"
 
 Likelihood: TypeAlias = Mapping[Any, Mapping[Any, Any]] | Callable[[Any, Any], Any]
 
@@ -80,14 +82,20 @@ class HypothesisSpace:
         Fraction(1, 2)
         """
         known = tuple(labels)
-        share: Any = exact_number(noise, "noise") if exact else float(noise)
+        share = _number(noise, "noise", exact)
         if len(known) < 2 or not 0 <= share < 1:
             raise ParameterError(
                 f"noise is a probability below 1, of at least two labels; found {noise!r} and {len(known)} labels",
                 fix="give noise=0.05 or so, and all labels",
             )
 
+        stranger = next((h for h in prior or () if h not in classifiers), None)
+        if stranger is not None:
+            raise PriorError(f"the prior names {stranger!r}, and no classifier does", fix="name the same ones")
+
         def likelihood(hypothesis: Any, datum: Any) -> Any:
+            if not isinstance(datum, Sequence) or isinstance(datum, str) or len(datum) != 2:
+                raise ParameterError(f"{datum!r} is no pair of a case and its label", fix="observe (case, label)")
             case, label = datum
             if label not in known:
                 raise ParameterError(f"there is no label {label!r}", fix=f"use one of {known!r}")
@@ -98,20 +106,34 @@ class HypothesisSpace:
     # -- data come ----------------------------------------------------------------------------------------------
     def observe(self, *data: Any) -> HypothesisSpace:
         """The space after these data, in this order; `ImpossibleEvidenceError` if no hypothesis allows them."""
-        steps = (*self.steps, *(self._likelihoods(datum) for datum in data))
-        alive = np.array([weight > 0 for weight in self._prior_weight])
-        for k, step in enumerate(steps):
+        new = tuple(self._likelihoods(datum) for datum in data)
+        alive, log_now = self._alive, self._log_now
+        for k, step in enumerate(new):
             alive = alive & [value > 0 for value in step]
+            log_now = log_now + _logs(step)
             if not alive.any():
                 raise ImpossibleEvidenceError(
-                    f"no hypothesis allows datum {k} ({(*self.data, *data)[k]!r}) after those before it",
+                    f"no hypothesis allows datum {len(self.data) + k} ({data[k]!r}) after those before it",
                     fix="allow for noise, or add the hypothesis that is missing",
                 )
-        return replace(self, data=(*self.data, *data), steps=steps)
+        after = replace(self, data=(*self.data, *data), steps=(*self.steps, *new))
+        after.__dict__.update(_alive=alive, _log_now=log_now)  # so that a stream costs no more with its length
+        return after
+
+    @cached_property
+    def _alive(self) -> BoolArray:
+        """(n_hypotheses,) which of them neither the prior nor a datum rules out."""
+        possible = [[value > 0 for value in row] for row in (self._prior_weight, *self.steps)]
+        return np.asarray(np.all(possible, axis=0))
+
+    @cached_property
+    def _log_now(self) -> FloatArray:
+        """(n_hypotheses,) log p(h) + log p(D | h)."""
+        return np.asarray(self.log_joint[-1])
 
     def _likelihoods(self, datum: Any) -> tuple[Any, ...]:
         if isinstance(self.likelihood, Mapping):
-            if datum not in self.likelihood:
+            if not isinstance(datum, Hashable) or datum not in self.likelihood:
                 known = ", ".join(map(repr, self.likelihood))
                 raise ParameterError(f"there is no likelihood of {datum!r}", fix=f"observe one of {known}")
             row = self.likelihood[datum]
@@ -119,8 +141,10 @@ class HypothesisSpace:
             if missing is not None:
                 raise ParameterError(f"the likelihood of {datum!r} has no entry for {missing!r}", fix="add it")
             found = [row[h] for h in self.hypotheses]
-        else:
+        elif callable(self.likelihood):
             found = [self.likelihood(h, datum) for h in self.hypotheses]
+        else:
+            raise ParameterError(f"a likelihood is no {type(self.likelihood).__name__}", fix=_LIKELIHOOD)
         pairs = zip(self.hypotheses, found, strict=True)
         return tuple(_amount(value, f"p({datum!r} | {h!r})", self.exact) for h, value in pairs)
 
@@ -128,18 +152,17 @@ class HypothesisSpace:
     @cached_property
     def log_joint(self) -> FloatArray:
         """(n_data + 1, n_hypotheses) log p(h) + log p(first k data | h)."""
-        return np.cumsum([log([float(w) for w in row]) for row in (self._prior_weight, *self.steps)], axis=0)
+        return np.cumsum([_logs(row) for row in (self._prior_weight, *self.steps)], axis=0)
 
     @cached_property
     def log_likelihood(self) -> FloatArray:
         """(n_hypotheses,) log p(D | h)."""
-        zero = np.zeros(len(self.hypotheses))
-        return np.asarray(sum((log([float(w) for w in row]) for row in self.steps), zero))
+        return np.asarray(sum(map(_logs, self.steps), np.zeros(len(self.hypotheses))))
 
     @property
     def log_evidence(self) -> float:
         """log p(D)."""
-        return float(log_sum_exp(self.log_joint[-1]))
+        return float(log_sum_exp(self._log_now))
 
     @property
     def evidence(self) -> Any:
@@ -159,7 +182,7 @@ class HypothesisSpace:
     @property
     def map(self) -> Any:
         """The most probable hypothesis; the first of several."""
-        shares = self._shares(len(self.data)) if self.exact else self.log_joint[-1].tolist()
+        shares = self._shares(len(self.data)) if self.exact else self._log_now.tolist()
         return self.hypotheses[shares.index(max(shares))]
 
     @property
@@ -177,7 +200,8 @@ class HypothesisSpace:
 
     def _shares(self, n_data: int) -> list[Any]:
         if not self.exact:
-            shares: list[Any] = normalise(self.log_joint[n_data][None]).probability[0].tolist()
+            log_joint = self._log_now if n_data == len(self.data) else self.log_joint[n_data]
+            shares: list[Any] = normalise(log_joint[None]).probability[0].tolist()
             return shares
         joint = self._joint(n_data)
         return [value / sum(joint) for value in joint]
@@ -209,27 +233,58 @@ class HypothesisSpace:
         return f"HypothesisSpace({believed}{more}; {len(self.data)} data)"
 
 
-def _checked_prior(prior: Mapping[Any, Any] | Iterable[Any], exact: bool) -> dict[Any, Any]:
+def _checked_prior(prior: Any, exact: bool) -> dict[Any, Any]:
     """By hypothesis, none below 0, the sum 1; equal shares where only hypotheses are given."""
     if not isinstance(prior, Mapping):
-        hypotheses = list(dict.fromkeys(prior))
-        share = Fraction(1, max(len(hypotheses), 1)) if exact else 1.0 / max(len(hypotheses), 1)
-        prior = dict.fromkeys(hypotheses, share)
+        prior = _equal_shares(prior, exact)
     if not prior:
         raise PriorError("there is no hypothesis", fix="give at least one")
     weights = {h: _amount(value, f"the prior of {h!r}", exact) for h, value in prior.items()}
     total = sum(weights.values()) if exact else math.fsum(weights.values())
     if (total != 1) if exact else abs(total - 1.0) > SUM_TOLERANCE:
-        raise PriorError(f"the prior sums to {total}, not to 1", fix="divide each entry by the sum")
+        fix = "divide each entry by the sum" + (", or write fractions, as '1/3'" if exact else "")
+        raise PriorError(f"the prior sums to {total}, not to 1", fix=fix)
     return weights
+
+
+def _equal_shares(hypotheses: Any, exact: bool) -> dict[Any, Any]:
+    try:
+        names = dict.fromkeys(hypotheses)
+    except TypeError as error:
+        raise PriorError(f"a prior has hypotheses that can be looked up: {error}", fix="name them by text") from None
+    return dict.fromkeys(names, Fraction(1, max(len(names), 1)) if exact else 1.0 / max(len(names), 1))
 
 
 def _amount(value: Any, what: str, exact: bool) -> Any:
     """A number from 0 on: a fraction where exact, else a float."""
-    number: Any = exact_number(value, what) if exact else float(value)
+    number = _number(value, what, exact)
     if not (number >= 0 and (exact or math.isfinite(number))):
         raise ParameterError(f"{what} must be a number from 0 on; found {value!r}", fix="give a probability")
     return number
+
+
+def _number(value: Any, what: str, exact: bool) -> Any:
+    if exact:
+        return exact_number(value, what)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{what} must be a number; found {value!r}", fix="give a probability") from None
+
+
+def _logs(weights: Sequence[Any]) -> FloatArray:
+    if isinstance(weights[0], Fraction):
+        return np.array([_log_of_fraction(weight) for weight in weights])
+    return log(weights)
+
+
+def _log_of_fraction(weight: Fraction) -> float:
+    """Of any size: a fraction may lie where there is no float."""
+    if weight == 0:
+        return -math.inf
+    if 1e-300 < weight < 1e300:
+        return math.log(weight)
+    return math.log(weight.numerator) - math.log(weight.denominator)
 
 
 def _product(factors: Iterable[Fraction]) -> Fraction:
