@@ -1,4 +1,5 @@
-// What a count adds to a score, looked up where it is small.
+// What a count adds to a score, looked up where it is small. Counts are whole numbers of a unit, which is 1 unless rows
+// have weights that are not whole.
 #pragma once
 
 #include <algorithm>
@@ -12,34 +13,38 @@ namespace bayeswise {
 // n log n, 0 for n = 0.
 class EntropyTerm {
 public:
-    explicit EntropyTerm(std::int64_t largest) : known_(static_cast<std::size_t>(std::min(largest, most) + 1)) {
-        for (std::size_t n = 2; n < known_.size(); ++n) known_[n] = term(static_cast<std::int64_t>(n));
+    explicit EntropyTerm(std::int64_t largest, double unit = 1.0)
+        : unit_(unit), known_(static_cast<std::size_t>(unit == 1.0 ? std::min(largest, most) + 1 : 1)) {
+        for (std::size_t n = 2; n < known_.size(); ++n) known_[n] = term(static_cast<double>(n));
     }
     double operator()(std::int64_t n) const {
-        return n < static_cast<std::int64_t>(known_.size()) ? known_[static_cast<std::size_t>(n)] : term(n);
+        return n < static_cast<std::int64_t>(known_.size()) ? known_[static_cast<std::size_t>(n)]
+                                                           : term(static_cast<double>(n) * unit_);
     }
 
 private:
     static constexpr std::int64_t most = 1 << 20;
-    static double term(std::int64_t n) { return static_cast<double>(n) * std::log(static_cast<double>(n)); }
+    static double term(double n) { return n * std::log(n); }
+    double unit_;
     std::vector<double> known_;
 };
 
 // log Gamma(n + a) - log Gamma(a): the log of a (a + 1) ... (a + n - 1).
 class RisingLog {
 public:
-    RisingLog(double a, std::int64_t largest, std::int64_t most = 32) : a_(a), log_gamma_(std::lgamma(a)) {
-        known_.resize(static_cast<std::size_t>(std::min(largest, most) + 1));
+    RisingLog(double a, std::int64_t largest, std::int64_t most = 32, double unit = 1.0)
+        : a_(a), unit_(unit), log_gamma_(std::lgamma(a)) {
+        known_.resize(static_cast<std::size_t>(unit == 1.0 ? std::min(largest, most) + 1 : 1));
         for (std::size_t n = 1; n < known_.size(); ++n)
             known_[n] = known_[n - 1] + std::log(a + static_cast<double>(n - 1));
     }
     double operator()(std::int64_t n) const {
         if (n < static_cast<std::int64_t>(known_.size())) return known_[static_cast<std::size_t>(n)];
-        return std::lgamma(a_ + static_cast<double>(n)) - log_gamma_;
+        return std::lgamma(a_ + static_cast<double>(n) * unit_) - log_gamma_;
     }
 
 private:
-    double a_, log_gamma_;
+    double a_, unit_, log_gamma_;
     std::vector<double> known_;
 };
 

@@ -1,10 +1,12 @@
 // How often each combination of a few coded columns occurs: what scores of structures are made of.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace nb = nanobind;
 namespace {
 
 using Columns = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
+using Weights = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Counts = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr int64_t kBlock = 1024;
@@ -38,7 +41,8 @@ uint32_t cells_of_block(const Columns& columns, const std::vector<int>& scope, c
 
 // The last column of the scope changes fastest. Neighbouring rows often share a cell, and a counter that was just written
 // is slow to read; so each of several neighbours has counters of its own.
-void count_family(Columns columns, const std::vector<int>& scope, const std::vector<int64_t>& sizes, Counts counts) {
+void count_family(Columns columns, const std::vector<int>& scope, const std::vector<int64_t>& sizes, Counts counts,
+                  Weights weights) {
     int64_t n_cells = 1;
     for (int64_t size : sizes) n_cells *= size;
     if (scope.size() != sizes.size() || int64_t(counts.shape(0)) != n_cells)
@@ -46,8 +50,10 @@ void count_family(Columns columns, const std::vector<int>& scope, const std::vec
     for (int column : scope)
         if (column < 0 || column >= int(columns.shape(0))) throw std::invalid_argument("there is no such column");
     const int64_t n_rows = int64_t(columns.shape(1));
+    if (weights && int64_t(weights->shape(0)) != n_rows) throw std::invalid_argument("give each row one weight");
+    const int64_t* weight = weights ? weights->data() : nullptr;
     nb::gil_scoped_release unlocked;
-    const bool small = n_cells <= kSmall;
+    const bool small = n_cells <= kSmall && !weight;
     std::vector<uint32_t> cell(kBlock);
     std::vector<uint32_t> lanes(small ? size_t(n_cells * kLanes) : 0, 0u);
     bool outside = false;
@@ -62,7 +68,7 @@ void count_family(Columns columns, const std::vector<int>& scope, const std::vec
         if (small)
             for (; r + kLanes <= count; r += kLanes)
                 for (int64_t lane = 0; lane < kLanes; ++lane) ++lanes[cell[r + lane] * kLanes + lane];
-        for (; r < count; ++r) ++counts.data()[cell[r]];
+        for (; r < count; ++r) counts.data()[cell[r]] += weight ? weight[start + r] : 1;
     }
     if (small)
         for (int64_t k = 0; k < n_cells * kLanes; ++k) counts.data()[k / kLanes] += lanes[k];
@@ -71,4 +77,7 @@ void count_family(Columns columns, const std::vector<int>& scope, const std::vec
 
 }  // namespace
 
-void bind_families(nb::module_& m) { m.def("count_family", &count_family); }
+void bind_families(nb::module_& m) { 
+    m.def("count_family", &count_family, nb::arg("columns"), nb::arg("scope"), nb::arg("sizes"), nb::arg("counts"),
+          nb::arg("weights") = nb::none());
+}

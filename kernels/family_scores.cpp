@@ -1,12 +1,15 @@
 // Scores of a node with its parents and one more, for many candidates at once: the counts of the family are products of
-// bitmaps, the score a sum of a function of each count.
+// bitmaps, the score a sum of a function of each count. Rows with weights are counted one after the other.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -20,11 +23,13 @@ namespace bayeswise {
 namespace {
 
 using Codes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
+using Weights = std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Ints = std::vector<int>;
 
 constexpr std::int64_t chunk_words = 1024;
 constexpr std::int64_t most_mapped_cells = 1 << 12;
 constexpr std::int64_t most_cells = 1 << 20;
+constexpr std::int64_t known_counts = 32;  // whose terms are looked up
 
 // The configurations of a scope that occur, in ascending order, with how often each occurs with each level but the
 // first of some other columns.
@@ -37,16 +42,17 @@ struct Extended {
 class FamilyScores {
 public:
     FamilyScores(const Codes& columns, const std::vector<std::int64_t>& sizes, bool dirichlet, double penalty,
-                 double strength)
-        : columns_(columns), sizes_(sizes), n_rows_(static_cast<std::int64_t>(columns.shape(1))),
-          n_words_((n_rows_ + bits - 1) / bits), dirichlet_(dirichlet), penalty_(penalty), strength_(strength),
-          entropy_(n_rows_) {
+                 double strength, const Weights& weights, double unit)
+        : columns_(columns), weights_(weights), sizes_(sizes), n_rows_(static_cast<std::int64_t>(columns.shape(1))),
+          n_words_((n_rows_ + bits - 1) / bits), n_units_(units_of(weights, n_rows_)), unit_(unit),
+          dirichlet_(dirichlet), penalty_(penalty), strength_(strength), entropy_(n_units_, unit) {
         if (columns.shape(0) != sizes.size()) throw std::invalid_argument("sizes and columns differ in number");
         std::vector<std::uint8_t> padded(static_cast<std::size_t>(n_words_ * bits), 255);
         for (std::size_t c = 0; c < sizes.size(); ++c) {
             const std::uint8_t* code = columns.data() + static_cast<std::int64_t>(c) * n_rows_;
             if (sizes[c] > 255 || std::any_of(code, code + n_rows_, [&](std::uint8_t k) { return k >= sizes[c]; }))
                 throw std::invalid_argument("a code is beyond the size of its column");
+            if (weights) continue;
             std::copy(code, code + n_rows_, padded.begin());
             first_map_.push_back(static_cast<std::int64_t>(maps_.size()) / std::max<std::int64_t>(n_words_, 1));
             maps_.resize(maps_.size() + static_cast<std::size_t>(sizes[c] * n_words_));
@@ -69,7 +75,7 @@ public:
         if (chosen.empty()) return scores;
         Ints scope = parents;
         scope.push_back(node);
-        const bool mapped = n_above * size <= most_mapped_cells;
+        const bool mapped = !weights_ && n_above * size <= most_mapped_cells;
         const Extended counts = mapped ? by_maps(scope, chosen) : by_rows(scope, chosen);
         std::int64_t first = 0;
         for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -80,6 +86,14 @@ public:
     }
 
 private:
+    // How many units all rows have.
+    static std::int64_t units_of(const Weights& weights, std::int64_t n_rows) {
+        if (!weights) return n_rows;
+        if (static_cast<std::int64_t>(weights->shape(0)) != n_rows)
+            throw std::invalid_argument("give each row one weight");
+        return std::accumulate(weights->data(), weights->data() + n_rows, std::int64_t{0});
+    }
+
     void check(int node, const Ints& parents, const Ints& candidates) const {
         const auto outside = [&](int k) { return k < 0 || k >= static_cast<int>(sizes_.size()); };
         double cells = 1.0;
@@ -185,7 +199,8 @@ private:
             for (std::int64_t r = 0; r < n_rows_; ++r) cell[r] = cell[r] * size + code[r];
         }
         std::vector<std::int64_t> rank(static_cast<std::size_t>(cells_of(scope)), 0);
-        for (std::int64_t r = 0; r < n_rows_; ++r) ++rank[cell[r]];
+        const std::int64_t* weight = weights_ ? weights_->data() : nullptr;
+        for (std::int64_t r = 0; r < n_rows_; ++r) rank[cell[r]] += weight ? weight[r] : 1;
         const auto zeros = std::count(rank.begin(), rank.end(), 0);
         Extended found = empty(static_cast<std::int64_t>(rank.size()) - zeros, others);
         std::int64_t next = 0;
@@ -200,7 +215,7 @@ private:
         for (int other : others) {
             const std::uint8_t* code = columns_.data() + other * n_rows_;
             for (std::int64_t r = 0; r < n_rows_; ++r)
-                if (code[r] > 0) ++table[cell[r] * found.width + code[r]];
+                if (code[r] > 0) table[cell[r] * found.width + code[r]] += weight ? weight[r] : 1;
             table += sizes_[other] - 1;
         }
         return found;
@@ -215,7 +230,8 @@ private:
                    penalty_ * n_configurations * static_cast<double>(size - 1);
         const double n_cells = n_configurations * static_cast<double>(size);
         const double imagined = strength_ < 0.0 ? 1.0 : strength_ / n_cells;  // K2 imagines a row in each cell
-        const RisingLog cells(imagined, n_rows_), totals(imagined * static_cast<double>(size), n_rows_);
+        const RisingLog cells(imagined, n_units_, known_counts, unit_);
+        const RisingLog totals(imagined * static_cast<double>(size), n_units_, known_counts, unit_);
         return summed(counts, size, other_size, first, cells, totals, -1.0);
     }
 
@@ -245,8 +261,10 @@ private:
     }
 
     Codes columns_;
+    Weights weights_;  // above 0
     std::vector<std::int64_t> sizes_;
-    std::int64_t n_rows_, n_words_;
+    std::int64_t n_rows_, n_words_, n_units_;
+    double unit_;
     bool dirichlet_;
     double penalty_, strength_;
     EntropyTerm entropy_;
@@ -260,7 +278,8 @@ private:
 void bind_family_scores(nb::module_& m) {
     using bayeswise::FamilyScores;
     nb::class_<FamilyScores>(m, "FamilyScores")
-        .def(nb::init<const bayeswise::Codes&, const std::vector<std::int64_t>&, bool, double, double>(), "columns"_a,
-             "sizes"_a, "dirichlet"_a, "penalty"_a, "strength"_a)
+        .def(nb::init<const bayeswise::Codes&, const std::vector<std::int64_t>&, bool, double, double,
+                      const bayeswise::Weights&, double>(),
+             "columns"_a, "sizes"_a, "dirichlet"_a, "penalty"_a, "strength"_a, "weights"_a = nb::none(), "unit"_a = 1.0)
         .def("additions", &FamilyScores::additions, "node"_a, "parents"_a, "candidates"_a);
 }

@@ -32,14 +32,14 @@ struct Partition {
 class SubsetSums {
 public:
     SubsetSums(const Codes& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
-               const std::vector<double>& imagined, double strength, const Sums& sums)
+               const std::vector<double>& imagined, double strength, double unit, const Sums& sums)
         : columns_(columns), sizes_(sizes), weights_(weights.data()),
           n_rows_(static_cast<std::int64_t>(columns.shape(1))), n_columns_(static_cast<int>(sizes.size())),
-          strength_(strength), sums_(sums.data()), n_sets_(static_cast<std::int64_t>(sums.shape(1))),
+          strength_(strength), unit_(unit), sums_(sums.data()), n_sets_(static_cast<std::int64_t>(sums.shape(1))),
           levels_(sizes.size() + 1) {
         for (std::int64_t r = 0; r < n_rows_; ++r) total_ += weights_[r];
-        for (const double each : imagined) terms_.emplace_back(each, total_, known_counts);
-        if (imagined.empty() && strength_ <= 0.0) entropy_.emplace_back(total_);
+        for (const double each : imagined) terms_.emplace_back(each, total_, known_counts, unit_);
+        if (imagined.empty() && strength_ <= 0.0) entropy_.emplace_back(total_, unit_);
     }
 
     // All sets that have exactly the columns `chosen` of the first `n_first`, at most `most` columns and `most_cells`.
@@ -153,7 +153,7 @@ private:
         } else {
             auto found = by_cells_.find(cells);
             if (found == by_cells_.end())
-                found = by_cells_.emplace(cells, RisingLog(strength_ / cells, total_, known_counts)).first;
+                found = by_cells_.emplace(cells, RisingLog(strength_ / cells, total_, known_counts, unit_)).first;
             sums_[set] = sum_of(found->second);
         }
     }
@@ -163,7 +163,7 @@ private:
     const std::int64_t* weights_;
     std::int64_t n_rows_, total_ = 0;
     int n_columns_, most_ = 0;
-    double strength_, most_cells_ = 0.0;
+    double strength_, unit_, most_cells_ = 0.0;
     double* sums_;
     std::int64_t n_sets_;
     std::vector<Partition> levels_;
@@ -174,7 +174,7 @@ private:
 
 void subset_sums(const Codes& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
                  const std::vector<double>& imagined, double strength, std::uint32_t chosen, int n_first, int most,
-                 double most_cells, const Sums& sums) {
+                 double most_cells, const Sums& sums, double unit) {
     const std::size_t n = sizes.size(), n_sums = imagined.empty() ? 1 : imagined.size();
     if (n > 30 || columns.shape(0) != n || weights.shape(0) != columns.shape(1) || sums.shape(0) != n_sums ||
         sums.shape(1) != std::size_t{1} << n || n_first < 0 || n_first > static_cast<int>(n) ||
@@ -184,7 +184,7 @@ void subset_sums(const Codes& columns, const std::vector<std::int64_t>& sizes, c
         for (std::size_t r = 0; r < columns.shape(1); ++r)
             if (columns(c, r) >= sizes[c]) throw std::invalid_argument("a code is beyond the size of its column");
     const nb::gil_scoped_release unlocked;
-    SubsetSums(columns, sizes, weights, imagined, strength, sums).run(chosen, n_first, most, most_cells);
+    SubsetSums(columns, sizes, weights, imagined, strength, unit, sums).run(chosen, n_first, most, most_cells);
 }
 
 }  // namespace
@@ -193,5 +193,5 @@ void subset_sums(const Codes& columns, const std::vector<std::int64_t>& sizes, c
 void bind_subset_sums(nb::module_& m) {
     m.def("subset_sums", &bayeswise::subset_sums, "columns"_a.noconvert(), "sizes"_a, "weights"_a.noconvert(),
           "imagined"_a, "strength"_a, "chosen"_a, "n_first"_a, "most"_a, "most_cells"_a,
-          "sums"_a.noconvert());
+          "sums"_a.noconvert(), "unit"_a = 1.0);
 }

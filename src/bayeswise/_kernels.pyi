@@ -390,7 +390,11 @@ class JunctionTree:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 
 def count_family(
-    columns: npt.NDArray[np.uint8], scope: Sequence[int], sizes: Sequence[int], counts: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.uint8],
+    scope: Sequence[int],
+    sizes: Sequence[int],
+    counts: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.int64] | None = None,
 ) -> None:
     """Adds how often each combination occurs; columns is (n_columns, n_rows), the last of the scope changes fastest."""
 
@@ -458,7 +462,8 @@ def add_superparents(
 class FamilyScores:
     """Scores of families of columns (n_columns, n_rows): likelihood minus a penalty, or the Dirichlet evidence.
 
-    `strength` is the number of imagined rows of a family, below 0 one row in each cell.
+    `strength` is the number of imagined rows of a family, below 0 one row in each cell; a row counts as many units
+    as its weight says.
     """
 
     def __init__(
@@ -468,6 +473,8 @@ class FamilyScores:
         dirichlet: bool,
         penalty: float,
         strength: float,
+        weights: npt.NDArray[np.int64] | None = None,
+        unit: float = 1.0,
     ) -> None: ...
     def additions(self, node: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]:
         """The score of the node given its parents and each candidate; minus infinity where the table is too large."""
@@ -504,6 +511,7 @@ def subset_sums(
     most: int,
     most_cells: float,
     sums: npt.NDArray[np.float64],
+    unit: float = 1.0,
 ) -> None:
     """Sums over the cells of all sets that have the columns `chosen` of the first ones, into sums (n_sums, 2^n).
 

@@ -86,3 +86,24 @@ def test_strengths_are_told_for_each_edge(bayeswise: Command, table: Path, tmp_p
     assert all(edge["posterior"] is not None for edge in facts["strengths"])
     assert "bronchitis" in bayeswise(*words).out.splitlines()[0]
     assert bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--resamples", 3).code == 2
+
+
+def test_a_column_of_weights_counts_rows_and_is_no_node(bayeswise: Command, tmp_path: Path) -> None:
+    rows = asia().sample(300, seed=4)
+    times = np.random.default_rng(0).integers(0, 4, 300)
+    copies = {name: list(np.repeat(np.array(column, dtype=object), times)) for name, column in rows.items()}
+    weighted = written(tmp_path / "weighted.csv", {**rows, "times": times.tolist()})
+    learned = [
+        bayeswise("network", "learn", source, "-o", tmp_path / "out.bif", "--strengths", "--json", *more)
+        for source, more in ((weighted, ["--weight", "times"]), (written(tmp_path / "copies.csv", copies), []))
+    ]
+    facts = [json.loads(answer.out) for answer in learned]
+    assert facts[0]["edges"] == facts[1]["edges"]
+    assert facts[0]["strengths"] == facts[1]["strengths"]
+    assert facts[0]["weight"] == "times"
+    assert "times" not in facts[0]["nodes"]
+    wrong = bayeswise("network", "learn", weighted, "-o", tmp_path / "out.bif", "--weight", "tims")
+    assert wrong.code in (2, 4)
+    assert "times" in wrong.err
+    text = bayeswise("network", "learn", weighted, "-o", tmp_path / "out.bif", "--weight", "visit")
+    assert "weight in row 1 of column 'visit' is nan" in text.err

@@ -67,6 +67,9 @@ def learn(
         bool, typer.Option("--averaged", help="With --strengths: how probable an edge is, averaged over all graphs.")
     ] = False,
     ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out.")] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", metavar="COL", help="The weight of each row: k counts as k rows.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Learn a network from a table: its graph by a score, its tables by counting or by EM.
@@ -104,11 +107,11 @@ def learn(
             f"{next(iter(wishes['states']))} has no column, and edges of hidden nodes no strength that rows could show",
             fix="leave --strengths out",
         )
-    rows = _read(source, ignore or (), wishes)
+    rows = _read(source, ignore or (), weight, wishes)
     with StepsBar() as bar:
         network, found = _learned(rows, wishes, bar, (resamples, averaged) if strengths else None)
     network.write(output)
-    print(as_json_text(_facts(network, found, output)) if as_json else _shown(network, found))
+    print(as_json_text(_facts(network, found, output, weight)) if as_json else _shown(network, found))
     say(*(f"Note: {note}." for note in network.notes), saved(output, False))
 
 
@@ -126,12 +129,12 @@ def _method(method: str, missing: str, graph: str | None, names: Sequence[str]) 
     return {"parents": {name: given.parents(name) for name in given}, "states": hidden, "missing": way}
 
 
-def _read(source: Source, ignore: Sequence[str], wishes: dict[str, Any]) -> CodedRows:
+def _read(source: Source, ignore: Sequence[str], weight: str | None, wishes: dict[str, Any]) -> CodedRows:
     from bayeswise.networks.learning.rows import CodedRows
 
     with Bar("Reading") as bar:
         hidden = wishes.get("states") or {}
-        return CodedRows.of(Watched(source, bar), ignore=ignore, states=hidden, may_be_hidden=hidden)
+        return CodedRows.of(Watched(source, bar), ignore=ignore, states=hidden, may_be_hidden=hidden, weight=weight)
 
 
 def _learned(
@@ -175,11 +178,14 @@ def _shown(network: BeliefNetwork, found: EdgeStrengths | None) -> str:
     return "\n".join(f"{parent} -> {child}" for parent, child in network.edges) if found is None else str(found)
 
 
-def _facts(network: BeliefNetwork, found: EdgeStrengths | None, output: str) -> dict[str, Any]:
+def _facts(
+    network: BeliefNetwork, found: EdgeStrengths | None, output: str, weight: str | None
+) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "nodes": list(network.names),
         "edges": [list(edge) for edge in network.edges],
         "notes": list(network.notes),
+        "weight": weight,
         "file": output,
     }
     if found is not None:

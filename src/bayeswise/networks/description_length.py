@@ -52,9 +52,10 @@ class CodedNetwork:
         if math.prod(sizes) > MOST_CELLS:
             raise ParameterError(f"the table of {name!r} has {math.prod(sizes):,} cells", fix="take away parents")
         codes = self.rows.codes[:, places]
-        complete = codes[(codes >= 0).all(axis=1)].astype(np.int64)
-        cells = np.ravel_multi_index(tuple(complete.T), sizes)
-        return np.bincount(cells, minlength=math.prod(sizes)).reshape(-1, sizes[-1]).astype(np.float64)
+        whole = (codes >= 0).all(axis=1)
+        cells = np.ravel_multi_index(tuple(codes[whole].astype(np.int64).T), sizes)
+        weights = None if self.rows.weights is None else self.rows.weights[whole]
+        return np.bincount(cells, weights, math.prod(sizes)).reshape(-1, sizes[-1]).astype(np.float64)
 
 
 def coded(network: BeliefNetwork, table: Any) -> CodedNetwork:

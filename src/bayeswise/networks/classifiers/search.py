@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -45,10 +43,9 @@ def _k_dependence(coded: Iterator[Batch], coding: Coding, k: int) -> Graph:
 
 def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) -> Graph:
     target = coding.schema.target.name if coding.schema.target else "class"
-    rows, weights = _gathered(coded, coding, target)
-    scores = Scores(rows, settings.criterion) if weights is None else WeightedScores(rows, settings.criterion, weights)
+    rows = _gathered(coded, coding, target)
     tiers = ((target,), coding.columns) if settings.class_prior is not None else ()
-    parents = climb(scores, Constraints(tiers=tiers, max_parents=settings.max_parents))
+    parents = climb(Scores(rows, settings.criterion), Constraints(tiers=tiers, max_parents=settings.max_parents))
     says = [size > 1 for size in rows.sizes]  # a column of one state is no parent: nothing depends on it
     named = {
         name: [rows.names[place] for place in above if says[place]]
@@ -57,23 +54,7 @@ def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) 
     return Graph.of_names(named, coding.columns, target)
 
 
-class WeightedScores(Scores):
-    """Scores of rows that count with a weight: k as k rows."""
-
-    def __init__(self, rows: CodedRows, score: str, weights: FloatArray) -> None:
-        super().__init__(rows, score)
-        self.weights = weights
-        self.n_rows: Any = float(weights.sum())
-
-    def counts(self, node: int, parents: tuple[int, ...]) -> FloatArray:
-        scope = [*parents, node]
-        sizes = [self.sizes[place] for place in scope]
-        cell = np.ravel_multi_index([self.columns[place].astype(np.int64) for place in scope], sizes)
-        found: FloatArray = np.bincount(cell, self.weights, math.prod(sizes)).astype(np.float64)
-        return found.reshape(-1, sizes[-1])
-
-
-def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> tuple[CodedRows, FloatArray | None]:
+def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> CodedRows:
     """All rows with a class in common codes, the class last; for the search a missing cell is a state of its own."""
     parts: list[CodeArray] = []
     weights: list[FloatArray | None] = []
@@ -97,7 +78,7 @@ def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> tuple[Code
                 f"column {name!r} has more than {MOST_LEVELS} levels", fix="ignore it, or put levels together"
             )
     states = tuple(Vocabulary(range(size)) for size in sizes)
-    return CodedRows(names, states, codes), joined_weights(weights, parts)
+    return CodedRows(names, states, codes, joined_weights(weights, parts))
 
 
 def _translated(codes: CodeArray, vocabularies: Sequence[Vocabulary], known: Sequence[Vocabulary]) -> CodeArray:

@@ -1,6 +1,6 @@
 """Networks from rows: tables by counting or by EM, graphs by a score or as a tree.
 
-rows.py         any table -> codes and states
+rows.py         any table -> codes, states and weights (weights.py: exact sums of them)
 counts.py       exact joint counts of every family: merged, forgotten, turned into tables
 incomplete.py   rows with holes by pattern, and what tables let us expect of them
 ascent.py       EM and gradient ascent, step by step; fitting.py takes the best of several starts

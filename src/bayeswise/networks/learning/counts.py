@@ -20,7 +20,6 @@ from bayeswise.networks.node import Node
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.joint import LARGEST_TABLE, JointCounts
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.weights import as_weights, checked_weights
 
 _THREADS = 2
 PRIORS = ("bdeu", "m-estimate", "none")
@@ -48,10 +47,11 @@ class FamilyCounts:
         parents: Mapping[str, Sequence[str]],
         *,
         states: Mapping[str, Sequence[Any]] | None = None,
+        weight: str | None = None,
         weights: Any = None,
     ) -> FamilyCounts:
         """One sweep over a table; columns that `parents` does not name are nodes without parents."""
-        return cls.of_rows(CodedRows.of(table, states=states), parents, weights, states)
+        return cls.of_rows(CodedRows.of(table, states=states, weight=weight, weights=weights), parents, states=states)
 
     @classmethod
     def of_rows(
@@ -62,10 +62,11 @@ class FamilyCounts:
         states: Mapping[str, Sequence[Any]] | None = None,
     ) -> FamilyCounts:
         """The counts of rows that are coded already."""
+        rows = rows.weighted(weights)
         places = {name: place for place, name in enumerate(rows.names)}
         for name in {*parents, *(parent for above in parents.values() for parent in above)} - set(places):
             raise ParameterError(f"the rows have no column {name!r}", fix=f"name one of {', '.join(rows.names)}")
-        weigh = None if weights is None else weights_of_rows(weights, len(rows.codes))
+        weigh = rows.weights
         fixed = [rows.states[k] if name in (states or {}) else Vocabulary() for k, name in enumerate(rows.names)]
 
         def family(name: str) -> JointCounts:
@@ -92,13 +93,13 @@ class FamilyCounts:
         columns = {name: counts.subtract(other.columns[name]) for name, counts in self.columns.items()}
         return FamilyCounts(self.parents, families, columns)
 
-    def learn(self, table: Any, *, weights: Any = None) -> FamilyCounts:
+    def learn(self, table: Any, *, weight: str | None = None, weights: Any = None) -> FamilyCounts:
         """The counts with these rows too."""
-        return self.merge(FamilyCounts.of(table, self.parents, weights=weights))
+        return self.merge(FamilyCounts.of(table, self.parents, weight=weight, weights=weights))
 
-    def forget(self, table: Any, *, weights: Any = None) -> FamilyCounts:
+    def forget(self, table: Any, *, weight: str | None = None, weights: Any = None) -> FamilyCounts:
         """The counts as if these rows had never been seen."""
-        return self.subtract(FamilyCounts.of(table, self.parents, weights=weights))
+        return self.subtract(FamilyCounts.of(table, self.parents, weight=weight, weights=weights))
 
     def _refuse_other_graph(self, other: FamilyCounts) -> None:
         if self.parents != other.parents:
@@ -125,14 +126,6 @@ class FamilyCounts:
             seen = counts._weight_over(tuple(states[each] for each in (*self.parents[node], node))).to_floats()
             nodes.append(Node(node, states[node], _table(seen[0], prior, strength), self.parents[node]))
         return BeliefNetwork(nodes, name=name)
-
-
-def weights_of_rows(weights: Any, n_rows: int) -> FloatArray:
-    """One finite weight from 0 on for each row."""
-    checked = checked_weights(as_weights(weights), 0, "weights")
-    if len(checked) != n_rows:
-        raise ParameterError(f"there are {len(checked)} weights for {n_rows} rows", fix="give one for each row")
-    return checked
 
 
 def _joint(

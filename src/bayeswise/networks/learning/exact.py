@@ -83,7 +83,7 @@ class Families:
         self.allowed = [_mask(np.flatnonzero(column)) for column in rules.allowed(scores.names).T]
         self.required = [_mask(above) for above in rules.start(scores.names)]
         self.most = max(min(rules.most(self.n), self.n - 1), 0)
-        self.columns, self.weights = _distinct(scores.columns)
+        self.columns, self.units = _distinct(scores.columns, scores.units)
         # K2 imagines one row in each cell, so as many as the node has states in each row of its table
         self.widths = sorted(set(scores.sizes)) if scores.score == "k2" else []
         self.sums = np.zeros((1 + len(self.widths), 1 << self.n))
@@ -104,10 +104,11 @@ class Families:
         imagined = [1.0, *map(float, self.widths)] if self.widths else []
         strength = self.scores.strength if self.scores.score == "bdeu" else 0.0
 
-        rows = self.columns, self.scores.sizes, self.weights, imagined, strength
+        rows = self.columns, self.scores.sizes, self.units, imagined, strength
 
         def task(chosen: int) -> None:
-            _kernels.subset_sums(*rows, chosen, n_first, self.most + 1, max(self.most_cells), self.sums)
+            limits = self.most + 1, max(self.most_cells)
+            _kernels.subset_sums(*rows, chosen, n_first, *limits, self.sums, self.scores.unit)
 
         with ThreadPoolExecutor(_THREADS) as pool:
             try:
@@ -218,11 +219,13 @@ def _mask(places: Any) -> int:
     return sum(1 << int(place) for place in places)
 
 
-def _distinct(columns: Any) -> tuple[Any, IntArray]:
-    """(n_columns, n_rows) without rows that repeat, and how often each occurs."""
+def _distinct(columns: Any, units: IntArray | None) -> tuple[Any, IntArray]:
+    """(n_columns, n_rows) without rows that repeat, and how much each counts."""
     if columns.shape[1] == 0:
         return columns, np.zeros(0, dtype=np.int64)
     rows = np.ascontiguousarray(columns.T)
     keys = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    return np.ascontiguousarray(rows[first].T), counts.astype(np.int64)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.zeros(len(first), dtype=np.int64)
+    np.add.at(counts, which.ravel(), 1 if units is None else units)
+    return np.ascontiguousarray(rows[first].T), counts

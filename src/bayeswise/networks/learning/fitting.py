@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.ascent import em_steps, gradient_steps
-from bayeswise.networks.learning.counts import PRIORS, weights_of_rows
+from bayeswise.networks.learning.counts import PRIORS
 from bayeswise.networks.learning.incomplete import IncompleteRows, Point
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.watching import Progress, silent
@@ -68,8 +68,9 @@ def fit_tables(
         )
     if starts < 1 or most_steps < 1:
         raise ParameterError(f"{starts} starts of {most_steps} steps", fix="give at least one of each")
+    rows = rows.weighted(weights)
     above = _positions(rows.with_states(), parents)
-    seen = IncompleteRows.of(rows, above, None if weights is None else weights_of_rows(weights, len(rows.codes)))
+    seen = IncompleteRows.of(rows, above)
     imagined = seen.layout.imagined(prior, strength)
     n_starts = starts if seen.groups else 1
     best: _Climb | None = None

@@ -85,10 +85,10 @@ class IncompleteRows:
     groups: list[_Group] = field(repr=False)
 
     @classmethod
-    def of(cls, rows: CodedRows, parents: Sequence[Sequence[int]], weights: FloatArray | None = None) -> IncompleteRows:
+    def of(cls, rows: CodedRows, parents: Sequence[Sequence[int]]) -> IncompleteRows:
         """Rows in the order of the columns; a hidden column is one without any cell."""
         layout = Layout(tuple(rows.sizes), tuple(map(tuple, parents)))
-        codes, weigh = _distinct(rows.codes, weights)
+        codes, weigh = _distinct(rows.codes, rows.weights)
         seen = codes >= 0
         whole = seen.all(axis=1)
         some = seen.any(axis=1) & ~whole
@@ -133,9 +133,7 @@ def _distinct(codes: CodeArray, weights: FloatArray | None) -> tuple[CodeArray, 
     packed = np.ascontiguousarray((codes + 1).astype(np.uint8))
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    totals = np.bincount(which.ravel(), weights, len(first)).astype(np.float64)
-    kept = totals > 0.0
-    return codes[first][kept], totals[kept]
+    return codes[first], np.bincount(which.ravel(), weights, len(first)).astype(np.float64)
 
 
 def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:

@@ -52,6 +52,8 @@ def learn(
     seed: int = 0,
     ignore: Collection[str] = (),
     states: Mapping[str, Sequence[Any]] | None = None,
+    weight: str | None = None,
+    weights: Any = None,
     progress: Progress = silent,
 ) -> BeliefNetwork:
     """A network with a given graph (`parents`), or one that a method finds by a score; rows may be coded already.
@@ -59,8 +61,9 @@ def learn(
     `missing` says what happens to rows with holes: "error" and "drop" are about the search for a graph (a given one
     is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
     rows most probable, the graph being found in the whole ones. A node of a given graph that is no column is hidden:
-    its `states` must be given. Hill climbing is restarted ten times by default, with more than 100 columns not at all.
-    What happened on the way is in `notes`.
+    its `states` must be given. `weight` names a column of weights, `weights` are those that stand in no column: a row
+    of weight k counts as k rows, one of weight 0 is not there. Hill climbing is restarted ten times by default, with
+    more than 100 columns not at all. What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -71,7 +74,7 @@ def learn(
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     if seed < 0:
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
-    rows = _coded(table, ignore, states, named).with_states()
+    rows = _coded(table, ignore, states, named, weight, weights).with_states()
     notes: list[str] = []
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
@@ -95,15 +98,23 @@ def learn(
 
 
 def _coded(
-    table: Any, ignore: Collection[str], states: Mapping[str, Sequence[Any]] | None, may_be_hidden: Collection[str]
+    table: Any,
+    ignore: Collection[str],
+    states: Mapping[str, Sequence[Any]] | None,
+    may_be_hidden: Collection[str],
+    weight: str | None,
+    weights: Any,
 ) -> CodedRows:
     if not isinstance(table, CodedRows):
-        return CodedRows.of(table, ignore=ignore, states=states, may_be_hidden=may_be_hidden)
-    if ignore:
-        raise ParameterError(
-            "the rows are coded already, with all of their columns", fix="ignore columns in CodedRows.of"
+        return CodedRows.of(
+            table, ignore=ignore, states=states, may_be_hidden=may_be_hidden, weight=weight, weights=weights
         )
-    return table
+    if ignore or weight is not None:
+        raise ParameterError(
+            "the rows are coded already, with all of their columns",
+            fix=f"{'ignore columns' if ignore else 'name the column of weights'} in CodedRows.of",
+        )
+    return table.weighted(weights)
 
 
 def _found(

@@ -1,16 +1,20 @@
-"""Any table as codes: one column for each node, its levels in canonical order, -1 where a cell is missing."""
+"""Any table as codes: one column for each node, its levels in canonical order, -1 where a cell is missing.
+
+Rows may have weights: k counts as k rows, and a row of weight 0 is not there at all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import CodeArray
-from bayeswise.foundation.errors import FitError, MissingCellError, SchemaError
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
+from bayeswise.networks.learning.weights import given_or_read, weights_of_rows
+from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.source import open_source
 
@@ -24,6 +28,7 @@ class CodedRows:
     names: tuple[str, ...]
     states: tuple[Vocabulary, ...]
     codes: CodeArray  # (n_rows, n_columns)
+    weights: FloatArray | None = None  # (n_rows,) above 0; None if every row counts once
 
     @classmethod
     def of(
@@ -34,24 +39,35 @@ class CodedRows:
         states: Mapping[str, Sequence[Any]] | None = None,
         columns: Sequence[str] | None = None,
         may_be_hidden: Collection[str] = (),
+        weight: str | None = None,
+        weights: Any = None,
     ) -> CodedRows:
         """The columns of a table that are not ignored; given states come first, in their order.
 
-        A name with states that may be hidden and is no column becomes one without any cell, after the others.
+        A name with states that may be hidden and is no column becomes one without any cell, after the others. `weight`
+        is the column of weights, `weights` are those that stand in no column.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
+        >>> CodedRows.of({"wind": ["weak", "storm", "strong"], "n": [2, 0, 1]}, weight="n").states
+        (Vocabulary('strong', 'weak'),)
         """
+        if weight is not None and weights is not None:
+            raise ParameterError("rows have both weights and a column of weights", fix="give one of them")
         source = open_source(table)
         known = [column.name for column in source.columns]
         hidden = [name for name in states or {} if name in may_be_hidden and name not in known]
         for name in (*ignore, *(name for name in states or {} if name not in hidden)):
             find_name(name, known, where=source.description)
         wanted = known if columns is None else [find_name(n, known, where=source.description) for n in columns]
-        names = tuple(name for name in wanted if name not in ignore)
+        weight = None if weight is None else find_name(weight, known, where=source.description)
+        names = tuple(name for name in wanted if name not in ignore and name != weight)
+        weighed: list[FloatArray] = []
         parts: list[list[CodeArray]] = [[] for _ in names]
         levels: list[Sequence[Any]] = [() for _ in names]
-        for chunk in source.chunks(list(names)):
+        for chunk in source.chunks([*names, *([] if weight is None else [weight])]):
+            if weight is not None:
+                weighed.append(chunk.numbers(weight)[0])
             for place, name in enumerate(names):
                 codes, levels[place] = chunk.labels(name)
                 if len(levels[place]) > MOST_LEVELS:
@@ -60,17 +76,40 @@ class CodedRows:
                         fix=f"cut it into a few states first, or ignore it: ignore=[{name!r}]",
                     )
                 parts[place].append(np.array(codes))
-        given = {name: list((states or {}).get(name, ())) for name in names}
-        vocabularies = tuple(_vocabulary(given[n], seen) for n, seen in zip(names, levels, strict=True))
         n_rows = sum(map(len, parts[0])) if parts else 0
+        weigh = given_or_read(weights, weighed, weight, n_rows)
+        kept = None if weigh is None else weigh > 0.0
+        declared = {column.name: column.declared or () for column in source.columns}
+        cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
+        given = {name: list((states or {}).get(name, ())) for name in names}
+        vocabularies = tuple(
+            _vocabulary(given[name], levels[k] if kept is None else _shown(levels[k], cells[k], len(declared[name])))
+            for k, name in enumerate(names)
+        )
+        n_rows = n_rows if kept is None else int(np.count_nonzero(kept))
         codes = np.empty((n_rows, len(names)), dtype=np.int32)
         for place, vocabulary in enumerate(vocabularies):
-            positions = np.append(vocabulary.encode(levels[place]), -1)
-            codes[:, place] = positions[np.concatenate(parts[place])] if parts[place] else -1
+            codes[:, place] = np.append(vocabulary.encode(levels[place]), -1)[cells[place]]
         if hidden:
             codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
-        return cls((*names, *hidden), vocabularies, codes)
+        return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept])
+
+    def weighted(self, weights: Any) -> CodedRows:
+        """The same rows with weights, without those of weight 0; the states stay."""
+        if weights is None:
+            return self
+        if self.weights is not None:
+            raise ParameterError("the rows have weights already", fix="give one weight for each row, once")
+        weigh = weights_of_rows(weights, len(self.codes))
+        return CodedRows(self.names, self.states, self.codes, weigh).of_rows(weigh > 0.0)
+
+    def of_rows(self, chosen: BoolArray) -> CodedRows:
+        """Some of the rows."""
+        if chosen.all():
+            return self
+        weights = None if self.weights is None else self.weights[chosen]
+        return replace(self, codes=self.codes[chosen], weights=weights)
 
     @property
     def sizes(self) -> list[int]:
@@ -98,7 +137,7 @@ class CodedRows:
                 f"none of the {len(whole)} rows has every cell, so there is nothing to find a graph in",
                 fix="ignore the columns with the most holes, or give the graph: parents={...}",
             )
-        return CodedRows(self.names, self.states, self.codes[whole])
+        return self.of_rows(whole)
 
     def with_states(self) -> CodedRows:
         """The same rows, each column of which has a state."""
@@ -108,6 +147,17 @@ class CodedRows:
                     f"column {name!r} has no cell: its states are not known", fix="ignore it, or give states"
                 )
         return self
+
+
+def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:
+    return codes if kept is None else codes[kept]
+
+
+def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int) -> list[Label]:
+    """The levels that these rows show, and those that the table declares."""
+    there = np.bincount(codes[codes >= 0], minlength=len(levels)) > 0
+    there[:n_declared] = True
+    return [level for level, seen in zip(levels, there, strict=True) if seen]
 
 
 def _vocabulary(given: list[Any], seen: Sequence[Any]) -> Vocabulary:

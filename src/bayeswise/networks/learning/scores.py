@@ -9,18 +9,20 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.weights import in_units
 from bayeswise.posteriors.states import guess
 
 SCORES = ("bic", "aic", "mdl", "bdeu", "k2")
 MOST_CELLS = 1 << 20
 """A family with more cells is never chosen."""
+_COPIES = 8  # so many copies of a row, as bitmaps, are counted sooner than one with a weight
 
 
 class Scores:
-    """Scores of families, each counted once; larger is better.
+    """Scores of families, each counted once; larger is better. A row of weight k counts as k rows, to the last bit.
 
     >>> rows = CodedRows.of({"a": [0, 1, 0, 1], "b": [0, 1, 0, 1]})
     >>> scores = Scores(rows, "bic")
@@ -36,7 +38,13 @@ class Scores:
         self.score, self.strength = score, strength
         self.names, self.sizes = rows.names, rows.sizes
         self.columns = np.ascontiguousarray(rows.complete().codes.astype(np.uint8).T)  # (n_columns, n_rows)
-        self.n_rows = len(rows.codes)
+        self.n_rows: float = len(rows.codes) if rows.weights is None else math.fsum(rows.weights)
+        self.units: IntArray | None = None  # how much each row counts, and what a unit is
+        self.unit = 1.0
+        if rows.weights is not None:
+            self.units, self.unit = in_units(rows.weights)
+            if self.unit == 1.0 and int(self.units.sum()) <= _COPIES * len(self.units):
+                self.columns, self.units = np.repeat(self.columns, self.units, axis=1), None
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
         self._added: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
         self._kernel: _kernels.FamilyScores | None = None
@@ -45,7 +53,7 @@ class Scores:
         """The score of a node given its parents; minus infinity if the table would be absurdly large."""
         above = tuple(sorted(parents))
         if (node, above) not in self._known:
-            if not above or type(self) is not Scores:
+            if not above:
                 self._known[node, above] = self._scored(node, above)
             else:
                 self._known[node, above] = float(self.additions(node, above[:-1], above[-1:])[0])
@@ -54,8 +62,6 @@ class Scores:
     def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
         """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
         above = tuple(sorted(parents))
-        if type(self) is not Scores:
-            return np.array([self.family(node, (*above, other)) for other in candidates])
         if (node, above) not in self._added:
             self._added[node, above] = np.full(len(self.names), math.nan)
         known = self._added[node, above]  # (n_columns,) NaN where nothing was counted yet
@@ -82,7 +88,8 @@ class Scores:
         """The rows as bitmaps, made once."""
         if self._kernel is None:
             dirichlet, imagined = self.score in ("bdeu", "k2"), -1.0 if self.score == "k2" else self.strength
-            self._kernel = _kernels.FamilyScores(self.columns, self.sizes, dirichlet, self.penalty, imagined)
+            settings = dirichlet, self.penalty, imagined
+            self._kernel = _kernels.FamilyScores(self.columns, self.sizes, *settings, self.units, self.unit)
         return self._kernel
 
     def counts(self, node: int, parents: tuple[int, ...]) -> FloatArray:
@@ -90,8 +97,8 @@ class Scores:
         scope = [*parents, node]
         sizes = [self.sizes[k] for k in scope]
         found = np.zeros(math.prod(sizes), dtype=np.int64)
-        _kernels.count_family(self.columns, scope, sizes, found)
-        return found.reshape(-1, sizes[-1]).astype(np.float64)
+        _kernels.count_family(self.columns, scope, sizes, found, self.units)
+        return found.reshape(-1, sizes[-1]).astype(np.float64) * self.unit
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
         n_configurations = math.prod(self.sizes[parent] for parent in parents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.watching import Parents, Progress, Search, silent
 from bayeswise.networks.network import BeliefNetwork
 
+_MOST_DRAWN = 2**53
 SELDOM = 0.05  # an edge that the graph does not have is listed from this share on
 
 
@@ -156,10 +157,15 @@ def resampled(
 
 
 def _drawn(rows: CodedRows, seed: list[int]) -> CodedRows:
-    """As many rows, drawn with replacement."""
-    n_rows = len(rows.codes)
-    times = np.random.default_rng(seed).multinomial(n_rows, np.full(n_rows, 1.0 / max(n_rows, 1)))
-    return CodedRows(rows.names, rows.states, np.repeat(rows.codes, times, axis=0))
+    """As many rows, drawn with replacement; as often as their weight says where they have one."""
+    generator, n_rows = np.random.default_rng(seed), len(rows.codes)
+    if rows.weights is None:
+        times = generator.multinomial(n_rows, np.full(n_rows, 1.0 / max(n_rows, 1)))
+        return CodedRows(rows.names, rows.states, np.repeat(rows.codes, times, axis=0))
+    total = math.fsum(rows.weights)
+    n_drawn = max(1, round(min(total, _MOST_DRAWN)))
+    times = generator.multinomial(n_drawn, rows.weights / rows.weights.sum())
+    return replace(rows, weights=times.astype(np.float64) * (total / n_drawn)).of_rows(times > 0)
 
 
 def _add(found: FloatArray, parents: Parents) -> None:
@@ -167,7 +173,9 @@ def _add(found: FloatArray, parents: Parents) -> None:
         found[list(above), child] += 1.0
 
 
-def strengths_in_table(table: Any, network: BeliefNetwork, **wishes: Any) -> EdgeStrengths:
+def strengths_in_table(
+    table: Any, network: BeliefNetwork, *, weight: str | None = None, weights: Any = None, **wishes: Any
+) -> EdgeStrengths:
     """The strengths of a network's edges in the rows of a table that have a cell in every node's column.
 
     >>> from bayeswise.networks import BeliefNetwork
@@ -175,6 +183,8 @@ def strengths_in_table(table: Any, network: BeliefNetwork, **wishes: Any) -> Edg
     >>> print(strengths_in_table(table, BeliefNetwork.learn(table)))
     a -> b  score +39.5
     """
-    rows = table if isinstance(table, CodedRows) else CodedRows.of(table, columns=network.names)
-    rows = rows.without_holes()
+    if isinstance(table, CodedRows):
+        rows = table.weighted(weights).without_holes()
+    else:
+        rows = CodedRows.of(table, columns=network.names, weight=weight, weights=weights).without_holes()
     return edge_strengths(rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **wishes)

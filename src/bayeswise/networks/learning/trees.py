@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.watching import Parents
@@ -32,9 +32,15 @@ def chow_liu(rows: CodedRows, root: str | None = None) -> Parents:
 
 def pair_counts(rows: CodedRows) -> PairCounts:
     """The counts of all pairs of columns; halves of many rows are counted at the same time."""
-    parts = [rows.codes] if len(rows.codes) < _ROWS_FOR_THREADS else np.array_split(rows.codes, _THREADS)
+    n_parts = 1 if len(rows.codes) < _ROWS_FOR_THREADS else _THREADS
+    parts = np.array_split(rows.codes, n_parts)
+    weights = [None] * n_parts if rows.weights is None else np.array_split(rows.weights, n_parts)
+
+    def counted(codes: CodeArray, weigh: FloatArray | None) -> PairCounts:
+        return PairCounts.of(codes, rows.states, weights=weigh, declared=rows.states)
+
     with ThreadPoolExecutor(_THREADS) as pool:
-        first, *others = pool.map(lambda codes: PairCounts.of(codes, rows.states, declared=rows.states), parts)
+        first, *others = pool.map(counted, parts, weights)
     for other in others:
         first = first.merge(other)
     return first
