@@ -176,3 +176,21 @@ def test_every_verb_helps_with_an_example(bayeswise: Command, verb: str, monkeyp
     assert f"\n  bayeswise {verb} " in answer.out
     assert "--json" in answer.out
     assert max(map(len, answer.out.splitlines())) <= 80
+
+
+@posix
+def test_a_pipe_that_does_not_fit_on_the_disk_is_told(golf: Path, tmp_path: Path) -> None:
+    import resource
+
+    header, *rows = golf.read_bytes().splitlines(keepends=True)
+    _, err = (
+        process := started(
+            *("fit", "-", "-t", "play", "-o", tmp_path / "m"),
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)),
+        )
+    ).communicate(header + b"".join(rows) * 3_000)
+    assert process.returncode == 3
+    assert f"standard input does not fit into {tmp_path}, where temporary files go".encode() in err
+    assert b"Fix: set TMPDIR to a folder with more room" in err
+    assert list(tmp_path.iterdir()) == []

@@ -10,10 +10,11 @@
     wanted.py beliefs.py                what `fit` is asked for
     learned.py regression_facts.py      what a model has learned
     one_row.py reasons.py               the row that `explain` is about, and why
-    pairs.py many_values.py progress.py words of NAME=VALUE, several values of one option, the bar on stderr
+    pairs.py many_values.py             words of NAME=VALUE, several values of one option
+    signals.py                          a command that is told to end leaves nothing behind
 
 Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do not fit, 5 a check failed,
-130 interrupted.
+130 interrupted (143 by SIGTERM, 129 by SIGHUP).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from bayeswise.cli.signals import leaving_in_order
 from bayeswise.foundation.errors import BayeswiseError, DataError
 
 __all__ = ["main"]
@@ -41,9 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = run(words)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        with leaving_in_order():
+            code = run(words)
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
         return 0
@@ -52,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
+    except SystemExit as stop:  # a signal that came outside of the verb
+        return stop.code if isinstance(stop.code, int) else 1
     except Exception as error:
         if is_full(error):
             silence_stdout()

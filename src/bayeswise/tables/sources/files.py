@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bayeswise.foundation.errors import NotInstalledError, SourceError
+from bayeswise.store.atomic import FULL
 from bayeswise.tables.sources.concatenated import ConcatenatedSource
 from bayeswise.tables.sources.csv import CsvSource, empty_file
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
@@ -83,18 +84,30 @@ def _from_stdin(options: Options) -> TableSource:
 
 
 def _spooled(stream: Piped, options: Options) -> TableSource:
-    """A temporary file that goes away with the source."""
-    with tempfile.NamedTemporaryFile(prefix="bayeswise-", delete=False) as spool:
-        path = Path(spool.name)
-        try:
-            shutil.copyfileobj(stream, spool)
-            spool.flush()
-            source = from_file(path, _STANDARD_INPUT, options)
-        except BaseException:
-            path.unlink()
-            raise
-    weakref.finalize(source, path.unlink, missing_ok=True)
+    """A temporary file that goes away with the source, or with the process, whatever ends it."""
+    folder = tempfile.TemporaryDirectory(prefix="bayeswise-")
+    try:
+        path = Path(folder.name) / _STANDARD_INPUT  # the name that messages use
+        _copy(stream, path)
+        source = from_file(path, _STANDARD_INPUT, options)
+    except BaseException:
+        folder.cleanup()
+        raise
+    weakref.finalize(source, folder.cleanup)
     return source
+
+
+def _copy(stream: Piped, path: Path) -> None:
+    try:
+        with path.open("wb") as spool:
+            shutil.copyfileobj(stream, spool)
+    except OSError as problem:
+        if problem.errno not in FULL:
+            raise
+        raise SourceError(
+            f"standard input does not fit into {path.parent.parent}, where temporary files go",
+            fix="set TMPDIR to a folder with more room, or name a file in place of -",
+        ) from None
 
 
 def is_plain_text(start: bytes) -> bool:
