@@ -93,7 +93,9 @@ def test_a_row_of_weight_zero_and_its_levels_were_never_there() -> None:
 def test_levels_that_a_frame_declares_stay_without_any_row() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"size": pd.Categorical(["S", "M", "L"], ["S", "M", "L", "XL"]), "n": [1, 2, 0]})
-    assert CodedRows.of(frame, weight="n").states == CodedRows.of(frame[["size"]]).states
+    for missing in ("error", "em"):
+        assert BeliefNetwork.learn(frame[["size"]], missing=missing).states("size") == ("S", "M", "L", "XL")
+        assert BeliefNetwork.learn(frame, weight="n", missing=missing).states("size") == ("S", "M", "L", "XL")
 
 
 @EVERY_SCORE

@@ -163,3 +163,18 @@ def test_holes_and_numbers_are_told_and_not_swallowed() -> None:
         BeliefNetwork.learn({"a": list(range(300))})
     with pytest.raises(ParameterError, match="K2 needs an order"):
         BeliefNetwork.learn({"a": [1, 2]}, method="k2")
+
+
+def test_states_keep_the_order_in_which_they_are_given_or_declared() -> None:
+    pd = pytest.importorskip("pandas")
+    sizes, table = ["S", "M", "L", "XL"], {"size": ["L", "S", "M", "S"], "price": ["high", "low", "low", "low"]}
+    frame = pd.DataFrame({**table, "size": pd.Categorical(table["size"], sizes)})
+    graph = {"price": ["size"]}
+    given = BeliefNetwork.learn(table, parents=graph, states={"size": sizes}, strength=4.0)
+    assert given.states("size") == tuple(sizes)
+    assert given.table("size").tolist() == [[3 / 8, 2 / 8, 2 / 8, 1 / 8]]
+    assert given.table("price")[:, 0].tolist() == [0.5 / 3, 0.5 / 2, 1.5 / 2, 0.5]  # (0 or 1 + 1/2) / (n + 1)
+    assert BeliefNetwork.learn(frame, parents=graph, strength=4.0) == given
+    by_em = BeliefNetwork.learn(frame, parents=graph, strength=4.0, missing="em")
+    assert by_em.states("size") == given.states("size")
+    assert by_em.table("price") == pytest.approx(given.table("price"))

@@ -67,7 +67,8 @@ class FamilyCounts:
         for name in {*parents, *(parent for above in parents.values() for parent in above)} - set(places):
             raise ParameterError(f"the rows have no column {name!r}", fix=f"name one of {', '.join(rows.names)}")
         weigh = rows.weights
-        fixed = [rows.states[k] if name in (states or {}) else Vocabulary() for k, name in enumerate(rows.names)]
+        stay = rows.declared.union(states or {})
+        fixed = [rows.states[k] if name in stay else Vocabulary() for k, name in enumerate(rows.names)]
 
         def family(name: str) -> JointCounts:
             scope = [places[each] for each in (*parents.get(name, ()), name)]
@@ -105,8 +106,15 @@ class FamilyCounts:
         if self.parents != other.parents:
             raise KindError("the counts belong to different graphs", fix="count both with the same parents")
 
-    def network(self, *, prior: str = "bdeu", strength: float = 1.0, name: str = "network") -> BeliefNetwork:
-        """Tables of posterior means under a Dirichlet prior.
+    def network(
+        self,
+        *,
+        prior: str = "bdeu",
+        strength: float = 1.0,
+        name: str = "network",
+        order: Mapping[str, Vocabulary] | None = None,
+    ) -> BeliefNetwork:
+        """Tables of posterior means under a Dirichlet prior; `order` has the states of nodes whose order matters.
 
         "bdeu": `strength` imagined rows in all, spread evenly over the cells of each family; "m-estimate": `strength`
         imagined rows for each configuration of the parents; "none": relative frequencies, a configuration that was
@@ -116,7 +124,7 @@ class FamilyCounts:
             raise ParameterError(
                 f"the prior is {prior!r} with strength {strength!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
             )
-        states = {node: counts.levels for node, counts in self.columns.items()}
+        states = {node: _ordered(counts.levels, (order or {}).get(node)) for node, counts in self.columns.items()}
         nodes = []
         for node, counts in self.families.items():
             if not len(states[node]):
@@ -126,6 +134,10 @@ class FamilyCounts:
             seen = counts._weight_over(tuple(states[each] for each in (*self.parents[node], node))).to_floats()
             nodes.append(Node(node, states[node], _table(seen[0], prior, strength), self.parents[node]))
         return BeliefNetwork(nodes, name=name)
+
+
+def _ordered(levels: Vocabulary, order: Vocabulary | None) -> Vocabulary:
+    return levels if order is None else Vocabulary([label for label in order if label in levels])
 
 
 def _joint(

@@ -92,7 +92,9 @@ def learn(
         notes.append(_told(missing, fitted))
     else:
         _refuse_hidden(rows, named)
-        network = FamilyCounts.of_rows(rows, parents, states=states).network(prior=prior, strength=strength)
+        fixed = {name: known for name, known in zip(rows.names, rows.states, strict=True) if name in rows.declared}
+        counts = FamilyCounts.of_rows(rows, parents, states=states)
+        network = counts.network(prior=prior, strength=strength, order=fixed)
     network.notes = (*network.notes, *notes)
     return network
 

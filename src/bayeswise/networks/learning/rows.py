@@ -29,6 +29,7 @@ class CodedRows:
     states: tuple[Vocabulary, ...]
     codes: CodeArray  # (n_rows, n_columns)
     weights: FloatArray | None = None  # (n_rows,) above 0; None if every row counts once
+    declared: frozenset[str] = frozenset()  # columns whose states stay though no row shows them
 
     @classmethod
     def of(
@@ -42,7 +43,7 @@ class CodedRows:
         weight: str | None = None,
         weights: Any = None,
     ) -> CodedRows:
-        """The columns of a table that are not ignored; given states come first, in their order.
+        """The columns of a table that are not ignored; states that are given or declared come first, in their order.
 
         A name with states that may be hidden and is no column becomes one without any cell, after the others. `weight`
         is the column of weights, `weights` are those that stand in no column.
@@ -81,7 +82,7 @@ class CodedRows:
         kept = None if weigh is None else weigh > 0.0
         declared = {column.name: column.declared or () for column in source.columns}
         cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
-        given = {name: list((states or {}).get(name, ())) for name in names}
+        given = {name: list((states or {}).get(name, declared[name])) for name in names}
         vocabularies = tuple(
             _vocabulary(given[name], levels[k] if kept is None else _shown(levels[k], cells[k], len(declared[name])))
             for k, name in enumerate(names)
@@ -93,7 +94,8 @@ class CodedRows:
         if hidden:
             codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
-        return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept])
+        stay = frozenset(name for name in names if given[name])
+        return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay)
 
     def weighted(self, weights: Any) -> CodedRows:
         """The same rows with weights, without those of weight 0; the states stay."""
@@ -102,7 +104,7 @@ class CodedRows:
         if self.weights is not None:
             raise ParameterError("the rows have weights already", fix="give one weight for each row, once")
         weigh = weights_of_rows(weights, len(self.codes))
-        return CodedRows(self.names, self.states, self.codes, weigh).of_rows(weigh > 0.0)
+        return replace(self, weights=weigh).of_rows(weigh > 0.0)
 
     def of_rows(self, chosen: BoolArray) -> CodedRows:
         """Some of the rows."""
