@@ -44,7 +44,8 @@ def run(
     S are the most specific concepts that cover every row of the class and no other row, G the most general ones. If
     rows contradict each other there is none: they are named, and with --noise belief carries on.
     """
-    from bayeswise.models.hypotheses.concepts import as_plain, learn_concept
+    from bayeswise.models.hypotheses.concepts import as_plain
+    from bayeswise.models.hypotheses.learning import learn_concept
 
     source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
     wishes = columns.asked_for([column.name for column in source.columns], category=category, ignore=ignore)
@@ -65,7 +66,8 @@ def _label(positive: str | None, source: Any, target: str) -> Any:
 
 
 def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
-    yield f"{target} = {facts['positive']}: {facts['rows']:,} rows, {facts['concepts']:,} concepts"
+    rows = "1 row" if facts["rows"] == 1 else f"{facts['rows']:,} rows"
+    yield f"{target} = {facts['positive']}: {rows}, {facts['concepts']:,} concepts"
     if facts["collapsed"]:
         yield "No concept agrees with every row. In the way:"
         for conflict in facts["conflicts"][:_MOST_SHOWN]:
@@ -78,7 +80,7 @@ def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
         if facts["noise"] == 0:
             yield "Go on with --noise .05: labels may then be wrong now and then."
     else:
-        known = "" if facts["consistent"] is None else f" ({facts['consistent']:,} concepts agree with every row)"
+        known = "" if facts["consistent"] is None else f" ({_agreeing(facts['consistent'])} with every row)"
         yield f"Most specific{known}:"
         yield from (f"  {_concept_text(concept)}" for concept in facts["S"])
         yield "Most general:"
@@ -88,6 +90,10 @@ def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
     if facts["map"] is not None:
         yield f"Most probable, with p = {facts['p_map']:.4g} ({facts['prior']} prior):"
         yield f"  {_concept_text(facts['map'])}"
+
+
+def _agreeing(n_concepts: int) -> str:
+    return "1 concept agrees" if n_concepts == 1 else f"{n_concepts:,} concepts agree"
 
 
 def _concept_text(concept: Mapping[str, Any]) -> str:

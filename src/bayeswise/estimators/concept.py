@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayeswise.estimators import features
 from bayeswise.estimators.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError, SchemaError
-from bayeswise.models.hypotheses.concepts import WAYS, ConceptModel, concept_of
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.models.hypotheses.concepts import ConceptModel, check_way
+from bayeswise.models.hypotheses.learning import concept_of
 
 
 class ConceptClassifier(ClassifierMixin, BaseEstimator):
@@ -49,8 +50,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Weigh every concept against the rows."""
-        if self.by not in WAYS:
-            raise ParameterError(f"there is no way {self.by!r} to answer", fix=f"choose one of {', '.join(WAYS)}")
+        check_way(self.by)
         X = self._checked(X, reset=True)
         values = class_column(y, X)
         labels = labels_of(values)

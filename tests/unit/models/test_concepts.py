@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bayeswise as bw
 from bayeswise.estimators.concept import ConceptClassifier
 from bayeswise.models.hypotheses import learn_concept
+from bayeswise.models.hypotheses.boundaries import covers
 
 ENJOY = """sky,air,humidity,wind,water,forecast,enjoy
 sunny,warm,normal,strong,warm,same,yes
@@ -39,19 +41,56 @@ def fixed(concept: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_textbook_example_ends_between_one_special_and_two_general_concepts(enjoy: Path) -> None:
-    model = learn_concept(enjoy, "enjoy", kinds=dict.fromkeys(["wind"], "category"))
+    model = learn_concept(enjoy, "enjoy")
     assert [fixed(c) for c in model.S] == [{"sky": "sunny", "air": "warm", "wind": "strong"}]
     assert sorted(map(str, map(fixed, model.G))) == ["{'air': 'warm'}", "{'sky': 'sunny'}"]
     assert model.cube.n_consistent == 6
 
 
+def test_the_most_specific_concept_is_followed_from_the_first_row_on(enjoy: Path) -> None:
+    """A column of one value so far is demanded, for nothing else was seen."""
+    header, *rows = ENJOY.splitlines()
+    after = []
+    for n in range(1, 5):
+        enjoy.write_text("\n".join([header, *rows[:n]]) + "\n")
+        after.append(fixed(learn_concept(enjoy, "enjoy", positive="yes").S[0]))
+    first = dict(zip(header.split(","), rows[0].split(","), strict=True))
+    assert after[0] == {name: level for name, level in first.items() if name != "enjoy"}
+    dropped = [set(before) - set(now) for before, now in pairwise(after)]
+    assert dropped == [{"humidity"}, set(), {"water", "forecast"}]
+    assert "wind" not in learn_concept(enjoy, "enjoy", ignore=[" wind"]).columns
+
+
+def test_a_covered_row_is_as_probable_as_the_concepts_that_cover_it() -> None:
+    rows = [{"a": "pq"[k % 2], "b": "xyz"[k % 3], "c": "one", "y": ["no", "yes"][k % 4 == 0]} for k in range(12)]
+    model = learn_concept(rows, "y", noise=0.1)
+    cube = model.cube
+    new = np.array([[0, 0, 0], [1, -1, 0], [-2, 2, -1], [-1, -1, -1]])
+    every = [(cube.concept(k), p) for k, p in enumerate(cube.probability)]
+    summed = [sum(p for concept, p in every if covers(concept, tuple(row))) for row in new.tolist()]
+    assert cube.p_covered(new) == pytest.approx(summed, rel=1e-12)
+
+
+@pytest.mark.parametrize("wishes", [{"noise": 0.5}, {"noise": "some"}, {"noise": float("nan")}, {"prior": "vague"}])
+def test_a_rate_of_noise_and_a_prior_are_checked_before_anything_is_learned(enjoy: Path, wishes: Any) -> None:
+    with pytest.raises(bw.UsageError, match="Fix: "):
+        learn_concept(enjoy, "enjoy", **wishes)
+
+
+def test_there_are_four_ways_to_answer(enjoy: Path) -> None:
+    model = learn_concept(enjoy, "enjoy")
+    assert repr(model) == "ConceptModel(enjoy = yes; 4 rows of sky, air, humidity, wind, water, forecast)"
+    with pytest.raises(bw.UsageError, match="average, map, find-s, gibbs"):
+        model.predict(enjoy, by="vote")  # type: ignore[arg-type]
+
+
 def test_the_command_prints_s_and_g_by_column(enjoy: Path, bayeswise: Callable[..., Any]) -> None:
-    answer = bayeswise("concept", enjoy, "-t", "enjoy", "--category", "wind", "--json")
+    answer = bayeswise("concept", enjoy, "-t", "enjoy", "--json")
     assert answer.code == 0
     facts = json.loads(answer.out)
     assert facts["S"][0]["sky"] == "sunny" and facts["S"][0]["water"] == "?"
     assert {"sky": "sunny", "air": "?"} in [{k: g[k] for k in ("sky", "air")} for g in facts["G"]]
-    page = bayeswise("concept", enjoy, "-t", "enjoy", "--category", "wind")
+    page = bayeswise("concept", enjoy, "-t", "enjoy")
     assert "6 concepts agree with every row" in page.out
 
 
@@ -60,7 +99,7 @@ def test_rows_that_contradict_each_other_are_named_and_the_soft_version_carries_
 ) -> None:
     path = tmp_path / "wrong.csv"
     path.write_text(ENJOY + "sunny,cold,high,weak,warm,same,\n" + "sunny,warm,normal,strong,warm,same,no\n")
-    words = ("concept", path, "-t", "enjoy", "--category", "wind")
+    words = ("concept", path, "-t", "enjoy")
     page = bayeswise(*words)
     assert page.code == 0
     assert "row 6 " in page.out and "row 1 with the same cells" in page.out

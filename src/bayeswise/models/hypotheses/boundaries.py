@@ -66,9 +66,7 @@ class Boundaries:
         return not self.specific
 
 
-def candidate_elimination(
-    positive: Iterable[Row], negative: Iterable[Row], n_levels: Sequence[int]
-) -> Boundaries:
+def candidate_elimination(positive: Iterable[Row], negative: Iterable[Row], n_levels: Sequence[int]) -> Boundaries:
     """The boundaries S and G of the concepts that cover every positive row and no negative one.
 
     They do not depend on the order of the rows, so the positive ones come first: G then never leaves S.

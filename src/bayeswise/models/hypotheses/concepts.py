@@ -1,8 +1,8 @@
-"""From a table of categories to the concept behind its target: boundaries, conflicts, and how far each is believed."""
+"""The concepts behind a target: their boundaries, the rows in conflict, how far each is believed, and what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.errors import SchemaError
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.hypotheses.boundaries import (
     ANY,
     NOTHING,
@@ -22,20 +22,15 @@ from bayeswise.models.hypotheses.boundaries import (
     find_s,
 )
 from bayeswise.models.hypotheses.cube import MOST_CONCEPTS, ConceptCube, ConceptPrior, count_concepts
-from bayeswise.posteriors.states import find_state
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.notes import keep
 from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
-from bayeswise.tables.source import open_source
 
 WILDCARD = "?"
 By = Literal["average", "map", "find-s", "gibbs"]
 WAYS: tuple[By, ...] = ("average", "map", "find-s", "gibbs")
-_POSITIVE = ("yes", "true", "positive", "pos", "+", "y", "t", "1", "1.0")
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class Conflict:
     same_cells: tuple[int, ...]  # positive rows with the very same cells
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConceptModel:
     """The conjunctive concepts that a table allows.
 
@@ -144,6 +139,7 @@ class ConceptModel:
         return [self.classes[int(k)] for k in np.argmax(self.predict_proba(table, by, seed), axis=1)]
 
     def _p_positive(self, codes: IntArray, by: By, seed: int) -> FloatArray:
+        check_way(by)
         if by == "average":
             return self.cube.p_positive(codes)
         if by == "gibbs":
@@ -181,97 +177,18 @@ class ConceptModel:
     def _n_levels(self) -> tuple[int, ...]:
         return tuple(len(levels) for levels in self.levels)
 
+    def __repr__(self) -> str:
+        of = "" if self.schema.target is None else f"{self.schema.target.name} = "
+        return f"ConceptModel({of}{self.positive}; {len(self.codes):,} rows of {', '.join(self.columns)})"
+
     def _rows(self) -> list[Row]:
         return [tuple(row) for row in self.codes.tolist()]
 
 
-def learn_concept(
-    table: Any,
-    target: str,
-    *,
-    positive: Any = None,
-    noise: float = 0.0,
-    prior: ConceptPrior = "uniform",
-    **wishes: Any,
-) -> ConceptModel:
-    """The concepts behind `target == positive`, from any table of categories.
-
-    >>> rows = [{"sky": "sunny", "air": "warm", "enjoy": "yes"}, {"sky": "rainy", "air": "cold", "enjoy": "no"}]
-    >>> model = learn_concept(rows, "enjoy")
-    >>> model.S, model.G
-    ([{'sky': 'sunny', 'air': 'warm'}], [{'sky': '?', 'air': 'warm'}, {'sky': 'sunny', 'air': '?'}])
-    """
-    source = open_source(table)
-    schema = infer_schema(source, target, **wishes)
-    return concept_of(schema, Encoder(schema, learning=True).batches(source), positive, noise, prior)
-
-
-def concept_of(
-    schema: Schema, batches: Iterator[Batch], positive: Any, noise: float, prior: ConceptPrior
-) -> ConceptModel:
-    """The model of some batches; their codes are brought to one order of levels."""
-    _refuse_numbers(schema)
-    parts = list(batches)
-    if not parts:
-        raise SchemaError("the table has no row with a target", fix="give rows that have one")
-    levels = tuple(parts[-1].vocabularies[c] for c in range(len(schema.categories)))
-    order = tuple(Vocabulary.of(each) for each in levels)
-    _refuse_wildcards(schema.categories, order)
-    codes = np.concatenate([_reordered(part, order) for part in parts])
-    known = Vocabulary.of(label for part in parts for label in part.group_labels)
-    groups = np.concatenate([part.group_labels.positions_in(known)[part.groups] for part in parts])
-    weights = None if parts[0].weights is None else np.concatenate([np.asarray(p.weights) for p in parts])
-    classes = known.labels
-    chosen = classes[find_state(positive, classes)] if positive is not None else _positive_of(classes)
-    places = np.concatenate([_places(part) for part in parts])
-    return ConceptModel(
-        schema, order, classes, chosen, codes, groups == classes.index(chosen), weights, float(noise), prior, places
-    )
-
-
-def _places(batch: Batch) -> IntArray:
-    return batch.first_row + (np.arange(batch.n_rows) if batch.kept is None else batch.kept)
-
-
-def _reordered(batch: Batch, order: Sequence[Vocabulary]) -> IntArray:
-    moved = np.empty(batch.codes.shape, dtype=np.int64)
-    for c, vocabulary in enumerate(batch.vocabularies):
-        places = np.append(vocabulary.positions_in(order[c]), [-1])  # the last place is that of missing cells
-        moved[:, c] = places[batch.codes[:, c]]
-    return moved
-
-
-def _refuse_numbers(schema: Schema) -> None:
-    others = [*schema.numbers, *schema.texts]
-    if others:
-        raise SchemaError(
-            f"a concept is about categories; {', '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not",
-            fix=f"take {others[0]!r} as a category ({keep(others[0], 'category')}), or ignore it",
-        )
-    if not schema.categories:
-        raise SchemaError("the table has no column of categories beside the target", fix="give at least one")
-
-
-def _refuse_wildcards(columns: Sequence[str], levels: Sequence[Vocabulary]) -> None:
-    for name, each in zip(columns, levels, strict=True):
-        if WILDCARD in each:
-            raise SchemaError(
-                f"column {name!r} has a level {WILDCARD!r}, which means any level in a concept",
-                fix="rename the level, or read it as missing (--null '?')",
-            )
-
-
-def _positive_of(classes: Sequence[Label]) -> Label:
-    """The class of two that says yes, else the last one."""
-    if len(classes) != 2:
-        found = ", ".join(map(repr, classes[:6]))
-        how_many = "1 class" if len(classes) == 1 else f"{len(classes)} classes"
-        raise SchemaError(
-            f"a concept is about two classes; the target has {how_many}: {found}",
-            fix="say which one is the concept, as in positive=" + repr(classes[-1]),
-        )
-    said = [label for label in classes if str(label).strip().casefold() in _POSITIVE]
-    return said[0] if len(said) == 1 else classes[-1]
+def check_way(by: Any) -> None:
+    """Refuse a way of answering that there is not."""
+    if by not in WAYS:
+        raise ParameterError(f"there is no way {by!r} to answer", fix=f"choose one of {', '.join(WAYS)}")
 
 
 def as_plain(model: ConceptModel) -> Mapping[str, Any]:

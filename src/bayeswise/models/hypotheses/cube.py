@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,10 +52,6 @@ class ConceptCube:
         prior: ConceptPrior = "uniform",
     ) -> ConceptCube:
         """From codes (n_rows, n_columns) and whether each row is positive."""
-        if not 0 <= noise < 0.5:
-            raise ParameterError(f"noise must be from 0 to below 1/2; found {noise!r}", fix="give 0.05 or so")
-        if prior not in PRIORS:
-            raise ParameterError(f"there is no prior {prior!r}", fix=f"choose one of {', '.join(PRIORS)}")
         n_concepts = count_concepts(n_levels)
         if n_concepts > MOST_CONCEPTS:
             raise ParameterError(
@@ -67,7 +62,11 @@ class ConceptCube:
         weight = np.ones(len(codes)) if weights is None else weights
         chosen = np.asarray(is_positive, dtype=bool)
         positive = _covered(codes[chosen], weight[chosen], shape)
-        return cls(tuple(n_levels), positive, _covered(codes[~chosen], weight[~chosen], shape), float(noise), prior)
+        return cls(tuple(n_levels), positive, _covered(codes[~chosen], weight[~chosen], shape), noise, prior)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", checked_noise(self.noise))
+        check_prior(self.prior)
 
     @cached_property
     def n_wrong(self) -> FloatArray:
@@ -129,21 +128,38 @@ class ConceptCube:
 
     def p_covered(self, codes: IntArray) -> FloatArray:
         """(n_rows,) the probability that the true concept covers each row: the sum over the concepts that do."""
-        believed = self.probability[:-1].reshape(self.positive.shape)
-        top = np.array(self.n_levels)
-        known = np.where(codes >= 0, codes, top)
-        total = np.zeros(len(codes))
-        for fixed in product((False, True), repeat=len(self.n_levels)):
-            use = np.array(fixed, dtype=bool)
-            places = np.where(use, known, top)
-            fits = ~(use & (codes < 0)).any(axis=1)
-            total += np.where(fits, believed[tuple(places.T)], 0.0)
-        return total
+        return np.asarray(self._p_cells[tuple(np.where(codes >= 0, codes, np.array(self.n_levels)).T)])
+
+    @cached_property
+    def _p_cells(self) -> FloatArray:
+        """The same for every row that there can be; a missing cell is at the last place, and satisfies "?" only."""
+        cells = self.probability[:-1].reshape(self.positive.shape).copy()
+        for axis in range(cells.ndim):
+            levels, any_level = (np.moveaxis(cells, axis, 0)[part] for part in (slice(None, -1), -1))
+            levels += any_level
+        return cells
 
     def p_positive(self, codes: IntArray) -> FloatArray:
         """(n_rows,) the probability of a positive label, which may be wrong itself."""
         inside = np.clip(self.p_covered(codes), 0.0, 1.0)
         return np.asarray(inside * (1.0 - self.noise) + (1.0 - inside) * self.noise)
+
+
+def checked_noise(noise: Any) -> float:
+    """A rate of wrong labels below one half: above it a label would mean its opposite."""
+    try:
+        share = float(noise)
+    except (TypeError, ValueError):
+        share = math.nan
+    if not 0 <= share < 0.5:
+        raise ParameterError(f"noise must be from 0 to below 1/2; found {noise!r}", fix="give 0.05 or so")
+    return share
+
+
+def check_prior(prior: Any) -> None:
+    """Refuse a prior that there is not."""
+    if prior not in PRIORS:
+        raise ParameterError(f"there is no prior {prior!r}", fix=f"choose one of {', '.join(PRIORS)}")
 
 
 def count_concepts(n_levels: Sequence[int]) -> int:
