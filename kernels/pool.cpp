@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "clones.hpp"
 #include "exponential.hpp"
@@ -23,6 +25,9 @@ constexpr int64_t kBlockColumns = 64;  // sums this short lose nothing that matt
 
 using Vector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;  // a range of rows of contiguous columns
 
 void require(bool fits, const char* what) {
@@ -78,6 +83,54 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
     }
 }
 
+// gap += x - first over the present cells of each column, where `first` is the first of them.
+BAYESWISE_CLONES
+void add_gaps(double* __restrict count, double* __restrict first, double* __restrict gap, const double* __restrict x,
+              int64_t n_rows, int64_t n_columns) {
+    for (int64_t r = 0; r < n_rows; ++r, x += n_columns)
+        for (int64_t c = 0; c < n_columns; ++c) {
+            const double present = x[c] == x[c] ? 1.0 : 0.0;
+            const double cell = x[c] == x[c] ? x[c] : first[c];
+            first[c] = count[c] == 0.0 ? cell : first[c];
+            gap[c] += cell - first[c];
+            count[c] += present;
+        }
+}
+
+// rest = (x - first) - gap, where `gap` is the mean of x - first: the sum of the rests, and of their squares.
+BAYESWISE_CLONES
+void add_rests(double* __restrict sum, double* __restrict squares, const double* __restrict x,
+               const double* __restrict first, const double* __restrict gap, int64_t n_rows, int64_t n_columns) {
+    for (int64_t r = 0; r < n_rows; ++r, x += n_columns)
+        for (int64_t c = 0; c < n_columns; ++c) {
+            const double rest = x[c] == x[c] ? (x[c] - first[c]) - gap[c] : 0.0;
+            sum[c] += rest;
+            squares[c] += rest * rest;
+        }
+}
+
+// In two passes: about the first cell, so that equal cells have no spread at all, and about the mean.
+void moments_of_rows(Table moments, Rows values) {
+    const int64_t n_rows = values.shape(0), n_columns = values.shape(1);
+    require(moments.shape(0) == 4 && static_cast<int64_t>(moments.shape(1)) == n_columns,
+            "moments are four numbers for each column");
+    nb::gil_scoped_release release;
+    double *count = moments.data(), *mean = count + n_columns, *mean_low = mean + n_columns;
+    double* stddev = mean_low + n_columns;
+    std::fill(count, stddev + n_columns, 0.0);
+    std::vector<double> gap(n_columns), sum(n_columns);
+    add_gaps(count, mean, gap.data(), values.data(), n_rows, n_columns);
+    for (int64_t c = 0; c < n_columns; ++c) gap[c] /= std::max(count[c], 1.0);
+    add_rests(sum.data(), stddev, values.data(), mean, gap.data(), n_rows, n_columns);
+    for (int64_t c = 0; c < n_columns; ++c) {
+        const double n = std::max(count[c], 1.0), rest = sum[c] / n;  // what rounding has left of the mean
+        stddev[c] = std::sqrt(std::max(stddev[c] / n - rest * rest, 0.0));
+        const double high = mean[c] + gap[c], back = high - mean[c];
+        mean_low[c] = ((mean[c] - (high - back)) + (gap[c] - back)) + rest;  // TwoSum
+        mean[c] = high;
+    }
+}
+
 constexpr double kLeast = -700.0;  // exp of anything below is as good as 0
 // log(x) for a normal x from 1 on.
 inline double logarithm(double x) {
@@ -122,6 +175,7 @@ void add_weighted_shares(double* __restrict sum, double* __restrict weighted, co
     }
 }
 
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
 enum Kind { kEntropy = 0, kMargin = 1, kLeastConfident = 2, kLogLead = 3 };
 
 BAYESWISE_CLONES
@@ -141,14 +195,20 @@ void finish(double* __restrict score, const double* __restrict top, const double
         score[r] = top[r] >= std::numeric_limits<double>::lowest() ? score[r] : std::numeric_limits<double>::quiet_NaN();
 }
 
-void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) {
+// A row that is not open is never the best one; few rows are not, and a search for bytes finds them quickly.
+void close_rows(double* score, const bool* is_open, int64_t n_rows) {
+    const bool *row = is_open, *end = is_open + n_rows;
+    while ((row = static_cast<const bool*>(std::memchr(row, false, end - row)))) score[row++ - is_open] = kNothing;
+}
+
+void uncertainty(Vector score, Columns log_states, Numbers log_prior, Flags is_open, int kind) {
     const int64_t n_states = log_states.shape(0), n_rows = log_states.shape(1);
     require(static_cast<int64_t>(score.shape(0)) == n_rows, "score and log_states differ in rows");
+    require(static_cast<int64_t>(is_open.shape(0)) == n_rows, "is_open and log_states differ in rows");
     require(n_rows <= 1 || log_states.stride(1) == 1, "the rows of a state must lie side by side");
     require(static_cast<int64_t>(log_prior.shape(0)) == n_states, "log_states and log_prior differ in states");
     require(kind >= kEntropy && kind <= kLogLead, "there is no such kind");
     nb::gil_scoped_release release;
-    constexpr double kNothing = -std::numeric_limits<double>::infinity();
     double top[kBlockRows], second[kBlockRows], sum[kBlockRows], weighted[kBlockRows];
     for (int64_t first = 0; first < n_rows; first += kBlockRows) {
         const int64_t here = std::min(kBlockRows, n_rows - first);
@@ -166,6 +226,7 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, int kind) 
                 add_shares(sum, top, log_state, log_prior.data()[k], here);
         }
         finish(score.data() + first, top, second, sum, weighted, here, kind);
+        close_rows(score.data() + first, is_open.data() + first, here);
     }
 }
 
@@ -176,7 +237,9 @@ void bind_pool(nb::module_& m) {
           nb::arg("mean"), nb::arg("mean_low"), nb::arg("precision"), nb::arg("log_peak"),
           "log_likelihood = sum over present cells of log Normal(x; mean + mean_low, 1 / precision), for one state");
     m.def("uncertainty", &uncertainty, nb::arg("score").noconvert(), nb::arg("log_states").noconvert(),
-          nb::arg("log_prior"), nb::arg("kind"),
+          nb::arg("log_prior"), nb::arg("is_open"), nb::arg("kind"),
           "score = entropy in bits (0), 1 - lead (1), 1 - largest (2) or minus the log odds of the first two (3) of each "
-          "posterior; NaN where it is 0/0");
+          "posterior; NaN where it is 0/0, and minus infinity where the row is not open");
+    m.def("moments_of_rows", &moments_of_rows, nb::arg("moments").noconvert(), nb::arg("values"),
+          "moments = count, mean, mean_low and stddev (divided by n) of the present cells of each column");
 }

@@ -139,12 +139,17 @@ def uncertainty(
     score: npt.NDArray[np.float64],
     log_states: npt.NDArray[np.float64],
     log_prior: npt.NDArray[np.float64],
+    is_open: npt.NDArray[np.bool_],
     kind: int,
 ) -> None:
     """score (n_rows,): entropy in bits (0), 1 - lead (1) or 1 - largest (2) of each posterior, NaN where it is 0/0.
 
-    3 is minus the log odds of the two most probable states. log_states is (n_states, n_rows).
+    3 is minus the log odds of the two most probable states. log_states is (n_states, n_rows). A row that is
+    not open has the score minus infinity.
     """
+
+def moments_of_rows(moments: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
+    """moments (4, n_columns): count, mean, mean_low and stddev of the present cells of values (n_rows, n_columns)."""
 
 # ---- Tables
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.acquisition.beliefs import BeliefsByClass, BeliefsOfFewRows, beliefs_of
+from bayeswise.acquisition.beliefs import BeliefsByClass, BeliefsOfFewRows, _least_log_odds, beliefs_of
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.models.files import bytes_of
+from bayeswise.posteriors.normalise import normalise
 
 CLASSES = ["a", "b", "c"]
 NUMBERS = {"x": "number", "z": "number"}
@@ -74,8 +76,71 @@ def test_the_best_row_is_the_same_with_and_without_the_shortcut(session: Any, st
         if not learner.n_open:
             continue
         best = learner.query()[0]
-        scores = UNCERTAINTY[strategy](learner.posterior()[np.flatnonzero(learner._is_open)])
-        assert best.score == pytest.approx(scores.max(), rel=1e-9, abs=1e-12)
+        posterior = learner.posterior()
+        scores = UNCERTAINTY[strategy](posterior)
+        assert learner._is_open[best.row]
+        assert scores[best.row] == pytest.approx(scores[learner._is_open].max(), rel=1e-9, abs=1e-12)
+        assert best.score == pytest.approx(scores[best.row], rel=1e-9, abs=1e-12)
+        assert list(best.posterior.values()) == pytest.approx(posterior[best.row], rel=1e-9, abs=1e-12)
+
+
+def many_rows(n_rows: int = 40_000, holes: bool = False) -> tuple[dict[str, Any], Any]:
+    """More rows than one part holds, and their labels."""
+    generator = np.random.default_rng(7)
+    labels = generator.integers(0, 3, n_rows)
+    columns = {name: generator.normal(size=n_rows) + labels for name in ("x", "z")}
+    if holes:
+        columns["z"][::5] = np.nan
+    return columns, np.array(CLASSES)[labels]
+
+
+@pytest.mark.parametrize("strategy", sorted(UNCERTAINTY))
+@pytest.mark.parametrize("holes", [False, True])
+def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strategy: str, holes: bool) -> None:
+    columns, labels = many_rows(holes=holes)
+    learner = bw.ActiveLearner.over(columns, "y", CLASSES, strategy=strategy, kinds=NUMBERS)
+    for row in range(12):
+        learner.teach(row, labels[row])
+    for _ in range(6):
+        asked = learner.query()[0]
+        posterior = learner.model.probability(learner.pool.for_model(learner.model))
+        scores = np.where(learner._is_open, UNCERTAINTY[strategy](posterior), -1.0)
+        assert scores[asked.row] == pytest.approx(scores.max(), abs=1e-12)
+        assert list(asked.posterior.values()) == pytest.approx(posterior[asked.row], rel=1e-9)
+        learner.teach(asked.row, labels[asked.row])
+
+
+def test_a_thread_that_never_comes_is_not_waited_for() -> None:
+    columns, labels = many_rows()
+    quick, alone = (bw.ActiveLearner.over(columns, "y", CLASSES, warm_up=False, kinds=NUMBERS) for _ in range(2))
+    hold = threading.Event()
+    try:
+        alone._beliefs._second_thread.submit(hold.wait)
+        for row in range(12):
+            quick.teach(row, labels[row])
+            alone.teach(row, labels[row])
+            assert alone.query() == quick.query()
+    finally:
+        hold.set()
+
+
+@given(st.lists(st.lists(st.floats(-30.0, 0.0), min_size=4, max_size=4), min_size=2, max_size=20), st.integers(2, 4))
+def test_a_row_that_is_as_uncertain_has_the_log_odds_for_it(log_joint: list[list[float]], n_states: int) -> None:
+    """1 less the lead of the first state over the second, beside the odds of the two alone."""
+    joint = np.array(log_joint)[:, :n_states]
+    score = UNCERTAINTY["margin"](normalise(joint).probability)
+    ordered = np.sort(joint, axis=1)
+    log_odds = ordered[:, -2] - ordered[:, -1]
+    for k in np.flatnonzero(log_odds >= -20.0):
+        assert (log_odds[score >= score[k]] >= _least_log_odds(float(log_odds[k]), n_states)).all()
+
+
+def test_what_a_labelled_row_would_save_again_leaves_the_beliefs_as_they_were() -> None:
+    learner = learner_of([{"x": x, "z": 1.0 - x, "c": None} for x in (0.0, 0.3, 0.7, 1.0)], mixed=False)
+    learner.teach(0, "a").teach(3, "b").teach(1, "a")
+    before = learner.posterior()
+    learner.saving(0)
+    assert np.array_equal(learner.posterior(), before)
 
 
 @settings(max_examples=30, deadline=None)

@@ -26,9 +26,10 @@ from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Num
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
 
-_ROWS_WORTH_A_THREAD = 20_000
+_PART_ROWS = 16_384  # what is believed of them stays in the second-level cache
 _ROUNDING = 1e-12
 _LOG_LEAD = 3  # of the kernel: minus the log odds of the two most probable states
+_CERTAIN = -20.0  # log odds below which 1 less the lead has few digits left
 
 
 class Beliefs(Protocol):
@@ -108,7 +109,7 @@ class BeliefsByClass:
         self._latest: tuple[Any, ...] = ()  # scores by factor
         self._stale: set[int] = set()  # classes whose log-likelihoods are not those of the latest scores
         self._second_thread = ThreadPoolExecutor(1)
-        self._in_two = pool.n_rows >= _ROWS_WORTH_A_THREAD and (os.cpu_count() or 1) > 1
+        self._in_two = pool.n_rows > _PART_ROWS and (os.cpu_count() or 1) > 1
 
     def follow(self, model: Any, state: int | None = None) -> None:
         self._follow_codes(model)
@@ -158,30 +159,25 @@ class BeliefsByClass:
 
     def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
         kind = _LOG_LEAD if strategy == "margin" else list(UNCERTAINTY).index(strategy)
-        score = self._scored(kind)
-        score[np.flatnonzero(~is_open)] = -np.inf
-        best = int(np.argmax(score))
-        if np.isnan(score[best]):  # a row outside the range of floats
+        score = self._scored(kind, is_open)
+        best = float(score[np.argmax(score)])
+        if np.isnan(best):  # a row outside the range of floats
             score = np.where(is_open, UNCERTAINTY[strategy](self.posterior()), -np.inf)
-            best = int(np.argmax(score))
-        elif kind == _LOG_LEAD:
-            return self._closest(best, score, is_open)
-        return np.flatnonzero(score >= score[best] - _ROUNDING)
-
-    def _closest(self, best: int, log_lead: FloatArray, is_open: BoolArray) -> IntArray:
-        """By the log odds of the first two states, which need no exponential: with odds of t : 1 for the second, the
-        lead (1 - t) p is least where all others have t p as well, so it is at least (1 - t) / (1 + (n_states - 1) t).
-        """
-        score = float(UNCERTAINTY["margin"](self.posterior(np.array([best])))[0])
-        if score < 1e-9:  # all rows are certain, and scores have few digits left
+            return np.flatnonzero(score >= score.max() - _ROUNDING)
+        if kind != _LOG_LEAD:
+            return np.flatnonzero(score >= best - _ROUNDING)
+        if best < _CERTAIN:
             return np.flatnonzero(is_open)
-        t = score / (1.0 + (1.0 - score) * (len(self._log_prior) - 1))
-        return np.flatnonzero(log_lead >= np.log(t) - 1e-15 / score - _ROUNDING)
+        return np.flatnonzero(score >= _least_log_odds(best, len(self._log_prior)))
 
-    def _scored(self, kind: int) -> FloatArray:
-        """(n_rows,) to a few units in the last place."""
+    def _scored(self, kind: int, is_open: BoolArray) -> FloatArray:
+        """(n_rows,) to a few units in the last place; minus infinity where the row is not open."""
         score, log_states, log_prior = self._score, self._log_states, self._log_prior
-        self._settle(lambda rows: _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, kind))
+
+        def work(rows: slice) -> None:
+            _kernels.uncertainty(score[rows], log_states[:, rows], log_prior, is_open[rows], kind)
+
+        self._settle(work)
         return score
 
     def _follow_codes(self, model: Any) -> None:
@@ -228,13 +224,18 @@ class BeliefsByClass:
         return lambda rows: _kernels.normal_column(line[rows], columns[:, rows], *constants)
 
     def _in_parts(self, work: Callable[[slice], None]) -> None:
-        """The work for all rows, one half of many on another thread."""
+        """The work for all rows, part by part; another thread takes parts of many, if it comes in time."""
         n_rows = self._pool.n_rows
-        half = n_rows // 2 if self._in_two else n_rows
-        rest = self._second_thread.submit(work, slice(half, n_rows)) if self._in_two else None
-        work(slice(0, half))
-        if rest is not None:
-            rest.result()
+        parts = iter([slice(start, min(start + _PART_ROWS, n_rows)) for start in range(0, n_rows, _PART_ROWS)])
+
+        def take_parts() -> None:
+            for rows in parts:
+                work(rows)
+
+        other = self._second_thread.submit(take_parts) if self._in_two else None
+        take_parts()
+        if other is not None and not other.cancel():
+            other.result()
 
     def _exact_model(self) -> Any:
         return self._model
@@ -254,59 +255,59 @@ class BeliefsOfFewRows(BeliefsByClass):
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)
-        self._rows: list[list[int]] = []  # by state
+        self._rows: list[IntArray] = []  # by state
         self._empty: Any = None
 
     def follow(self, model: Any, state: int | None = None) -> None:
         """The model of no rows; labels come by `learn`."""
         super().follow(model)
-        self._empty, self._rows = model, [[] for _ in model.classes]
+        self._empty, self._rows = model, [np.empty(0, dtype=np.int64) for _ in model.classes]
+        self._values = self._latest[0].values(self._batch)  # (n_rows, n_columns)
 
     def learn(self, *labels: tuple[int, int]) -> None:
         """Rows with their states."""
-        for row, state in labels:
-            self._rows[state].append(row)
-        self._renew({state for _, state in labels})
+        states = {state for _, state in labels}
+        for state in states:
+            self._rows[state] = np.append(self._rows[state], [row for row, its in labels if its == state])
+        self._renew(states)
 
     def forget(self, row: int, state: int) -> None:
         """Take a row back."""
-        self._rows[state].remove(row)
+        last = np.flatnonzero(self._rows[state] == row)[-1]
+        self._rows[state] = np.delete(self._rows[state], last)
         self._renew({state})
 
     def _renew(self, states: set[int]) -> None:
-        [factor] = self._empty.factors
-        settings = self._empty.settings
-        positions = np.array([self._empty.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
-        values = self._pool.batch.values
         assert self._moments is not None
         for state in states:
-            self._moments = _with_state(self._moments, state, _moments_of(values[self._rows[state]][:, positions]))
-        every = [row for rows in self._rows for row in rows]
-        parameters = self._moments.inside(_moments_of(values[every][:, positions]), settings)
-        statistic = self._empty.statistics.part[factor.name]
-        scores = NormalScores(factor.columns, positions, statistic, settings, parameters)
-        self._believe((scores,), self._empty.log_prior_of(np.array([float(len(rows)) for rows in self._rows])))
+            self._moments = _with_state(self._moments, state, self._moments_of(self._rows[state]))
+        [empty] = self._latest
+        parameters = self._moments.inside(self._moments_of(np.concatenate(self._rows)), empty.settings)
+        weight = np.array([len(rows) for rows in self._rows], dtype=np.float64)
+        self._believe((replace(empty, parameters=parameters),), self._empty.log_prior_of(weight))
+
+    def _moments_of(self, rows: IntArray) -> ClassMoments:
+        """Of the present cells of some rows, (1, n_columns)."""
+        moments = np.empty((4, self._values.shape[1]))
+        _kernels.moments_of_rows(moments, self._values.take(rows, axis=0))
+        count, mean, mean_low, stddev = moments[:, None]
+        return ClassMoments(count == 0, mean, mean_low, stddev)
 
     def _exact_model(self) -> Any:
-        rows = [row for rows in self._rows for row in rows]
+        rows = np.concatenate(self._rows).tolist()
         labels = [self._empty.classes[state] for state, rows in enumerate(self._rows) for _ in rows]
         return self._empty.learn(self._pool.rows(rows, labels, self._empty.classes)) if rows else self._empty
 
 
-def _moments_of(values: FloatArray) -> ClassMoments:
-    """Of the present cells of some rows, (1, n_columns)."""
-    present = ~np.isnan(values)
-    count = present.sum(axis=0)
-    divisor = np.maximum(count, 1)
-    first = np.where(count > 0, np.max(values, axis=0, initial=-np.inf, where=present), 0.0)
-    gap = np.where(present, values - first, 0.0)  # equal cells have no spread at all
-    mean = gap.sum(axis=0) / divisor
-    rest = np.where(present, gap - mean, 0.0)
-    low = rest.sum(axis=0) / divisor
-    stddev = np.sqrt(np.maximum((rest**2).sum(axis=0) / divisor - low**2, 0.0))
-    high = first + mean
-    lost = (first - high) + mean  # what rounding has dropped
-    return ClassMoments((count == 0)[None], high[None], (lost + low)[None], stddev[None])
+def _least_log_odds(log_odds: float, n_states: int) -> float:
+    """The log odds of the second state against the first from which on a row may be as uncertain as one with these.
+
+    With odds of t : 1, 1 less the lead is at least s = 2 t / (1 + t), where no other state is possible, and at most
+    n t / (1 + (n - 1) t), where all n - 1 of them are as probable as the second; this is s at t = s / (n - (n - 1) s).
+    """
+    t = np.exp(log_odds)
+    score = 2.0 * t / (1.0 + t)
+    return float(np.log(score / (n_states - (n_states - 1) * score)) - 1e-15 / score - _ROUNDING)
 
 
 def _parameters(scores: Any) -> FloatArray:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from bayeswise.acquisition.beliefs import Beliefs
 from bayeswise.acquisition.likeness import Likeness, diverse
@@ -20,6 +21,14 @@ from bayeswise.tables.labels import Label
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
 _CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
+
+
+class Wanted(NamedTuple):
+    """A row, how much its label is wanted, and what is believed of it, (n_states,)."""
+
+    row: int
+    score: float
+    posterior: FloatArray
 
 
 @dataclass(frozen=True)
@@ -37,22 +46,23 @@ class Chooser:
     warm_up: bool = False  # any row is as good as another
 
     def queries(
-        self, is_open: BoolArray, n: int, differing: bool, random_share: float, coins: Iterable[np.random.Generator]
+        self, is_open: BoolArray, n: int, differing: bool, random_share: float, coin: Callable[[int], Generator]
     ) -> list[Query]:
-        """At most n of the open rows; a random share of them is drawn from all that are left."""
+        """At most n of the open rows; a random share of them is drawn from all that are left, each by its own coin."""
         left, n_open = is_open.copy(), int(np.count_nonzero(is_open))
-        ranked, scores = self._ranked(is_open, min(n, n_open), differing)
+        ranked = {wanted.row: wanted for wanted in self._ranked(is_open, min(n, n_open), differing)}
         share = 1.0 if self._draws else random_share
-        score_of = dict(zip(ranked, scores, strict=True))
         chosen: list[Query] = []
-        for coin, n_left in zip(coins, range(n_open, max(0, n_open - n), -1), strict=False):
+        for k, n_left in enumerate(range(n_open, max(0, n_open - n), -1)):
             best = next((row for row in ranked if left[row]), None)
             best = int(np.argmax(left)) if best is None else best
-            lucky = share > 0 and coin.random() < share
-            row = int(np.flatnonzero(left)[coin.integers(n_left)]) if lucky else best
+            drawn = _drawn(left, n_left, share, coin(k)) if share > 0 else None
+            row = best if drawn is None else drawn
             chance = share / n_left + (1.0 - share) * (row == best)
-            why = self.strategy if not lucky else "warm-up" if self.warm_up else "random"
-            chosen.append(self._query(row, score_of.get(row, float("nan")), why, chance, n_left))
+            why = self.strategy if drawn is None else "warm-up" if self.warm_up else "random"
+            wanted = ranked.get(row) or Wanted(row, float("nan"), self.beliefs.posterior(np.array([row]))[0])
+            posterior = dict(zip(self.classes, wanted.posterior.tolist(), strict=True))
+            chosen.append(Query(row, wanted.score, posterior, why, chance, n_left))
             left[row] = False
         return chosen
 
@@ -60,24 +70,27 @@ class Chooser:
     def _draws(self) -> bool:
         return self.warm_up or self.strategy == "random"
 
-    def _query(self, row: int, score: float, strategy: str, chance: float, n_open: int) -> Query:
-        posterior = self.beliefs.posterior(np.array([row]))[0].tolist()
-        return Query(row, score, dict(zip(self.classes, posterior, strict=True)), strategy, chance, n_open)
-
-    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> tuple[list[int], list[float]]:
-        """n rows, best first, and their scores."""
+    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> list[Wanted]:
+        """n rows, best first."""
         if self._draws:
-            return [], []
-        by_one = n == 1 and self.strategy in UNCERTAINTY
-        rows, scores = self._best_one(is_open) if by_one else self.scored(np.flatnonzero(is_open))
-        if n == 1:
-            best = int(np.argmax(scores))
-            return [int(rows[best])], [float(scores[best])]
-        order = np.argsort(-scores, kind="stable")
-        if differing:
+            return []
+        if n == 1 and self.strategy in UNCERTAINTY:
+            return [self._most_uncertain(is_open)]
+        rows, scores = self.scored(np.flatnonzero(is_open))
+        order = np.argsort(-scores, kind="stable") if n > 1 else np.array([np.argmax(scores)])
+        if differing and n > 1:
             order = order[: _CANDIDATES_OF_A_BATCH * n]
             order = order[diverse(scores[order], rows[order], n, self.likeness)]
-        return rows[order[:n]].tolist(), scores[order[:n]].tolist()
+        best, score = rows[order[:n]], scores[order[:n]]
+        return list(map(Wanted, best.tolist(), score.tolist(), self.beliefs.posterior(best)))
+
+    def _most_uncertain(self, is_open: BoolArray) -> Wanted:
+        """The first of the best rows: all but a few need no second look."""
+        near = self.beliefs.contenders(self.strategy, is_open)
+        posterior = self.beliefs.posterior(near)
+        score = UNCERTAINTY[self.strategy](posterior)
+        best = int(np.argmax(score))
+        return Wanted(int(near[best]), float(score[best]), posterior[best])
 
     def scored(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """How much the label of each row is wanted; for the lookahead, of the most costly rows only."""
@@ -92,7 +105,7 @@ class Chooser:
         candidates = rows[costly]
         return candidates, expected_savings(self.model, self.classes, self.pool, self.beliefs, candidates, table)
 
-    def _best_one(self, is_open: BoolArray) -> tuple[IntArray, FloatArray]:
-        """The rows among which the best one is, with their scores: all but a few need no second look."""
-        near = self.beliefs.contenders(self.strategy, is_open)
-        return near, UNCERTAINTY[self.strategy](self.beliefs.posterior(near))
+
+def _drawn(left: BoolArray, n_left: int, share: float, coin: Generator) -> int | None:
+    """Any of the rows that are left, with the probability of the share."""
+    return int(np.flatnonzero(left)[coin.integers(n_left)]) if coin.random() < share else None

@@ -177,14 +177,13 @@ class ActiveLearner:
             self.n_candidates,
             self.is_warming_up,
         )
-        coins = (self._generator(k) for k in range(len(self.steps), len(self.steps) + n))
-        queries = chooser.queries(self._is_open, n, diverse, self.random_share, coins)
+        queries = chooser.queries(self._is_open, n, diverse, self.random_share, self._coin)
         self._pending = {query.row: query for query in queries}
         return queries
 
-    def _generator(self, step: int) -> np.random.Generator:
-        """Chance by the number of the step, so that a session that is taken up again asks the same."""
-        return np.random.default_rng([self.seed, step])
+    def _coin(self, k: int) -> np.random.Generator:
+        """The chance of the k-th row, by the number of its step: a session that is taken up again asks the same."""
+        return np.random.default_rng([self.seed, len(self.steps) + k])
 
     def saving(self, row: int) -> float:
         """What the label of a row is believed to save over the whole pool, by trying every answer."""
