@@ -143,3 +143,27 @@ def test_learn_writes_a_network_and_prints_its_edges(bayeswise: Command, tmp_pat
     learned = BeliefNetwork.read(tmp_path / "out.bif")
     assert {f"{parent} -> {child}" for parent, child in learned.edges} == set(answer.out.splitlines())
     assert bayeswise("network", "learn", table).code == 2
+
+
+def test_edges_are_shown_as_strong_as_the_rows_of_a_table_make_them(bayeswise: Command, file: Path) -> None:
+    rows = asia().sample(500, seed=1)
+    table, drawing = file.with_suffix(".csv"), file.with_suffix(".svg")
+    lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    table.write_text("\n".join(lines), encoding="utf-8")
+    told = bayeswise("network", "show", file, "--strengths", table).out.splitlines()
+    bars = [line for line in told if " -> " in line]
+    assert len(bars) == len(asia().edges)
+    assert bars[0].count("\N{FULL BLOCK}") == 20
+    assert "bars: what the score loses without the edge" in told
+    facts = json.loads(bayeswise("network", "show", file, "--strengths", table, "--json").out)
+    strongest = facts["strengths"][0]
+    assert bars[0].strip().startswith(f"{strongest['parent']} -> {strongest['child']}")
+    bayeswise("network", "show", file, "--strengths", table, "--resamples", 3, "--svg", drawing)
+    assert "either way round" in drawing.read_text(encoding="utf-8")
+    assert "penwidth" in bayeswise("network", "show", file, "--strengths", table, "--dot").out
+    assert "width of an edge" not in bayeswise("network", "show", file, "--svg", "-").out
+    assert bayeswise("network", "show", file, "--resamples", 3).code == 2
+    table.write_text(table.read_text(encoding="utf-8").replace("dyspnoea", "dyspnea"), encoding="utf-8")
+    lost = bayeswise("network", "show", file, "--strengths", table)
+    assert lost.code == 4
+    assert "dyspnea" in lost.err

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from bayeswise.cli.writing import say
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
+    from bayeswise.networks.learning import EdgeStrengths
 
 # Each verb is the function of its name in the file network_VERB.py.
 VERBS: dict[str, str] = {
@@ -64,6 +67,17 @@ def network_from(file: str) -> BeliefNetwork:
     if network.notes:
         say(f"{len(network.notes)} tables were off by rounding and have been renormalised; `network show` lists them.")
     return network
+
+
+def strength_facts(found: EdgeStrengths) -> list[dict[str, Any]]:
+    """The strengths of edges for JSON: null for what was not measured."""
+    return [
+        {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(edge).items()
+        }
+        for edge in found
+    ]
 
 
 def as_json_text(answer: dict[str, Any]) -> str:

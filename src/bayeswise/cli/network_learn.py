@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.network import as_json_text, network_from
+from bayeswise.cli.network import as_json_text, network_from, strength_facts
 from bayeswise.cli.reading import Watched, open_table
 from bayeswise.cli.writing import check_output, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
@@ -178,9 +176,7 @@ def _shown(network: BeliefNetwork, found: EdgeStrengths | None) -> str:
     return "\n".join(f"{parent} -> {child}" for parent, child in network.edges) if found is None else str(found)
 
 
-def _facts(
-    network: BeliefNetwork, found: EdgeStrengths | None, output: str, weight: str | None
-) -> dict[str, Any]:
+def _facts(network: BeliefNetwork, found: EdgeStrengths | None, output: str, weight: str | None) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "nodes": list(network.names),
         "edges": [list(edge) for edge in network.edges],
@@ -190,11 +186,5 @@ def _facts(
     }
     if found is not None:
         facts["resamples"] = found.n_resamples
-        facts["strengths"] = [
-            {
-                name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in asdict(edge).items()
-            }
-            for edge in found
-        ]
+        facts["strengths"] = strength_facts(found)
     return facts

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.drawing import Picture
     from bayeswise.networks.estimate import Estimate
     from bayeswise.networks.inference import Engine
+    from bayeswise.networks.learning.strengths import EdgeStrengths
     from bayeswise.networks.sensitivity import Sensitivity
 
 Evidence = Mapping[str, Any]
@@ -285,15 +286,20 @@ class BeliefNetwork:
         nodes: Iterable[str] | None = None,
         beliefs: bool = True,
         title: str = "",
+        strengths: EdgeStrengths | Mapping[tuple[str, str], float] | None = None,
+        by: str | None = None,
     ) -> Picture:
         """The graph with P(node | evidence) in each node; `.svg()`, `.html()`, `.dot()`, `.save(path)`.
+
+        Edges are as wide as their `strengths`, those of `strengths_in_table` or any {(parent, child): number}; `by`
+        chooses "score_gain", "support", "support_either_way" or "posterior".
 
         >>> BeliefNetwork([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).picture({"b": 0})
         Picture(2 nodes, 1 edges)
         """
         from bayeswise.networks.drawing.beliefs import picture_of
 
-        return picture_of(self, evidence, soft, nodes, beliefs, title)
+        return picture_of(self, evidence, soft, nodes, beliefs, title, strengths, by)
 
     def _repr_html_(self) -> str:
         from bayeswise.networks.drawing.beliefs import notebook_html

@@ -4,7 +4,7 @@ values.py                             what is drawn: nodes of any kind with thei
 layers.py crossings.py positions.py   on which line a node stands, in which order, and where
 boxes.py layout.py                    the boxes and the curves between them
 svg.py dot.py lettering.py            how they are written down
-beliefs.py                            the picture of a belief network
+beliefs.py strengths.py               the picture of a belief network, its edges as wide as they are strong
 """
 
 from __future__ import annotations

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.drawing.lettering import percent, safe
+from bayeswise.networks.drawing.strengths import widths_of
 from bayeswise.networks.drawing.values import MOST_NODES, Bar, DrawnNode, Picture
 
 if TYPE_CHECKING:
     from bayeswise.networks.distribution import Distribution
+    from bayeswise.networks.learning.strengths import EdgeStrengths
     from bayeswise.networks.network import BeliefNetwork
 
 _MOST_CELLS = 1e7  # a notebook does not wait for more
@@ -23,6 +25,8 @@ def picture_of(
     nodes: Iterable[str] | None = None,
     beliefs: bool = True,
     title: str = "",
+    strengths: EdgeStrengths | Mapping[tuple[str, str], float] | None = None,
+    by: str | None = None,
 ) -> Picture:
     """All nodes or some, with the edges between them; where exact beliefs need too much memory, without them."""
     shown = list(network.names if nodes is None else dict.fromkeys(network.names[network.place(n)] for n in nodes))
@@ -36,7 +40,10 @@ def picture_of(
     drawn = [_node(name, marginals.get(name), seen, soft or {}) for name in shown]
     kept = set(shown)
     edges = [edge for edge in network.edges if kept.issuperset(edge)]
-    return Picture.of(drawn, edges, title=title)
+    if strengths is None:
+        return Picture.of(drawn, edges, title=title)
+    widths, legend = widths_of(strengths, edges, by)
+    return Picture.of(drawn, edges, title=title, widths=widths, legend=legend)
 
 
 def _node(name: str, belief: Distribution | None, seen: Mapping[str, Any], soft: Mapping[str, Any]) -> DrawnNode:

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from bayeswise.networks.drawing.boxes import few, line_of
 from bayeswise.networks.drawing.lettering import allowed
-from bayeswise.networks.drawing.values import DrawnNode, Kind, Picture
+from bayeswise.networks.drawing.values import DrawnNode, Kind, Picture, line_width
 
 _STYLES = {Kind.chance: "style=rounded", Kind.decision: "style=solid", Kind.utility: "shape=diamond"}
 
 
 def text(picture: Picture) -> str:
     """One line for each node and each edge; the lines of a node are its name, its notes and its bars."""
-    lines = [f"  label={quoted(picture.title)};"] if picture.title else []
+    below = [picture.title] if picture.title else []
+    if picture.legend is not None:
+        samples = ", ".join(f"{sample.value} {line_width(sample):.2g}" for sample in picture.legend.samples)
+        below.append(f"width: {picture.legend.words}" + (f" ({samples} points)" if samples else ""))
+    lines = [f"  label={quoted(chr(10).join(below))};"] if below else []
     lines += ["  node [shape=box];"]
     lines += [f"  {quoted(node.name)} [{_attributes(node)}];" for node in picture.nodes]
     for start, end in picture.edges:
-        dashed = " [style=dashed]" if (start, end) in picture.dashed else ""
-        lines.append(f"  {quoted(start)} -> {quoted(end)}{dashed};")
+        lines.append(f"  {quoted(start)} -> {quoted(end)}{_of_edge(picture, (start, end))};")
     return "\n".join(["digraph {", *lines, "}"])
+
+
+def _of_edge(picture: Picture, edge: tuple[str, str]) -> str:
+    parts = ["style=dashed"] if edge in picture.dashed else []
+    width = picture.widths.get(edge)
+    if width is not None:
+        parts += [f"penwidth={line_width(width):.2f}", f"tooltip={quoted(width.value)}"]
+    return f" [{', '.join(parts)}]" if parts else ""
 
 
 def _attributes(node: DrawnNode) -> str:

@@ -15,6 +15,7 @@ GAP = 26.0  # between neighbours on a line
 _LEAST_GAP, _MOST_GAP = 46.0, 120.0  # between lines
 _PART_GAP = 40.0
 _PORT_GAP = 11.0  # between arrows that touch the same node
+_WIDE_PORT_GAP = 19.0  # where arrows are wide
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _part(picture: Picture, members: list[int], edges: list[tuple[int, int]]) ->
         )
         for k, box in enumerate(boxes)
     ]
-    routes = _routes(lines, middle, boxes, bands, names)
+    routes = _routes(lines, middle, boxes, bands, names, _WIDE_PORT_GAP if picture.widths else _PORT_GAP)
     right = max([box.left + box.width for box in boxes] + [middle[k] + GAP / 4 for k in range(len(middle))])
     return Layout(tuple(boxes), tuple(routes), right, bands[-1][1])
 
@@ -114,15 +115,15 @@ def _bands(lines: Lines, rows: list[list[int]], middle: list[float], boxes: list
 
 
 def _routes(
-    lines: Lines, middle: list[float], boxes: list[Box], bands: list[tuple[float, float]], names: list[str]
+    lines: Lines, middle: list[float], boxes: list[Box], bands: list[tuple[float, float]], names: list[str], gap: float
 ) -> list[Route]:
     leaving: dict[Edge, float] = {}  # where an edge leaves its first node
     arriving: dict[Edge, float] = {}
     for node, box in enumerate(boxes):
         out = [(middle[chain[1]], chain[1], edge) for edge, chain in lines.chains.items() if edge[0] == node]
         into = [(middle[chain[-2]], chain[-2], edge) for edge, chain in lines.chains.items() if edge[1] == node]
-        leaving.update(_ports(box, out, boxes))
-        arriving.update(_ports(box, into, boxes))
+        leaving.update(_ports(box, out, boxes, gap))
+        arriving.update(_ports(box, into, boxes, gap))
     routes = []
     for edge, chain in lines.chains.items():
         start, end = boxes[edge[0]], boxes[edge[1]]
@@ -135,11 +136,11 @@ def _routes(
     return routes
 
 
-def _ports(box: Box, ends: list[tuple[float, int, Edge]], boxes: list[Box]) -> dict[Edge, float]:
+def _ports(box: Box, ends: list[tuple[float, int, Edge]], boxes: list[Box], gap: float) -> dict[Edge, float]:
     """Where edges touch a node: each as straight as it can be, in the order of where they come from."""
     ends.sort()
     wanted = [_port(box, x, boxes[item].reach if item < len(boxes) else 0.0) for x, item, _ in ends]
-    gap = min(_PORT_GAP, 2 * box.reach / max(1, len(ends) - 1))
+    gap = min(gap, 2 * box.reach / max(1, len(ends) - 1))
     found = spread(wanted, [1.0] * len(ends), [gap] * (len(ends) - 1))
     if not found:
         return {}

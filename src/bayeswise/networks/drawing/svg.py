@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from bayeswise.networks.drawing.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of
 from bayeswise.networks.drawing.layout import Layout, Route, layout_of
 from bayeswise.networks.drawing.lettering import safe, shortened
-from bayeswise.networks.drawing.values import Bar, Kind, Picture
+from bayeswise.networks.drawing.lettering import width as width_of
+from bayeswise.networks.drawing.values import Bar, Kind, Legend, Picture, Width, line_width
 
 _MARGIN = 20.0
 _TITLE = 30.0
+_LEGEND = 56.0  # two lines under the drawing
+_SAMPLE = 44.0
 _INK, _QUIET, _EDGE = "#1f2933", "#52606d", "#7b8794"
 # the fill of the head, the outline and the bars
 _COLOURS = {
@@ -39,7 +42,10 @@ def page(picture: Picture) -> str:
 
 def _pieces(picture: Picture, layout: Layout) -> Iterator[str]:
     head = _TITLE if picture.title else 0.0
-    width, height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN + head
+    below = layout.height + 2 * _MARGIN + head  # where the legend begins
+    width, height = layout.width + 2 * _MARGIN, below
+    if picture.legend is not None:
+        width, height = max(width, _legend_width(picture.legend) + 2 * _MARGIN), below + _LEGEND
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{_FONT}" fill="{_INK}">'
@@ -52,15 +58,20 @@ def _pieces(picture: Picture, layout: Layout) -> Iterator[str]:
     yield f'<g transform="translate({_MARGIN:g} {_MARGIN + head:g})">'
     yield f'<g fill="none" stroke="{_EDGE}" stroke-width="1.4">'
     for route in layout.routes:
-        yield _curve(route, route.edge in picture.dashed)
+        yield _curve(route, route.edge in picture.dashed, picture.widths.get(route.edge))
     yield f'</g><g fill="{_EDGE}">'
     for route in layout.routes:
         x, _, y = route.passages[-1]
-        yield f'<path d="M{_n(x)} {_n(y)}l-4 -8l4 2l4 -2z"/>'
+        half = _half_head(picture.widths.get(route.edge))
+        a, b, c = _n(half), _n(2 * half), _n(half / 2)
+        yield f'<path d="M{_n(x)} {_n(y)}l-{a} -{b}l{a} {c}l{a} -{c}z"/>'
     yield "</g>"
     for box in layout.boxes:
         yield from _box(box)
-    yield "</g></svg>"
+    yield "</g>"
+    if picture.legend is not None:
+        yield from _legend(picture.legend, below)
+    yield "</svg>"
 
 
 def _n(value: float) -> str:
@@ -68,8 +79,16 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _curve(route: Route, dashed: bool) -> str:
+def _half_head(width: Width | None) -> float:
+    """Half the width of an arrow's head, a quarter of which is hollow; its line ends in the middle of it."""
+    return 2.6 + line_width(width)
+
+
+def _curve(route: Route, dashed: bool, width: Width | None) -> str:
     (x, start, end), *others = route.passages
+    if width is not None:  # a wide line is straight before it meets its arrow
+        to_x, upper, lower = others[-1]
+        others[-1] = (to_x, min(upper, lower - 2 * _half_head(width)), lower)
     steps = [f"M{_n(x)} {_n(start)}V{_n(end)}"]
     for to_x, upper, lower in others:
         half = (upper - end) / 2
@@ -77,9 +96,35 @@ def _curve(route: Route, dashed: bool) -> str:
         x, end = to_x, lower
     names = f"{route.edge[0]} \N{RIGHTWARDS ARROW} {route.edge[1]}"
     dash = ' stroke-dasharray="5 4"' if dashed else ""
+    wide = "" if width is None else f' stroke-width="{line_width(width):.2f}"'
+    said = names if width is None else f"{names}: {width.value}"
     # the line ends inside its arrow
-    path = "".join(steps).rpartition("V")[0] + f"V{_n(end - 4)}"
-    return f'<path d="{path}"{dash}><title>{safe(names)}</title></path>'
+    path = "".join(steps).rpartition("V")[0] + f"V{_n(end - _half_head(width))}"
+    return f'<path d="{path}"{dash}{wide}><title>{safe(said)}</title></path>'
+
+
+# -- what the widths of edges mean ----------------------------------------------------------------------------
+
+
+def _legend_width(legend: Legend) -> float:
+    samples = sum(_SAMPLE + 8.0 + width_of(sample.value, TEXT_SIZE) + 18.0 for sample in legend.samples)
+    return max(width_of(_said(legend), TEXT_SIZE), samples)
+
+
+def _said(legend: Legend) -> str:
+    return f"width of an edge: {legend.words}"
+
+
+def _legend(legend: Legend, top: float) -> Iterator[str]:
+    yield f'<g font-size="{TEXT_SIZE:g}" fill="{_QUIET}">'
+    yield f'<text x="{_MARGIN:g}" y="{_n(top + 4.0)}">{safe(_said(legend))}</text>'
+    x, y = _MARGIN, top + 24.0
+    for sample in legend.samples:
+        line = f'stroke="{_EDGE}" stroke-width="{line_width(sample):.2f}"'
+        yield f'<path d="M{_n(x)} {_n(y)}h{_SAMPLE:g}" {line}/>'
+        yield f'<text x="{_n(x + _SAMPLE + 8.0)}" y="{_n(y + 4.0)}">{safe(sample.value)}</text>'
+        x += _SAMPLE + 8.0 + width_of(sample.value, TEXT_SIZE) + 18.0
+    yield "</g>"
 
 
 # -- nodes ----------------------------------------------------------------------------------------------------

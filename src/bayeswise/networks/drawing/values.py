@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bayeswise.foundation.errors import NetworkError, TooLargeError
@@ -42,8 +42,31 @@ class DrawnNode:
 
 
 @dataclass(frozen=True)
+class Width:
+    """How wide an edge is drawn, from 0 for the thinnest line to 1 for the widest, and the number that it shows."""
+
+    share: float
+    value: str
+
+
+def line_width(width: Width | None) -> float:
+    """How wide the line of an edge is."""
+    return 1.4 if width is None else 1.0 + 5.0 * width.share
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the widths of edges mean, and some of them with their numbers."""
+
+    words: str
+    samples: tuple[Width, ...] = ()
+
+
+@dataclass(frozen=True)
 class Picture:
     """Nodes, edges (from, to) and a title; edges in `dashed` (information that a decision has) are drawn so.
+
+    Edges may have `widths`, which a legend explains.
 
     >>> picture = Picture.of([DrawnNode("Storm"), DrawnNode("Camp Fire")], [("Storm", "Camp Fire")])
     >>> picture
@@ -63,6 +86,8 @@ class Picture:
     edges: tuple[tuple[str, str], ...]
     title: str = ""
     dashed: frozenset[tuple[str, str]] = frozenset()
+    widths: Mapping[tuple[str, str], Width] = field(default_factory=dict, hash=False)
+    legend: Legend | None = None
 
     @classmethod
     def of(
@@ -72,6 +97,8 @@ class Picture:
         *,
         title: str = "",
         dashed: Iterable[tuple[str, str]] = (),
+        widths: Mapping[tuple[str, str], Width] | None = None,
+        legend: Legend | None = None,
     ) -> Picture:
         """The picture of a graph; names must be different, and edges must lead from one of them to another."""
         drawn, arrows = tuple(nodes), tuple(dict.fromkeys((start, end) for start, end in edges))
@@ -88,7 +115,7 @@ class Picture:
                 f"a picture of {len(drawn)} nodes cannot be read; {MOST_NODES} are drawn at most",
                 fix="draw a part of them: picture(nodes=[...]), in the terminal --around NODE",
             )
-        return cls(drawn, arrows, title, frozenset(dashed))
+        return cls(drawn, arrows, title, frozenset(dashed), widths or {}, legend)
 
     def svg(self) -> str:
         """The drawing, a text that any browser shows."""
