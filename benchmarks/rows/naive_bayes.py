@@ -135,7 +135,7 @@ def rows(size: Size) -> Iterator[Row]:
         partial(categorical_predictions, million, 20),
         at_least=8,
     )
-    yield Race(f"text {fifth:,} x 50,000 fit | MultinomialNB", partial(text_fits, fifth), at_least=1)
+    yield Race(f"text {fifth:,} x 50,000 fit | MultinomialNB", partial(text_fits, fifth), at_least=2)
     yield Race(f"text {fifth:,} x 50,000 predict | MultinomialNB", partial(text_predictions, fifth), at_least=1)
     yield Race(f"mixed CSV {million:,} rows to model | pandas + fits", partial(file_to_model, million), at_least=3)
     yield Figure("predict one row from a model", one_row, at_most=50e-6)

@@ -216,13 +216,17 @@ def _fits_one_limb(values: IntArray) -> bool:
 
 
 def _combined(left: ExactArray, right: ExactArray, sign: int) -> ExactArray:
+    shape = np.broadcast_shapes(left.shape, right.shape)
+    if right.digits.shape[-1] == 0 and left.shape == shape:  # zero everywhere
+        return left
+    if left.digits.shape[-1] == 0 and right.shape == shape and sign == 1:
+        return right
     if left.low == right.low and left.digits.shape[-1] == right.digits.shape[-1] == 1:
         limbs = left.digits + sign * right.digits
         if _fits_one_limb(limbs) and limbs.any():  # counts: nothing to carry, nothing to trim
             return ExactArray(limbs, left.low)
     low = min(left.low, right.low)
     high = max(left.low + left.digits.shape[-1], right.low + right.digits.shape[-1])
-    shape = np.broadcast_shapes(left.shape, right.shape)
     limbs = np.zeros((*shape, max(high - low, 0)), dtype=np.int64)
     for term, factor in ((left, 1), (right, sign)):
         start = term.low - low

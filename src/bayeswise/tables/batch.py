@@ -21,11 +21,13 @@ class TextBlock:
 
     def rows(self, rows: slice) -> TextBlock:
         """A range of the rows; cells are views, not copies."""
-        starts = self.counts.indptr[rows.start : rows.stop + 1]
+        whole = self.counts
+        starts = whole.indptr[rows.start : rows.stop + 1]
         cells = slice(int(starts[0]), int(starts[-1]))
-        parts = (self.counts.data[cells], self.counts.indices[cells], starts - starts[0])
-        shape = (len(starts) - 1, self.counts.shape[1])
-        return TextBlock(type(self.counts)(parts, shape=shape, copy=False), self.vocabulary)
+        counts = type(whole)((len(starts) - 1, whole.shape[1]), dtype=whole.dtype)
+        # set from outside: the constructor copies what is less than half of the whole
+        counts.data, counts.indices, counts.indptr = whole.data[cells], whole.indices[cells], starts - starts[0]
+        return TextBlock(counts, self.vocabulary)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayeswise.foundation.errors import KindError, MissingCellError, ParameterError, SchemaError
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Vocabulary
@@ -300,3 +300,12 @@ def test_composed_and_decomposed_letters_are_one_word() -> None:
     schema = Schema((Column("note", "text"),))
     (batch,) = learn({"note": ["caf\u00e9", "cafe\u0301"]}, schema)
     assert batch.texts[0].counts.toarray().tolist() == [[1], [1]]
+
+
+def test_a_range_of_texts_is_a_view() -> None:
+    from scipy.sparse import csr_array
+
+    counts = csr_array(np.array([[0, 2, 1], [0, 0, 0], [3, 0, 0], [0, 0, 4]]))
+    some = TextBlock(counts, Vocabulary(["a", "b", "c"])).rows(slice(1, 3))
+    assert some.counts.toarray().tolist() == [[0, 0, 0], [3, 0, 0]]
+    assert np.shares_memory(some.counts.data, counts.data)
