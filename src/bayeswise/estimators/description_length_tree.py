@@ -17,8 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.description_length.bits import Code, DescriptionLength, Part
 from bayeswise.models.description_length.multinomial import nml_bits
 
 
@@ -27,12 +28,13 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
 
     code   "exceptions", as a list of the rows that are wrong, or "nml"
 
-    `bits_` is what the pruned tree costs, `n_leaves_` how many leaves are left.
+    `bits_` is what the pruned tree costs, `n_leaves_` how many leaves are left. `select` sets trees of the same rows
+    side by side.
 
     >>> X = np.arange(40.0)[:, None]
     >>> tree = DescriptionLengthTree().fit(X, (X[:, 0] > 20).astype(int))
-    >>> tree.n_leaves_, round(tree.bits_, 1)
-    (2, 10.3)
+    >>> tree.n_leaves_, tree.description_length()
+    (2, DescriptionLength(10.3 bits by two-part; splits: 6.3, leaves: 4.0))
     """
 
     def __init__(self, max_depth: int | None = None, code: str = "exceptions", random_state: int | None = 0) -> None:
@@ -48,41 +50,60 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.tree_ = DecisionTreeClassifier(max_depth=self.max_depth, random_state=self.random_state).fit(X, y)
         self.classes_ = self.tree_.classes_
-        self.is_leaf_, self.bits_ = self._pruned(X)
-        self.n_leaves_ = self._leaves_below(0)
+        splits, leaves = self._split_bits(X), self._leaf_bits()
+        self.is_leaf_ = self._pruned(splits, leaves.sum(axis=1))
+        at = self._kept_nodes()
+        self._length = _length_of(self.code, splits[at[~self.is_leaf_[at]]], leaves[at[self.is_leaf_[at]]])
+        self.bits_, self.n_leaves_ = self._length.bits, int(self.is_leaf_[at].sum())
         return self
 
-    def _pruned(self, X: FloatArray) -> tuple[Any, float]:
+    def description_length(self, code: Code = "two-part") -> DescriptionLength:
+        """The bits of the splits and of the leaves; they describe the classes, given the columns."""
+        check_is_fitted(self)
+        if code != self._length.code:
+            raise ParameterError(
+                f"a tree with code={self.code!r} has a description by {self._length.code}, not by {code}",
+                fix=f'choose code="{self._length.code}"',
+            )
+        return self._length
+
+    def _split_bits(self, X: FloatArray) -> FloatArray:
+        """(n_nodes,) what a split costs; nothing where the full tree has none."""
+        tree = self.tree_.tree_
+        thresholds = np.array([max(len(np.unique(column)) - 1, 1) for column in X.T])
+        bits = 1.0 + np.log2(X.shape[1]) + np.log2(thresholds[np.maximum(tree.feature, 0)])
+        return np.where(tree.children_left >= 0, bits, 0.0)
+
+    def _leaf_bits(self) -> FloatArray:
+        """(n_nodes, 2) each node as a leaf: the bits of its class, and of its rows."""
         tree = self.tree_.tree_
         counts = np.rint(tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None])
-        bits = 1.0 + self._leaf_bits(counts)  # (n_nodes,) each as a leaf
-        is_leaf = np.ones(tree.node_count, dtype=bool)
-        thresholds = np.array([max(len(np.unique(column)) - 1, 1) for column in X.T])
-        for node in range(tree.node_count - 1, -1, -1):  # children come after their parent
-            left, right = tree.children_left[node], tree.children_right[node]
-            if left < 0:
-                continue
-            split = 1.0 + np.log2(X.shape[1]) + np.log2(thresholds[tree.feature[node]])
-            if split + bits[left] + bits[right] < bits[node]:
-                bits[node] = split + bits[left] + bits[right]
-                is_leaf[node] = False
-        return is_leaf, float(bits[0])
-
-    def _leaf_bits(self, counts: FloatArray) -> FloatArray:
         if self.code == "nml":
-            return np.array([sum(nml_bits(row)) for row in counts])
+            return np.array([(1.0 + regret, data) for regret, data in map(nml_bits, counts)])
         m, k = counts[0].sum(), counts.shape[1]
         wrong = counts.sum(axis=1) - counts.max(axis=1)
-        return np.asarray(np.log2(k) + wrong * (np.log2(m) + np.log2(k)))
+        return np.column_stack([np.full(len(counts), 1.0 + np.log2(k)), wrong * (np.log2(m) + np.log2(k))])
 
-    def _leaves_below(self, node: int) -> int:
-        pending, leaves = [node], 0
+    def _pruned(self, splits: FloatArray, leaves: FloatArray) -> BoolArray:
+        """(n_nodes,) whether a node is cheaper as a leaf than with all that is below it."""
+        tree, bits = self.tree_.tree_, leaves.copy()
+        is_leaf = np.ones(tree.node_count, dtype=bool)
+        for node in range(tree.node_count - 1, -1, -1):  # children come after their parent
+            left, right = tree.children_left[node], tree.children_right[node]
+            if left >= 0 and splits[node] + bits[left] + bits[right] < bits[node]:
+                bits[node] = splits[node] + bits[left] + bits[right]
+                is_leaf[node] = False
+        return is_leaf
+
+    def _kept_nodes(self) -> IntArray:
+        """The nodes that are left, from the root on."""
+        tree, kept, pending = self.tree_.tree_, [], [0]
         while pending:
             at = pending.pop()
-            leaves += int(self.is_leaf_[at])
+            kept.append(at)
             if not self.is_leaf_[at]:
-                pending += [self.tree_.tree_.children_left[at], self.tree_.tree_.children_right[at]]
-        return leaves
+                pending += [tree.children_left[at], tree.children_right[at]]
+        return np.array(kept, dtype=np.int64)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes) the shares of the classes in the leaf of each row."""
@@ -104,3 +125,9 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
         """The commonest class of the leaf."""
         check_is_fitted(self)
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+def _length_of(code: str, splits: FloatArray, leaves: FloatArray) -> DescriptionLength:
+    model_bits, data_bits = leaves.sum(axis=0).tolist()
+    parts = (Part("splits", float(splits.sum()), 0.0), Part("leaves", model_bits, data_bits))
+    return DescriptionLength("nml" if code == "nml" else "two-part", parts)

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -15,9 +16,18 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayeswise as bw
+from bayeswise import families
 from bayeswise.estimators.description_length_tree import DescriptionLengthTree
 from bayeswise.models.averaged_naive_bayes import averaged
-from bayeswise.models.description_length import cut_points, description_length, log_regret, nml_bits, select
+from bayeswise.models.description_length import (
+    coded_family,
+    cut_points,
+    description_length,
+    log_regret,
+    multinomial,
+    nml_bits,
+    select,
+)
 
 GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 
@@ -142,3 +152,82 @@ def test_pruning_by_bits_keeps_the_accuracy_of_the_full_tree_with_a_fraction_of_
         for model in (DescriptionLengthTree(), DecisionTreeClassifier(random_state=0))
     )
     assert ours > theirs - 0.02
+
+
+@pytest.mark.parametrize("n", [1, 7, 100, 3000])
+def test_the_regret_of_two_levels_keeps_all_its_digits(n: int) -> None:
+    with mpmath.workdps(40):
+        terms = (mpmath.binomial(n, h) * mpmath.mpf(h) ** h * mpmath.mpf(n - h) ** (n - h) for h in range(n + 1))
+        exact = mpmath.fsum(terms) / mpmath.mpf(n) ** n
+        assert math.exp(log_regret(n, 2)) == pytest.approx(float(exact), rel=2e-15)
+
+
+def test_the_sum_and_the_series_of_the_regret_meet_and_any_number_of_rows_has_one() -> None:
+    most = multinomial._MOST_TERMS
+    assert multinomial._of_two_and_many(most) == pytest.approx(multinomial._of_two(most), rel=1e-14)
+    assert log_regret(10**15, 2) == pytest.approx(0.5 * math.log(math.pi * 10**15 / 2), abs=1e-7)
+
+
+@pytest.mark.parametrize("counts", [[-1, 2], [0.5, 1.5], [math.nan], ["a"], [[1, 2], [3, 4]], [math.inf]])
+def test_what_is_no_column_of_counts_has_no_code(counts: Any) -> None:
+    with pytest.raises(bw.UsageError, match="Fix: "):
+        nml_bits(counts)
+
+
+@pytest.mark.parametrize("n, k", [("2", 2), (2, 2.5), (True, 2), (2, None)])
+def test_the_regret_is_that_of_whole_numbers(n: Any, k: Any) -> None:
+    with pytest.raises(bw.UsageError, match="Fix: "):
+        log_regret(n, k)
+
+
+@pytest.mark.parametrize(
+    "values, groups, more",
+    [
+        (["a", "b"], [0, 1], {}),
+        ([1.0, 2.0], [0, 5], {"n_groups": 2}),
+        ([1.0, 2.0], [0], {}),
+        ([1.0, 2.0], [0, 1], {"weights": [1.0]}),
+        ([1.0, 2.0], [0, 1], {"weights": [1.0, -1.0]}),
+        ([1.0, math.inf], [0, 1], {}),
+    ],
+)
+def test_what_is_no_column_is_not_cut(values: Any, groups: Any, more: Any) -> None:
+    with pytest.raises(bw.BayeswiseError, match="Fix: "):
+        cut_points(values, groups, **more)
+
+
+def test_trees_are_selected_by_the_bits_of_their_splits_and_leaves() -> None:
+    X, y = load_iris(return_X_y=True)
+    trees = {f"depth {d}": bw.DescriptionLengthTree(max_depth=d).fit(X, y) for d in (1, 2, 3)}
+    chosen = select(trees, code="two-part")
+    assert chosen.best == "depth 3" and list(chosen.lengths) == ["depth 3", "depth 2", "depth 1"]
+    two = trees["depth 2"]
+    splits, leaves = chosen.lengths["depth 2"].parts
+    one_split = 1 + math.log2(4)
+    petal = [math.log2(len(np.unique(X[:, c])) - 1) for c in (2, 3)]
+    assert splits.model_bits in [pytest.approx(2 * one_split + a + b) for a in petal for b in petal]
+    assert leaves.model_bits == pytest.approx(3 * (1 + math.log2(3)))
+    assert leaves.data_bits == pytest.approx((two.predict(X) != y).sum() * (math.log2(150) + math.log2(3)))
+    assert chosen.lengths["depth 2"].bits == two.bits_
+    with pytest.raises(bw.UsageError, match='code="two-part"'):
+        select(trees)
+
+
+def test_models_without_names_are_numbered() -> None:
+    assert list(select([families.Poisson(), families.Geometric()], [3, 4, 2, 3]).lengths) == ["model 0", "model 1"]
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-310])
+def test_families_are_weighed_in_the_unit_of_the_column(scale: float) -> None:
+    """Squares of such numbers are no floats; a change of the unit adds the same bits for every value."""
+    values = np.array([1.0, 1.5, 2.0, 2.75, 3.0])
+    small, large = (description_length(coded_family(families.Normal(), x)).bits for x in (values, values * scale))
+    assert large == pytest.approx(small + 5 * math.log2(scale), rel=1e-12)
+
+
+def test_families_that_describe_no_single_column_say_so() -> None:
+    for family in (families.Multinomial(), families.MultivariateNormal()):
+        with pytest.raises(bw.UsageError, match="several columns"):
+            coded_family(family, [1.0, 2.0])
+    with pytest.raises(bw.UsageError, match="no maximum"):
+        description_length(coded_family(families.StudentT(), [1.0, 0.0, 1.0, 1.0]), "two-part")

@@ -59,9 +59,7 @@ def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **wi
     return _compared(models, kept.batches(first.schema, first.vocabularies), costs_of)
 
 
-def compare(
-    models: Mapping[str, NaiveBayesModel], table: Any, costs_of: CostsOf | None = None
-) -> tuple[Compared, ...]:
+def compare(models: Mapping[str, NaiveBayesModel], table: Any, costs_of: CostsOf | None = None) -> tuple[Compared, ...]:
     """Models that have learned a table, in the order of their bits; every row is left out in turn."""
     first = next(iter(models.values()))
     encoder = Encoder(first.schema, learning=True, vocabularies=dict(first.vocabularies), check_strays=False)

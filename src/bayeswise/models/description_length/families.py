@@ -49,14 +49,13 @@ class CodedFamily:
         return 0.0, -self._log_evidence() / LOG_TWO
 
     def _two_part(self) -> tuple[float, float]:
-        statistic = self.family.statistic(self.values)
-        estimate = self.family.estimate(statistic)
-        log_p = np.asarray(self.family.log_density(estimate.parameters, self.values)).sum()
-        if not (estimate.exists.all() and np.isfinite(log_p)):
+        estimate = self.family.estimate(self.family.statistic(self.values))
+        log_p = np.asarray(self.family.log_density(estimate.parameters, self.values))
+        if not (estimate.exists.all() and np.isfinite(log_p).all()):
             raise ParameterError(
                 f"the likelihood of these values has no maximum under {self.family.name!r}", fix='choose "evidence"'
             )
-        return parameter_bits(self.family.n_free_parameters(), len(self.values)), -float(log_p) / LOG_TWO
+        return parameter_bits(self.family.n_free_parameters(), len(self.values)), -float(log_p.sum()) / LOG_TWO
 
     def _log_evidence(self) -> float:
         try:
@@ -70,6 +69,10 @@ class CodedFamily:
 
 def coded_family(family: Any, values: Any) -> CodedFamily:
     """The family with one column of values; missing ones are left out."""
+    if family.name in ("multinomial", "multivariate normal"):
+        raise ParameterError(
+            f"the family {family.name!r} describes several columns at once", fix="choose one of a single column"
+        )
     if family.name == "categorical":
         labels = [label for label in values if label is not None and label == label]
         levels = Vocabulary.of(labels)

@@ -9,7 +9,7 @@ Only for codes of length -log2 P is the shortest description the most probable o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,8 @@ _MOST_SHOWN = 8
 def description_length(model: Any, code: Code = "evidence") -> DescriptionLength:
     """The bits of a fitted naive Bayes model and of the rows it has learned, from its statistics alone.
 
-    A coded family (`CodedFamily`) or network (`bayeswise.networks.description_length.coded`) knows its own.
+    A coded family (`CodedFamily`), a network (`bayeswise.networks.description_length.coded`) and a tree
+    (`bw.DescriptionLengthTree`) know their own.
 
     >>> from bayeswise.models.naive_bayes import fit
     >>> rows = 8 * [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}]
@@ -56,7 +57,7 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
     if not isinstance(inner, NaiveBayesModel):
         raise ParameterError(
             f"the description length of {type(inner).__name__} is not known",
-            fix="give a naive Bayes model, a family, or a network with its rows: coded(network, table)",
+            fix="give a fitted naive Bayes or tree, a family, or a network with its rows: coded(network, table)",
         )
     if code == "evidence":
         evidence = evidence_of(inner)
@@ -133,16 +134,17 @@ class Selected:
 def _shown(length: DescriptionLength) -> str:
     """The sum, and its largest parts; the bits of a model apart from those of rows where the code knows them."""
     largest = sorted(length.parts, key=lambda part: -abs(part.bits))[:_MOST_SHOWN]
-    parts = [
-        f"{part.name} {f'{part.model_bits:.1f} + ' if part.model_bits else ''}{part.data_bits:.1f}"
-        for part in length.parts
-        if part in largest
-    ]
+    parts = [f"{part.name} {_sum_of(part)}" for part in length.parts if part in largest]
     more = f", {len(length.parts) - _MOST_SHOWN} more" if len(length.parts) > _MOST_SHOWN else ""
     return f"{length.bits:.1f} bits ({', '.join(parts)}{more})"
 
 
-def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "evidence") -> Selected:
+def _sum_of(part: Part) -> str:
+    """Both parts of a code where there are two."""
+    return " + ".join(f"{bits:.1f}" for bits in (part.model_bits, part.data_bits) if bits) or "0.0"
+
+
+def select(models: Mapping[str, Any] | Sequence[Any], table: Any = None, *, code: Code = "evidence") -> Selected:
     """The model under which the rows have the shortest description: no rows are held out.
 
     Models are fitted ones of the same rows and columns, or functions that fit the table; or families, and then the
@@ -159,9 +161,10 @@ def select(models: Mapping[str, Any], table: Any = None, *, code: Code = "eviden
     poisson: 20.7 bits (poisson 20.7)
     geometric: 29.8 bits (geometric 29.8)
     """
-    if not models:
+    named = dict(models) if isinstance(models, Mapping) else {f"model {k}": m for k, m in enumerate(models)}
+    if not named:
         raise ParameterError("there is no model to choose from", fix="give at least one")
-    fitted = {name: _fitted(model, table) for name, model in models.items()}
+    fitted = {name: _fitted(model, table) for name, model in named.items()}
     lengths = {name: description_length(model, code) for name, model in fitted.items()}
     ranked = sorted(lengths, key=lambda name: lengths[name].bits)
     return Selected({name: lengths[name] for name in ranked}, fitted)

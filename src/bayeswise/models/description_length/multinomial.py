@@ -11,15 +11,20 @@ regret log C of n cells over k levels takes O(n + k) steps (Kontkanen and Myllym
 from __future__ import annotations
 
 import math
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
+from bayeswise.families.special import HALF_LOG_TWO_PI, stirling_error
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.logspace import log_sum_exp
 
 LOG_TWO = math.log(2.0)
+_MOST_TERMS = 1 << 20  # beyond that a series in 1/n errs by less than a float does
+_BLOCK = 1 << 18
 
 
 def log_regret(n: int, k: int) -> float:
@@ -28,21 +33,37 @@ def log_regret(n: int, k: int) -> float:
     >>> round(math.exp(log_regret(2, 2)), 12)       # the sequences aa and bb at 1, ab and ba at 1/4
     2.5
     """
-    if n < 0 or k < 1 or n != int(n):
+    if not (_is_whole(n) and _is_whole(k) and n >= 0 and k >= 1):
         raise ParameterError(f"counts need whole n >= 0 and k >= 1; found n={n}, k={k}", fix="count rows and levels")
     if n == 0 or k == 1:
         return 0.0
-    log_before, log_now = 0.0, _log_of_two(int(n))
-    for j in range(1, k - 1):
+    log_before, log_now = 0.0, math.log(_of_two(int(n)))
+    for j in range(1, int(k) - 1):
         log_before, log_now = log_now, float(np.logaddexp(log_now, math.log(n / j) + log_before))
     return log_now
 
 
-def _log_of_two(n: int) -> float:
-    h = np.arange(n + 1, dtype=np.float64)
-    rest = n - h
-    log_sequences = gammaln(n + 1.0) - gammaln(h + 1.0) - gammaln(rest + 1.0)
-    return float(log_sum_exp(log_sequences + xlogy(h, h / n) + xlogy(rest, rest / n)))
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, Real) and not isinstance(number, bool) and float(number).is_integer()
+
+
+def _of_two(n: int) -> float:
+    """C(n, 2); a term is exp(e(n) - e(h) - e(n - h)), where e is what m log m - m lacks of log m!, and small."""
+    if n > _MOST_TERMS:
+        return _of_two_and_many(n)
+    blocks = (np.arange(start, min(start + _BLOCK, n + 1), dtype=np.float64) for start in range(0, n + 1, _BLOCK))
+    lacks = float(_lack(np.array([float(n)]))[0])
+    return math.fsum(float(np.exp(lacks - _lack(h) - _lack(n - h)).sum()) for h in blocks)
+
+
+def _lack(m: FloatArray) -> FloatArray:
+    positive = np.where(m > 0, m, 1.0)
+    return np.where(m > 0, HALF_LOG_TWO_PI + 0.5 * np.log(positive) + stirling_error(positive), 0.0)
+
+
+def _of_two_and_many(n: int) -> float:
+    """Ramanujan's series: C(n, 2) = 1 + Q(n), Q(n) = sqrt(pi n / 2) - 1/3 + sqrt(pi / 2n) / 12 - 4 / (135 n) + ..."""
+    return math.sqrt(math.pi * n / 2) + 2 / 3 + math.sqrt(math.pi / (2 * n)) / 12 - 4 / (135 * n)
 
 
 def nml_bits(counts: ArrayLike) -> tuple[float, float]:
@@ -51,9 +72,20 @@ def nml_bits(counts: ArrayLike) -> tuple[float, float]:
     >>> [round(bits, 4) for bits in nml_bits([2, 0])]
     [1.3219, 0.0]
     """
-    seen = np.asarray(counts, dtype=np.float64)
+    seen = _checked(counts)
     n = float(seen.sum())
-    if n != int(n):
-        raise ParameterError(f"the code of counts needs whole numbers; their sum is {n:g}", fix="leave out weights")
     data = -float(xlogy(seen, seen / n).sum()) / LOG_TWO if n > 0 else 0.0
     return log_regret(int(n), len(seen)) / LOG_TWO, data + 0.0
+
+
+def _checked(counts: ArrayLike) -> FloatArray:
+    try:
+        seen = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        seen = np.full(1, np.nan)
+    if seen.ndim != 1 or not (np.isfinite(seen) & (seen >= 0) & (seen == np.floor(seen))).all():
+        raise ParameterError(
+            f"the code of counts needs one column of whole numbers from 0 on; found {np.asarray(counts).tolist()!r}",
+            fix="count the rows of each level, without weights",
+        )
+    return seen

@@ -14,6 +14,9 @@ import numpy as np
 
 from bayeswise import families
 from bayeswise.engines import Request, summarise
+from bayeswise.families.deviations import gap_between
+from bayeswise.families.evidence import log_gamma_evidence
+from bayeswise.families.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.tables.batch import Batch
@@ -107,16 +110,29 @@ def choice(name: str, statistics: Mapping[Any, Any]) -> Choice:
 
 def _log_evidence(family: Any, statistic: Any) -> float:
     """log p(all cells | classes): the classes are independent given the prior of one imagined row."""
-    whole = statistic.pooled()
-    n_groups = statistic.weight_of_rows.shape[0]
-    spread = whole.take(np.zeros(n_groups, dtype=np.int64))
-    prior = _normal_prior(family, spread) if family.name in ("normal", "log-normal") else None
-    log_marginal: FloatArray = family.log_marginal(statistic, prior or imagined_rows(family, spread, 1.0))
+    if family.name == "normal":
+        return _log_normal_evidence(statistic)
+    spread = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))
+    prior = _normal_prior(spread) if family.name == "log-normal" else imagined_rows(family, spread, 1.0)
+    log_marginal: FloatArray = family.log_marginal(statistic, prior)
     return float(log_marginal.sum())
 
 
-def _normal_prior(family: Any, whole: Any) -> families.NormalInverseGamma:
+def _normal_prior(whole: Any) -> families.NormalInverseGamma:
     mean = whole.mean(empty=0.0)
     variance = whole.variance("n", empty=0.0)
     one = np.ones_like(mean)
     return families.NormalInverseGamma(mean, one, one, np.where(variance > 0, variance, 1.0))
+
+
+def _log_normal_evidence(statistic: Any) -> float:
+    """`_normal_prior` in units of the whole column, as squares of 1e300 and of 1e-300 are no floats."""
+    whole = statistic.pooled()
+    found = whole.stddev("n", empty=0.0)
+    unit = np.where(found > 0, found, 1.0)
+    n = statistic.weight.to_floats()
+    gap = gap_between(statistic.mean_pair(empty=0.0), whole.mean_pair(empty=0.0)) / unit
+    square = n * (statistic.stddev("n", empty=0.0) / unit) ** 2
+    added = 0.5 * (square + n / (1.0 + n) * np.where(n > 0, gap, 0.0) ** 2)
+    log_scales = log_gamma_evidence(1.0, 1.0, 0.5 * n, added)
+    return float((log_scales - 0.5 * np.log1p(n) - n * (0.5 * LOG_TWO_PI + np.log(unit))).sum())
