@@ -16,12 +16,13 @@ from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.posterior_tables import check_posterior
 from bayeswise.decisions.rule import Rule
+from bayeswise.decisions.stakes import stakes, weights_by_stakes
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.held_out import rows_at
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from bayeswise.foundation.errors import CostError, FitError, ParameterError, row_number
+from bayeswise.foundation.errors import CostError, FitError, MissingColumnError, ParameterError, row_number
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.tables.labels import Label, Vocabulary, label_of
 
@@ -39,7 +40,8 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
                 if X has no names) or of the table given as `rows`
     calibrate   "temperature", "platt", "isotonic", "dirichlet" or "auto", the one that does best on rows it was not
                 fitted to; fitted to posteriors of rows that were left out: exactly, where the estimator has
-                `leave_one_out`, else by folds
+                `leave_one_out`, else by folds. Where costs depend on the row, rows count by what is at stake in
+                them, if X or the `rows` given to `fit` have the columns that the formulas name
     novelty     the share of ordinary rows that may be called unknown: a row is `unknown` if log p(row) is as low as
                 that of so few left-out rows; needs an estimator with `log_evidence`. A fitted model that is not
                 fitted here again has no rows to leave out, and is asked for the tail of its own distribution
@@ -51,6 +53,8 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
     >>> DecisionMaker(LogisticRegression(), costs).fit(X, y).predict([[2.0], [9.0]]).tolist()
     ['wait', 'act']
     """
+
+    __metadata_request__fit = {"rows": True}  # noqa: RUF012, scikit-learn reads it from the class
 
     def __init__(
         self,
@@ -70,7 +74,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         self.unknown = unknown
 
     # -- learning ---------------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, rows: Any = None, **fit_params: Any) -> Self:
         """Fit the classifier, then what was asked for on top of it; a fitted model, which knows these rows, stays."""
         if self.novelty is not None and not 0.0 < self.novelty < 1.0:
             raise ParameterError(f"novelty is {self.novelty!r}", fix="give the share of rows to call unknown")
@@ -80,7 +84,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         self.costs_ = self._costs()
-        self.calibration_ = None if self.calibrate is None else self._calibration(X, y, given)
+        self.calibration_ = None if self.calibrate is None else self._calibration(X, y, rows, given)
         self.ordinary_ = None if self.novelty is None else OrdinaryRows.of(self._left_out_evidence(X, y, given))
         return self
 
@@ -95,7 +99,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
 
-    def _calibration(self, X: Any, y: Any, given: dict[str, Any]) -> Any:
+    def _calibration(self, X: Any, y: Any, rows: Any, given: dict[str, Any]) -> Any:
         weights = given.get("sample_weight")
         if hasattr(self.estimator_, "leave_one_out"):
             posterior = _left_out(self.estimator_.leave_one_out, X, y, weights)
@@ -103,7 +107,21 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             posterior = cross_val_predict(
                 self.estimator, X, y, cv=self.cv, method="predict_proba", params=given or None
             )
-        return fit_calibration(str(self.calibrate), posterior, self._positions(y), weights)
+        mass = self._by_stakes(X, rows, len(posterior), weights)
+        return fit_calibration(str(self.calibrate), posterior, self._positions(y), mass)
+
+    def _by_stakes(self, X: Any, rows: Any, n_rows: int, weights: Any) -> Any:
+        """Weights of rows times what is at stake in them: a map of few numbers cannot fit all, so let it fit these."""
+        if self.costs_.constant:
+            return weights
+        try:
+            columns = columns_for(self.costs_, table_of(X, rows, self.costs_), n_rows)
+        except MissingColumnError:
+            if rows is not None:
+                raise
+            return weights  # X alone does not tell
+        stake = weights_by_stakes(stakes(self.costs_, columns, n_rows))
+        return stake if weights is None else stake * np.asarray(weights, dtype=np.float64)
 
     def _left_out_evidence(self, X: Any, y: Any, given: dict[str, Any]) -> FloatArray:
         """log p(row) of each row under a model that has not seen it."""

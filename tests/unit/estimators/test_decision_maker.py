@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayeswise as bw
 from bayeswise.evaluation.reliability import classwise_ece
-from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.foundation.errors import CostError, MissingColumnError, ParameterError
 from bayeswise.posteriors.calibration import fit_calibration
 
 GENERATOR = np.random.default_rng(1)
@@ -238,6 +238,65 @@ def test_weights_count_in_exact_calibration() -> None:
     maker = bw.DecisionMaker(bw.NaiveBayes(), calibrate="platt").fit(X, Y, sample_weight=weights)
     left_out = bw.NaiveBayes().fit(X, Y, sample_weight=weights).leave_one_out(X, Y, sample_weight=weights)
     assert maker.calibration_.slope.tolist() == fit_calibration("platt", left_out, Y, weights).slope.tolist()
+
+
+# -- what is at stake --------------------------------------------------------------------------------------------
+LOAN = {"grant": {0: "-0.2 * amount", 1: "amount"}, "refuse": 0}
+
+
+def slopes(costs: Any, amount: Any, **given: Any) -> Any:
+    rows = {"amount": amount}
+    return bw.DecisionMaker(bw.NaiveBayes(), costs, calibrate="platt").fit(X, Y, rows=rows, **given).calibration_.slope
+
+
+def test_calibration_counts_rows_by_what_is_at_stake_in_them() -> None:
+    amount = GENERATOR.uniform(1, 100, 300)
+    left_out = bw.NaiveBayes().fit(X, Y).leave_one_out(X, Y)
+    weights = amount * amount.sum() / (amount**2).sum()
+    by_hand = fit_calibration("platt", left_out, Y, weights).slope
+    assert slopes(LOAN, amount) == pytest.approx(by_hand, rel=1e-6)
+    assert slopes(LOAN, amount) != pytest.approx(slopes(LOAN, np.ones(300)), rel=1e-3)
+
+
+def test_the_unit_of_the_costs_and_what_a_state_costs_anyway_change_no_calibration() -> None:
+    amount = GENERATOR.uniform(1, 100, 300)
+    moved = {"grant": {0: "-20 * amount + 7", 1: "100 * amount"}, "refuse": {0: 7, 1: 0}}
+    assert slopes(moved, amount) == pytest.approx(slopes(LOAN, amount), rel=1e-6)
+
+
+def test_equal_stakes_and_constant_costs_calibrate_alike() -> None:
+    constant = {"grant": {0: -0.2, 1: 1}, "refuse": 0}
+    assert slopes(LOAN, np.full(300, 1e200)) == pytest.approx(slopes(constant, np.zeros(300)), rel=1e-6)
+    assert slopes(LOAN, np.zeros(300)) == pytest.approx(slopes(constant, np.zeros(300)), rel=1e-6)
+
+
+def test_stakes_are_found_in_named_columns_and_do_without_where_nobody_tells() -> None:
+    amount = GENERATOR.uniform(1, 100, 300)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(amount=amount)
+    maker = bw.DecisionMaker(bw.NaiveBayes(), LOAN, calibrate="platt")
+    by_frame = clone(maker).fit(frame, Y).calibration_.slope
+    assert by_frame == pytest.approx(clone(maker).fit(frame, Y, rows=frame[["amount"]]).calibration_.slope)
+    plain = bw.DecisionMaker(bw.NaiveBayes(), calibrate="platt").fit(X, Y).calibration_.slope
+    assert clone(maker).fit(X, Y).calibration_.slope.tolist() == plain.tolist()
+    with pytest.raises(MissingColumnError, match="amount"):
+        clone(maker).fit(X, Y, rows={"sum": amount})
+
+
+def test_weights_and_stakes_count_both() -> None:
+    amount, weights = GENERATOR.uniform(1, 100, 300), GENERATOR.integers(1, 4, 300).astype(float)
+    left_out = bw.NaiveBayes().fit(X, Y, sample_weight=weights).leave_one_out(X, Y, sample_weight=weights)
+    by_hand = fit_calibration("platt", left_out, Y, weights * amount * amount.sum() / (amount**2).sum()).slope
+    assert slopes(LOAN, amount, sample_weight=weights) == pytest.approx(by_hand, rel=1e-6)
+
+
+def test_rows_reach_the_calibration_through_the_folds(routing: None) -> None:
+    rows = pd.DataFrame({"amount": GENERATOR.uniform(1, 100, 300)})
+    maker: Any = bw.DecisionMaker(bw.NaiveBayes(), LOAN, calibrate="platt").set_score_request(rows=True)
+    folds = StratifiedKFold(3)
+    found = cross_validate(maker, X, Y, cv=folds, params={"rows": rows}, return_estimator=True)["estimator"]
+    for each, (outside, _) in zip(found, folds.split(X, Y), strict=True):
+        alone = clone(maker).fit(X[outside], Y[outside], rows=rows.iloc[outside])
+        assert each.calibration_.slope.tolist() == alone.calibration_.slope.tolist()
 
 
 def test_costs_for_other_states_are_refused() -> None:
