@@ -26,9 +26,10 @@ def standard_scores(x: ArrayLike, mean: Numbers, mean_low: Numbers, stddev: Numb
     values, unit = np.asarray(x, dtype=np.float64), np.asarray(stddev, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         deviation = (values - mean) - mean_low
-        halved = 2.0 * ((0.5 * values - 0.5 * np.asarray(mean)) / unit)
-        z = np.where(np.isinf(deviation), halved, deviation / unit)
-    return np.where((deviation == 0) & (unit == 0), 0.0, z)
+        z = deviation / unit
+        if (beyond := np.isinf(deviation)).any():
+            z = np.where(beyond, 2.0 * ((0.5 * values - 0.5 * np.asarray(mean)) / unit), z)
+    return np.asarray(z) if unit.all() else np.where((deviation == 0) & (unit == 0), 0.0, z)
 
 
 def log_one_plus_square(deviation: ArrayLike, width: ArrayLike) -> FloatArray:
@@ -37,11 +38,13 @@ def log_one_plus_square(deviation: ArrayLike, width: ArrayLike) -> FloatArray:
     >>> f"{log_one_plus_square(1e300, 1e-300) / np.log(10.0):.12g}"
     '1200'
     """
-    distance, unit = np.abs(np.asarray(deviation, dtype=np.float64)), np.asarray(width, dtype=np.float64)
+    distance, unit = np.asarray(deviation, dtype=np.float64), np.asarray(width, dtype=np.float64)
     with np.errstate(over="ignore"):
-        ratio = distance / unit
-        near = np.log1p(ratio * ratio)
-    return np.where(ratio < 1e100, near, 2.0 * (log(distance) - log(unit)))
+        ratio = np.asarray(distance / unit)
+        square = np.multiply(ratio, ratio, out=ratio)
+        far = square > 1e200
+        near = np.log1p(square, out=square)
+    return np.where(far, 2.0 * (log(np.abs(distance)) - log(unit)), near) if far.any() else near
 
 
 def mean_between(
