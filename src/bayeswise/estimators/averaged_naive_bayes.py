@@ -88,7 +88,9 @@ class AveragedNaiveBayes(NaiveBayes):
         )
 
     def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
-        return AveragedNaiveBayesModel(schema, self._settings(), empty, factors)
+        settings = self._settings()
+        settings.check_columns(column.name for column in schema)
+        return AveragedNaiveBayesModel(schema, settings, empty, factors)
 
     def _factors(self, X: Any, schema: Schema, labels: Any, weights: FloatArray | None) -> tuple[Factor, ...]:
         factors = super()._factors(X, schema, labels, weights)

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.models.averaged_naive_bayes.evidence import evidence_of
+from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
@@ -96,7 +96,10 @@ def average(
         return AveragedModels(named, _stacked(named, table), "the best for rows left out")
     if by != "evidence":
         raise ParameterError(f"by is {by!r}", fix='choose "evidence" or "leave-one-out"')
+    refuse_other_rows({name: inner_of(model) for name, model in named.items() if name not in (log_evidence or {})})
     log_joint = log_prior + [_log_evidence(name, model, log_evidence) for name, model in named.items()]
+    if not (log_joint > -np.inf).any():
+        raise ImpossibleEvidenceError("no model allows the rows", fix="give a model that does, or weights by name")
     shares = normalise(log_joint[None]).probability[0]
     return AveragedModels(named, dict(zip(names, shares.tolist(), strict=True)), "p(model | rows)")
 
@@ -111,14 +114,24 @@ def classes_of(model: Any) -> list[Label]:
 
 def _log_evidence(name: str, model: Any, given: Mapping[str, float] | None) -> float:
     if given is not None and name in given:
-        return float(given[name])
-    inner = getattr(model, "model_", model)
+        return _given_evidence(name, given[name])
+    inner = inner_of(model)
     if isinstance(inner, NaiveBayesModel):
         return evidence_of(inner).log_total
     raise ParameterError(
         f"the evidence of {name!r} ({type(inner).__name__}) is not known",
         fix=f'give log_evidence={{{name!r}: ...}}, or choose by="leave-one-out"',
     )
+
+
+def _given_evidence(name: str, value: Any) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = np.nan
+    if not found < np.inf:
+        raise ParameterError(f"the log evidence of {name!r} is {value!r}", fix="give log p(rows | model), or -inf")
+    return found
 
 
 def _stacked(models: Mapping[str, Any], table: Any) -> dict[str, float]:
@@ -133,7 +146,8 @@ def _left_out_probability(model: Any, table: Any) -> FloatArray:
     """(n_rows,) the probability of each row's own class under the model that never saw the row."""
     if not hasattr(model, "leave_one_out") or hasattr(model, "classes_"):
         raise ParameterError(
-            f"{type(model).__name__} cannot leave rows of a table out", fix="give fitted models, as bw.fit makes them"
+            f"{type(model).__name__} cannot leave rows of a table out",
+            fix="give models of bw.fit that have leave_one_out, or weights={name: ...} of your own",
         )
     target = model.schema.target.name
     posterior = model.leave_one_out(table)

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import averaged, evidence_of
 from bayeswise.models.averaging import stacking_weights
+from bayeswise.models.description_length import select
 
 GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 
@@ -40,9 +41,7 @@ def test_the_lecture_example_says_minus_though_the_best_model_says_plus() -> Non
 def test_averaging_all_structures_one_by_one_is_averaged_naive_bayes() -> None:
     columns = ["outlook", "temperature", "humidity", "wind"]
     plain = bw.fit(GOLF, target="play")
-    structures = {
-        str(k): averaged(plain, {c: float(k >> j & 1) for j, c in enumerate(columns)}) for k in range(16)
-    }
+    structures = {str(k): averaged(plain, {c: float(k >> j & 1) for j, c in enumerate(columns)}) for k in range(16)}
     both, whole = bw.average(structures), averaged(plain)
     day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
     by_joint = sum(
@@ -103,3 +102,37 @@ def test_models_without_evidence_and_without_rows_to_leave_out_are_refused() -> 
         bw.average({"h": Always("+")}, by="leave-one-out")
     with pytest.raises(bw.UsageError):
         bw.average({})
+
+
+def test_models_of_other_rows_or_columns_are_neither_averaged_nor_selected() -> None:
+    rows = [{"a": "pq"[k % 2], "b": "xy"[k // 2 % 2], "y": ["no", "yes"][k % 3 == 0]} for k in range(12)]
+    whole = bw.fit(rows, target="y")
+    for other in (
+        bw.fit(rows[:8], target="y"),
+        bw.fit(rows, target="y", ignore=["b"]),
+        bw.fit([{**row, "z": row["y"]} for row in rows], target="z", ignore=["y"]),
+    ):
+        with pytest.raises(bw.UsageError, match="different rows or columns"):
+            bw.average({"whole": whole, "other": other})
+        with pytest.raises(bw.UsageError, match="different rows or columns"):
+            select({"whole": whole, "other": other})
+    assert bw.average([whole, whole.forget(rows[:3]).learn(rows[:3])]).weights == {"model 0": 0.5, "model 1": 0.5}
+
+
+@pytest.mark.parametrize("value", ["some", None, float("nan"), float("inf")])
+def test_a_log_evidence_is_a_number_below_infinity(value: Any) -> None:
+    with pytest.raises(bw.UsageError, match="the log evidence of 'h1'"):
+        bw.average({"h1": Always("+"), "h2": Always("-")}, log_evidence={"h1": value, "h2": 0.0})
+
+
+def test_models_that_are_all_impossible_have_no_weights() -> None:
+    models = {"h1": Always("+"), "h2": Always("-")}
+    with pytest.raises(bw.BayeswiseError, match="no model allows the rows"):
+        bw.average(models, log_evidence=dict.fromkeys(models, -np.inf))
+
+
+def test_the_relevance_of_what_is_no_column_is_refused() -> None:
+    with pytest.raises(bw.UsageError, match="'outlok', which is no column"):
+        averaged(bw.fit(GOLF, target="play"), {"outlok": 0.9})
+    with pytest.raises(bw.UsageError, match="'z', which is no column"):
+        bw.AveragedNaiveBayes(relevance={"z": 0.9}).fit(np.eye(4), [0, 1, 0, 1])

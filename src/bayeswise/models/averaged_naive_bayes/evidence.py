@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from bayeswise.families.evidence import log_dirichlet_evidence
 from bayeswise.families.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
 from bayeswise.models.averaged_naive_bayes.category_pairs import Silent
@@ -129,3 +131,33 @@ def _of_family(scores: AveragedFamilyScores) -> tuple[FloatArray, FloatArray]:
     as_whole = family.log_marginal(scores.statistic.pooled(), prior)[0]
     known = scores.believed.known
     return np.where(known, by_class, 0.0), np.where(known, as_whole, 0.0)
+
+
+def inner_of(model: Any) -> Any:
+    """The model itself, also of an estimator."""
+    return getattr(model, "model_", model)
+
+
+def refuse_other_rows(models: Mapping[str, Any]) -> None:
+    """The evidence of two models can be compared only if both have learned the same rows and columns.
+
+    Of the rows a model knows the weight of each class, and that is what is looked at.
+    """
+    known = {name: _learned(model) for name, model in models.items() if isinstance(model, NaiveBayesModel)}
+    (first, seen), *others = known.items() if known else [("", None)]
+    for name, found in others:
+        if found != seen:
+            raise ParameterError(
+                f"{first!r} and {name!r} have learned different rows or columns: {_told(seen)}, and {_told(found)}",
+                fix="fit both to the same table; a column may be there and irrelevant",
+            )
+
+
+def _learned(model: NaiveBayesModel) -> tuple[Any, ...]:
+    weights = {label: w for label, w in zip(model.classes, model.class_weight.tolist(), strict=True) if w}
+    return model.schema.target and model.schema.target.name, weights, sorted(model.schema.used)
+
+
+def _told(learned: Any) -> str:
+    target, weights, columns = learned
+    return f"{sum(weights.values()):g} rows of {target!r} with {len(columns)} columns"

@@ -111,7 +111,7 @@ def refuse_unless_averageable(factor: Factor) -> None:
     if not isinstance(factor, Categories | Numbers | Others | CategoryPairs):
         raise ParameterError(
             f"this model of words cannot be averaged over structures: {', '.join(map(repr, factor.columns))}",
-            fix='take a text column as "multinomial", or use a plain naive Bayes',
+            fix='take a text column as "multinomial" and flags as "categorical", or use a plain naive Bayes',
         )
 
 
@@ -123,6 +123,7 @@ def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **beliefs: Any) -> Av
     for factor in model.factors:
         refuse_unless_averageable(factor)
     settings = settings_from(model.settings, relevance=relevance, **beliefs)
+    settings.check_columns(column.name for column in model.schema)
     return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors)
 
 

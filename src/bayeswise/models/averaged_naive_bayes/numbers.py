@@ -123,9 +123,7 @@ class AveragedNormalScores:
         """Mean, variance and share of the columns, (n_rows, n_columns) each, and the imagined rows behind them."""
         shape = (len(log_factor), len(self.columns))
         says = np.broadcast_to(prior.says, (*shape[:1], 1, shape[1]))[:, 0]
-        mean, variance = (
-            np.broadcast_to(part, (shape[0], 1, shape[1]))[:, 0] for part in (prior.mean, prior.variance)
-        )
+        mean, variance = (np.broadcast_to(part, (shape[0], 1, shape[1]))[:, 0] for part in (prior.mean, prior.variance))
         share = np.where(says, relevance_of(log_factor), 0.0)
         return mean, np.where(says, variance, 1.0), share, prior.mean_strength, prior.strength
 

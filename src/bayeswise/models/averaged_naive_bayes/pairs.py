@@ -59,9 +59,7 @@ def given_temper(temper: Any) -> float | None:
     if temper in ("auto", "pairs") and isinstance(temper, str):
         return None
     if isinstance(temper, bool) or not isinstance(temper, int | float) or not 0 < temper <= 1:
-        raise ParameterError(
-            f"temper is {temper!r}", fix='give "auto", "pairs", or an exponent above 0 and at most 1'
-        )
+        raise ParameterError(f"temper is {temper!r}", fix='give "auto", "pairs", or an exponent above 0 and at most 1')
     return float(temper)
 
 

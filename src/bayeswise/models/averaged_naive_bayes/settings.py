@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -61,15 +61,25 @@ class AveragedSettings(NaiveBayesSettings):
             if getattr(self, name) != standard:
                 raise ParameterError(f"{name} means nothing where parameters are averaged over", fix="leave it out")
 
+    def check_columns(self, columns: Iterable[str]) -> None:
+        """Refuse a relevance of what is no column."""
+        known = tuple(columns)
+        strange = next((name for name in self._named if name not in known), None)
+        if strange is not None:
+            shown = ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "")
+            raise ParameterError(f"relevance names {strange!r}, which is no column", fix=f"name one of {shown}")
+
+    @property
+    def _named(self) -> Mapping[str, float]:
+        return self.relevance if isinstance(self.relevance, Mapping) else {}
+
     def log_prior_odds(self, columns: tuple[str, ...]) -> FloatArray:
         """(n_columns,) log p(relevant) - log p(not relevant)."""
         share = np.array([self._relevance_of(column) for column in columns])
         return np.asarray(log(share) - log(1.0 - share))
 
     def _relevance_of(self, column: str) -> float:
-        if isinstance(self.relevance, Mapping):
-            return float(self.relevance.get(column, 0.5))
-        return float(self.relevance)
+        return float(self._named.get(column, 0.5) if isinstance(self.relevance, Mapping) else self.relevance)
 
     @property
     def convention(self) -> str:
