@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.chance import Chance
-from bayeswise.families.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
+from bayeswise.families.protocol import ExponentialForm, Support
+from bayeswise.families.support import as_columns, refuse_outside, refuse_unless
+from bayeswise.families.with_beta_prior import WithBetaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(WithBetaPrior[Moments]):
     """p(1) = probability, p(0) = 1 - probability.
 
     >>> bernoulli = Bernoulli()
@@ -30,6 +31,7 @@ class Bernoulli:
     name: ClassVar[str] = "bernoulli"
     support: ClassVar[Support] = "binary"
     streams: ClassVar[bool] = True
+    border: ClassVar[str] = "all values are equal: the maximum lies on the border 0 or 1"
 
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
@@ -45,25 +47,9 @@ class Bernoulli:
         refuse_outside(numbers, outside, "a Bernoulli value is 0 or 1", groups, weights)
         return Moments.of(numbers, groups, n_groups, weights)
 
-    def estimate(self, statistic: Moments) -> Estimate[Chance]:
-        """k / n. With k = 0 or k = n the maximum exists and lies on the border; with no rows it is 1/2 by default."""
-        parameters, exists = Chance.of_exact(statistic.total, statistic.weight - statistic.total)
-        border = exists & ((parameters.probability == 0) | (parameters.complement == 0))
-        reason = reasons(
-            (~exists, "no rows: any probability is as likely"),
-            (border, "all values are equal: the maximum lies on the border 0 or 1"),
-        )
-        return Estimate(parameters, exists, reason)
-
-    def parameters(self, statistic: Moments, prior: BetaPrior | None = None) -> Chance:
-        """Maximum likelihood, or the posterior mean (k + successes) / (n + successes + failures)."""
-        if prior is None:
-            return self.estimate(statistic).parameters
-        after = self.posterior(statistic, prior)
-        return Chance.of_weights(after.successes, after.failures)
-
-    def n_free_parameters(self) -> int:
-        return 1
+    def outcomes(self, statistic: Moments) -> tuple[ExactArray, ExactArray]:
+        """The ones and the zeros."""
+        return statistic.total, statistic.weight - statistic.total
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: Chance, x: ArrayLike) -> FloatArray:
@@ -91,22 +77,6 @@ class Bernoulli:
         )
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
-    def posterior(self, statistic: Moments, prior: BetaPrior) -> BetaPrior:
-        """successes + k, failures + n - k."""
-        return BetaPrior(
-            prior.successes + statistic.total.to_floats(),
-            prior.failures + (statistic.weight - statistic.total).to_floats(),
-        )
-
-    def log_marginal(self, statistic: Moments, prior: BetaPrior) -> FloatArray:
-        """log B(successes + k, failures + n - k) - log B(successes, failures)."""
-        k, rest = statistic.total.to_floats(), (statistic.weight - statistic.total).to_floats()
-        return log_beta_evidence(prior.successes, prior.failures, k, rest)
-
     def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:
         """Bernoulli with the posterior mean."""
         return self.log_density(Chance.of_weights(posterior.successes, posterior.failures), x)
-
-    def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
-        """Draws of the probability from the prior (or a posterior)."""
-        return Chance(*prior.sample(size, generator))

@@ -12,9 +12,10 @@ from bayeswise.families.beta_power import log_beta_power
 from bayeswise.families.chance import Chance
 from bayeswise.families.evidence import difference_of_products, log_beta_evidence
 from bayeswise.families.priors import BetaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.protocol import ExponentialForm, Support
 from bayeswise.families.special import log_beta
-from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.families.support import as_columns, is_whole, refuse_outside, refuse_unless
+from bayeswise.families.with_beta_prior import WithBetaPrior
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
 from bayeswise.statistics.moments import Moments
@@ -24,7 +25,7 @@ _SMALLEST_SHARE = 1e-290  # below it a share may have lost digits to underflow
 
 
 @dataclass(frozen=True)
-class Binomial:
+class Binomial(WithBetaPrior[Product]):
     """p(k) = trials! / (k! (trials - k)!) probability^k (1 - probability)^(trials - k) for k = 0, ..., trials.
 
     >>> binomial = Binomial(trials=10)
@@ -38,6 +39,7 @@ class Binomial:
     name: ClassVar[str] = "binomial"
     support: ClassVar[Support] = "count"
     streams: ClassVar[bool] = True
+    border: ClassVar[str] = "no success or no failure: the maximum lies on the border 0 or 1"
 
     def __post_init__(self) -> None:
         whole = self.trials == int(self.trials) and 1 <= self.trials <= 2**53
@@ -66,25 +68,12 @@ class Binomial:
             }
         )
 
-    def estimate(self, statistic: Product) -> Estimate[Chance]:
-        """sum k / (n trials). Only successes or only failures put it on the border; with no rows 1/2 stands in."""
-        parameters, exists = Chance.of_exact(*self._outcomes(statistic))
-        border = exists & ((parameters.probability == 0) | (parameters.complement == 0))
-        reason = reasons(
-            (~exists, "no rows: any probability is as likely"),
-            (border, "no success or no failure: the maximum lies on the border 0 or 1"),
-        )
-        return Estimate(parameters, exists, reason)
-
-    def parameters(self, statistic: Product, prior: BetaPrior | None = None) -> Chance:
-        """Maximum likelihood, or the posterior mean."""
-        if prior is None:
-            return self.estimate(statistic).parameters
-        after = self.posterior(statistic, prior)
-        return Chance.of_weights(after.successes, after.failures)
-
-    def n_free_parameters(self) -> int:
-        return 1
+    def outcomes(self, statistic: Product) -> tuple[ExactArray, ExactArray]:
+        """sum k, and n trials - sum k."""
+        seen: Moments = statistic["values"]
+        weight, exponent = seen.weight.to_ints()
+        trials = ExactArray.from_ints(np.asarray(weight * int(self.trials)), exponent // DIGIT_BITS)
+        return seen.total, trials - seen.total
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_coefficient(self, k: ArrayLike) -> FloatArray:
@@ -122,17 +111,10 @@ class Binomial:
         )
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
-    def posterior(self, statistic: Product, prior: BetaPrior) -> BetaPrior:
-        """successes + sum k, failures + n trials - sum k."""
-        successes, failures = self._outcomes(statistic)
-        return BetaPrior(prior.successes + successes.to_floats(), prior.failures + failures.to_floats())
-
     def log_marginal(self, statistic: Product, prior: BetaPrior) -> FloatArray:
         """The log coefficients + log B(successes + sum k, failures + n trials - sum k) - log B(successes, failures)."""
-        successes, failures = (part.to_floats() for part in self._outcomes(statistic))
         log_coefficients = statistic["log_coefficients"].total.to_floats()
-        log_evidence = log_beta_evidence(prior.successes, prior.failures, successes, failures)
-        return np.asarray(log_coefficients + log_evidence)
+        return np.asarray(log_coefficients + super().log_marginal(statistic, prior))
 
     def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:
         """Beta-binomial: the binomial at the mean r after k, times r^a (1 - r)^b / B(a, b), over the same after k."""
@@ -151,18 +133,7 @@ class Binomial:
         log_far = self.log_coefficient(k) + log_beta_evidence(a, b, k, rest)
         return self._where_inside(x, np.where(far, log_far, log_binomial + (log_before - log_after)))
 
-    def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
-        """Draws of the probability from the prior (or a posterior)."""
-        return Chance(*prior.sample(size, generator))
-
     # -- parts --------------------------------------------------------------------------------------------------
-    def _outcomes(self, statistic: Product) -> tuple[ExactArray, ExactArray]:
-        """All successes and all failures."""
-        seen: Moments = statistic["values"]
-        weight, exponent = seen.weight.to_ints()
-        trials = ExactArray.from_ints(np.asarray(weight * int(self.trials)), exponent // DIGIT_BITS)
-        return seen.total, trials - seen.total
-
     def _is_inside(self, values: FloatArray) -> BoolArray:
         return is_whole(values) & np.asarray(values <= self.trials)
 

@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike
 from bayeswise.families.chance import Chance
 from bayeswise.families.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
+from bayeswise.families.protocol import ExponentialForm, Support
+from bayeswise.families.support import as_columns, is_whole, refuse_outside, refuse_unless
+from bayeswise.families.with_beta_prior import WithBetaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(WithBetaPrior[Moments]):
     """p(x) = probability (1 - probability)^x for x = 0, 1, 2, ...: the failures before the first success.
 
     (Others count the trials up to the first success; that is x + 1.)
@@ -31,6 +33,7 @@ class Geometric:
     name: ClassVar[str] = "geometric"
     support: ClassVar[Support] = "count"
     streams: ClassVar[bool] = True
+    border: ClassVar[str] = "all values are 0: the maximum lies on the border 1"
 
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
@@ -46,24 +49,9 @@ class Geometric:
         refuse_outside(numbers, outside, "a number of failures is 0, 1, 2, ...", groups, weights)
         return Moments.of(numbers, groups, n_groups, weights)
 
-    def estimate(self, statistic: Moments) -> Estimate[Chance]:
-        """n / (n + sum x). With only zeros the maximum exists and is 1; with no rows it is 1/2 by default."""
-        parameters, exists = Chance.of_exact(statistic.weight, statistic.total)
-        reason = reasons(
-            (~exists, "no rows: any probability is as likely"),
-            (exists & (parameters.complement == 0), "all values are 0: the maximum lies on the border 1"),
-        )
-        return Estimate(parameters, exists, reason)
-
-    def parameters(self, statistic: Moments, prior: BetaPrior | None = None) -> Chance:
-        """Maximum likelihood, or the posterior mean (n + successes) / (n + sum x + successes + failures)."""
-        if prior is None:
-            return self.estimate(statistic).parameters
-        after = self.posterior(statistic, prior)
-        return Chance.of_weights(after.successes, after.failures)
-
-    def n_free_parameters(self) -> int:
-        return 1
+    def outcomes(self, statistic: Moments) -> tuple[ExactArray, ExactArray]:
+        """A success for each row, and sum x failures before them."""
+        return statistic.weight, statistic.total
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: Chance, x: ArrayLike) -> FloatArray:
@@ -95,17 +83,6 @@ class Geometric:
         )
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
-    def posterior(self, statistic: Moments, prior: BetaPrior) -> BetaPrior:
-        """successes + n, failures + sum x."""
-        return BetaPrior(
-            prior.successes + statistic.weight.to_floats(), prior.failures + statistic.total.to_floats()
-        )
-
-    def log_marginal(self, statistic: Moments, prior: BetaPrior) -> FloatArray:
-        """log B(successes + n, failures + sum x) - log B(successes, failures)."""
-        n, total = statistic.weight.to_floats(), statistic.total.to_floats()
-        return log_beta_evidence(prior.successes, prior.failures, n, total)
-
     def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:
         """log B(successes + 1, failures + x) - log B(successes, failures)."""
         values = np.asarray(x, dtype=np.float64)
@@ -114,7 +91,3 @@ class Geometric:
         log_failures = log_beta_evidence(posterior.successes, posterior.failures, 0.0, failures)
         log_p = np.where(is_whole(values), log_success + log_failures, -np.inf)
         return np.where(np.isnan(values), np.nan, log_p)
-
-    def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
-        """Draws of the probability from the prior (or a posterior)."""
-        return Chance(*prior.sample(size, generator))
