@@ -51,3 +51,22 @@ def test_number_columns_bring_a_choice_of_families(tmp_path: Path, bayeswise: Ca
     path.write_text("wait,y\n" + "\n".join(rows) + "\n")
     models = json.loads(bayeswise("compare", path, "-t", "y", "--json").out)["models"]
     assert models[0]["model"] == "averaged, families by evidence"
+
+
+def test_costs_about_another_target_are_refused(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+    costs = tmp_path / "decision.toml"
+    costs.write_text('target = "rain"\n[costs]\ngo = { yes = 0, no = 4 }\nstay = { yes = 1, no = 0 }\n')
+    answer = bayeswise("compare", GOLF, "-t", "play", "--costs", costs)
+    assert answer.code == 4 and "is about 'rain', not about 'play'" in answer.err
+
+
+@pytest.mark.parametrize("scale", ["1e300", "1e-310"])
+def test_numbers_whose_squares_are_no_floats_are_compared(
+    tmp_path: Path, bayeswise: Callable[..., Any], scale: str
+) -> None:
+    table = tmp_path / "table.csv"
+    cells = [f"{k % 4 - 1.5}{scale[1:]},{k % 3},{'ab'[k % 2]}" for k in range(24)]
+    table.write_text("\n".join(["x,z,y", *cells]) + "\n")
+    answer = bayeswise("compare", table, "-t", "y", "--number", "x", "--count", "z", "--json")
+    assert answer.code == 0, answer.err
+    assert all(math.isfinite(line["bits"]) for line in json.loads(answer.out)["models"])

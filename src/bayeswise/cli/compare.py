@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli import columns, reading
+from bayeswise.foundation.errors import FitError
 
 if TYPE_CHECKING:
     from bayeswise.foundation.arrays import FloatArray
@@ -52,7 +53,7 @@ def run(
         binary=binary,
         ignore=ignore,
     )
-    lines = compare_table(source, target, _costs_of(costs), **wishes)
+    lines = compare_table(source, target, _costs_of(costs, target), **wishes)
     if as_json:
         facts = {"target": target, "left_out": lines[0].n_rows, "models": [_facts(line) for line in lines]}
         print(json_text(facts, indent=2))
@@ -61,12 +62,14 @@ def run(
         say(f"Each of {lines[0].n_rows:,} rows was left out in turn.")
 
 
-def _costs_of(path: str | None) -> Callable[[tuple[Any, ...]], FloatArray] | None:
+def _costs_of(path: str | None, target: str) -> Callable[[tuple[Any, ...]], FloatArray] | None:
     if path is None:
         return None
     from bayeswise.cli.costs_option import read_decision
 
     decision = read_decision(path)
+    if decision.target is not None and decision.target != target:
+        raise FitError(f"{path} is about {decision.target!r}, not about {target!r}", fix=f"use -t {decision.target}")
     return lambda classes: decision.costs.aligned(classes).table
 
 
