@@ -7,13 +7,14 @@ likeness.py    which rows are alike: density, diverse batches
 choosing.py    the rows of a query                     queries.py     a row, why it is asked, what decisions ask
 risk.py        what decisions cost, measured on rows that were asked for
 learner.py     the learner that asks, is taught, and can take it back
-curves.py      learning curves against an oracle, and displays/ of them
+simulation.py  sessions against an oracle               curves.py      how soon they learn, and displays/ of it
 session.py     answers that are in a journal before they count            journal.py     lines that no kill can tear
 """
 
-from bayeswise.acquisition.curves import LearningCurves, learning_curves
+from bayeswise.acquisition.curves import LearningCurves
 from bayeswise.acquisition.learner import ActiveLearner
 from bayeswise.acquisition.queries import Asked, Query, rows_to_ask
 from bayeswise.acquisition.risk import Risk, Step
+from bayeswise.acquisition.simulation import learning_curves
 
 __all__ = ["ActiveLearner", "Asked", "LearningCurves", "Query", "Risk", "Step", "learning_curves", "rows_to_ask"]
