@@ -106,3 +106,17 @@ def test_the_network_of_a_classifier_is_asked_and_drawn(tmp_path: Path, bayeswis
     bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", "aode")
     refused = bayeswise("network", "show", path)
     assert refused.code != 0 and "has no single graph" in refused.err
+
+
+def test_em_finds_the_tables_and_says_so(
+    write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    path, golf = tmp_path / "play.bayeswise", Path(GOLF).read_text(encoding="utf-8")
+    holes = write(golf.replace("sunny,hot,", "sunny,,").replace(",strong,no", ",,no"))
+    done = bayeswise("fit", holes, "-t", "play", "-o", path, "--model", "tan", "--missing", "em", "--json")
+    assert json.loads(done.out)["convention"] == "tan, laplace 1, em"
+    expected = bw.fit(str(holes), "play", model="tan", missing="em")
+    assert bw.load(path).predict_proba(str(GOLF)).tolist() == expected.predict_proba(str(GOLF)).tolist()
+    wrong = bayeswise("fit", holes, "-t", "play", "-o", path, "--force", "--model", "aode", "--missing", "em")
+    assert wrong.code == 2
+    assert "Fix: choose another structure" in wrong.err

@@ -19,6 +19,7 @@ from bayeswise.statistics import (
     Moments,
     PairCounts,
     Product,
+    RowsWithHoles,
     Sample,
     Scatter,
     Weights,
@@ -58,6 +59,11 @@ def pairs_of(sample: Rows) -> PairCounts:
     return PairCounts.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
 
 
+def holes_of(sample: Rows) -> Product:
+    rows = RowsWithHoles.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
+    return Product({"all": weights_of(sample), "holes": rows})
+
+
 def words_of(sample: Rows) -> WordCounts:
     counts = np.where(sample.codes < 0, np.nan, 3.0 * sample.codes)
     return WordCounts.of(counts, Vocabulary(["now", "buy"]), sample.groups, N_GROUPS, sample.weights)
@@ -71,7 +77,8 @@ def grouped_of(sample: Rows) -> Grouped[Product]:
     return Grouped.of(GROUPS, product_of(sample))
 
 
-UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, joint_of, pairs_of, words_of, product_of]
+UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, joint_of, pairs_of, holes_of, words_of]
+UNNAMED += [product_of]
 PLAIN = pytest.mark.parametrize("of", UNNAMED, ids=lambda of: of.__name__)
 EVERY = pytest.mark.parametrize("of", [*UNNAMED, grouped_of], ids=lambda of: of.__name__)
 pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))

@@ -40,8 +40,8 @@ def run(
         list[str] | None,
         typer.Option(
             "--missing",
-            metavar="[COL=]ignore|level|error",
-            help="What a missing cell means [ignore]; of a regression error or mean [error].",
+            metavar="[COL=]ignore|level|error|em",
+            help="What a missing cell means [ignore]; em: of networks; of a regression error or mean [error].",
         ),
     ] = None,
     unseen: Annotated[

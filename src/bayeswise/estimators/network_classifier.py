@@ -15,7 +15,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.classifiers.learning import prepared
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.tables.batch import Batch
 
@@ -33,7 +33,8 @@ class NetworkClassifier(MergingFace):
     numbers        "cut": where that shortens the description of the classes (Fayyad and Irani); "category": each
                    number is a level of its own
     cuts           {column: [numbers]} to cut a column there instead
-    missing        a missing cell is summed out ("ignore"), a level of its own ("level") or an error
+    missing        a missing cell is summed out ("ignore"), a level of its own ("level") or an error; tables count the
+                   rows that have all of their cells, or with "em" what EM expects of all rows
     unseen         a level never seen is smoothed ("smooth"), summed out ("ignore") or an error
 
     >>> import numpy as np
@@ -95,7 +96,12 @@ class NetworkClassifier(MergingFace):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self) -> NetworkSettings:
-        return NetworkSettings(**{name: getattr(self, name) for name in _BELIEFS})
+        beliefs: dict[str, Any] = {name: getattr(self, name) for name in _BELIEFS}
+        return NetworkSettings(**beliefs | divided_missing(self.missing)[1])
+
+    def _wishes(self) -> dict[str, Any]:
+        wishes = super()._wishes() | {"missing": divided_missing(self.missing)[0]}
+        return {name: wish for name, wish in wishes.items() if wish != self._schema_words[name]}
 
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
         schema = features.schema_of(X, categorical=self._is_categorical, wishes=self._wishes())

@@ -15,14 +15,17 @@ from bayeswise.foundation.errors import FitError
 from bayeswise.networks.classifiers.coding import Coding
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import Needs
-from bayeswise.statistics import JointCounts, PairCounts, Product
+from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithHoles
 from bayeswise.tables.labels import Vocabulary
 
-COLUMNS, PAIRS, ABOVE_CLASS = "columns", "pairs", "above the class"
+COLUMNS, PAIRS, ABOVE_CLASS, HOLES = "columns", "pairs", "above the class", "rows with holes"
 
 
-def request_of(coding: Coding, needs: Needs, graph: Graph | None) -> Request:
-    """What the tables of a structure need of coded rows."""
+def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_holes: bool = False) -> Request:
+    """What the tables of a structure need of coded rows; EM needs the rows with holes, too."""
+    if with_holes:
+        rows = Ask("categories", coding.columns, _counter(RowsWithHoles, coding.declared))
+        return request_of(coding, needs, graph) | Request({HOLES: rows})
     names = coding.columns
     if needs == "pairs":
         return Request({PAIRS: Ask("categories", names, _counter(PairCounts, coding.declared))})
@@ -145,5 +148,3 @@ class Counted:
 def _over(counts: JointCounts, scope: Sequence[int], levels: Sequence[Vocabulary]) -> FloatArray:
     """A row with a hole in the family may show a level that the family never saw."""
     return counts._weight_over(tuple(levels[place] for place in scope)).to_floats()
-
-

@@ -13,7 +13,7 @@ from bayeswise.networks.classifiers.coding import Coding, found_cuts, with_cuts
 from bayeswise.networks.classifiers.counted import request_of
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.search import Batches, found_graph
-from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.schema import Schema
@@ -33,7 +33,8 @@ def fit_network(
     """Learn a network classifier from any table.
 
     `cuts` are those of number columns that shall not be found by description length. Wishes about columns are those of
-    `bw.fit`; wishes about beliefs those of `NetworkSettings`: structure, prior, strength, class_prior, k, ...
+    `bw.fit`, and missing="em" finds the tables by EM; wishes about beliefs are those of `NetworkSettings`: structure,
+    prior, strength, class_prior, k, ...
 
     >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 5 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
     ...         ("weak", "rain", "yes"), ("strong", "sun", "no")]]
@@ -55,6 +56,9 @@ def learned_network(
 ) -> tuple[NetworkClassifierModel, Report]:
     """What `fit_network` learns, and what it met on its way: strays, rows without a target."""
     about_columns, about_beliefs = divided(wishes)
+    if "missing" in about_columns:
+        about_columns["missing"], holes = divided_missing(about_columns["missing"])
+        about_beliefs |= holes
     settings = NetworkSettings().changed(**about_beliefs)
     source = open_source(table)
     schema = schema_for(source, target, None, about_columns)
@@ -88,8 +92,8 @@ def prepared(
     schema = with_cuts(schema, all_cuts)
     coding = Coding(schema, all_cuts)
     graph = found_graph(batches, coding, settings)
-    nothing = summarise([], coding.coded, request_of(coding, settings.needs, graph)).statistics
+    asked = request_of(coding, settings.needs, graph, settings.holes == "em")
+    nothing = summarise([], coding.coded, asked).statistics
     target = schema.target.name if schema.target else "class"
     parents = None if graph is None else graph.to_names(coding.columns, target)
     return NetworkClassifierModel(schema, settings, nothing, all_cuts, parents)
-

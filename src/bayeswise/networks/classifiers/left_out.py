@@ -28,6 +28,7 @@ def log_joint_left_out(model: NetworkClassifierModel, batch: Batch) -> FloatArra
     rows = np.arange(batch.n_rows)
     class_weight[rows, groups] = without(class_weight[rows, groups], weights)
     takes = _takes_a_class(model, class_weight) | _takes_a_level(model, codes, weights)
+    takes |= model.expected is not model.counted  # EM goes another way without the row
     joint = np.empty(class_weight.shape)
     for chosen in _blocks(model, np.flatnonzero(~takes)):
         log_prior = model.log_prior_of(class_weight[chosen])

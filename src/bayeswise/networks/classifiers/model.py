@@ -17,7 +17,8 @@ from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
-from bayeswise.networks.classifiers.counted import PAIRS, Counted, request_of
+from bayeswise.networks.classifiers.completing import completed
+from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, request_of
 from bayeswise.networks.classifiers.explaining import account_of
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
@@ -54,6 +55,8 @@ class NetworkClassifierModel(Classifier):
             raise ParameterError(
                 f"the structure {self.settings.structure!r} cannot be had from these counts", fix="fit it anew"
             )
+        if self.settings.holes == "em" and HOLES not in self.statistics.part.parts:
+            raise ParameterError("the rows with missing cells were not kept", fix="fit it anew with missing='em'")
         if self.settings.class_prior is not None and self.graph_kept is not None and self.graph_kept.class_parents:
             raise ParameterError(
                 "the class has parents in this graph and so no prior of its own", fix="fit it anew with class_prior"
@@ -89,7 +92,15 @@ class NetworkClassifierModel(Classifier):
         """The structure with its tables."""
         if self.settings.structure == "aode":
             return SuperparentScores(self.counted, self.settings, self.log_prior)
-        return GraphScores(self.graph, self.counted, self.settings, self.log_prior)
+        return GraphScores(self.graph, self.expected, self.settings, self.log_prior)
+
+    @cached_property
+    def expected(self) -> Counted:
+        """The counts that tables are made of: of the cells that are there, or of all cells, as EM expects them."""
+        if self.settings.holes != "em":
+            return self.counted
+        holes = self.statistics.part[HOLES]
+        return completed(self.counted, holes, self.graph, self.settings, self.class_weight)
 
     @cached_property
     def graph(self) -> Graph:
@@ -116,7 +127,7 @@ class NetworkClassifierModel(Classifier):
     @cached_property
     def network(self) -> BeliefNetwork:
         """The belief network of the class and the columns, numbers as intervals in words."""
-        return self._named(GraphScores(self.graph, self.counted, self.settings, self.log_prior))
+        return self._named(GraphScores(self.graph, self.expected, self.settings, self.log_prior))
 
     def superparent_network(self, column: str) -> BeliefNetwork:
         """The network in which every column depends on this one: one of those that "aode" averages."""
@@ -183,7 +194,7 @@ class NetworkClassifierModel(Classifier):
 
     def request(self) -> Request:
         """What the model needs of coded rows."""
-        return request_of(self.coding, self.holds, self.graph_kept)
+        return request_of(self.coding, self.holds, self.graph_kept, HOLES in self.statistics.part.parts)
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema, cuts, settings and a graph that is kept must be the same."""

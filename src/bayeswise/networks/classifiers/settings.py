@@ -10,10 +10,12 @@ from typing import Any, Literal
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.scores import SCORES
 from bayeswise.posteriors.states import guess
+from bayeswise.store.fields import added_later
 from bayeswise.tables.labels import Label
 
 STRUCTURES = ("naive", "tan", "aode", "k-dependence", "markov-blanket")
 PRIORS = ("laplace", "m-estimate", "bdeu")
+HOLES = ("available", "em")
 Needs = Literal["columns", "pairs", "families"]
 
 
@@ -30,6 +32,7 @@ class NetworkSettings:
     min_frequency  aode: a level with fewer rows is no superparent
     criterion      markov-blanket: what the search maximises, "bic", "aic", "mdl", "bdeu" or "k2"
     max_parents    markov-blanket: the most parents of a node
+    holes          tables count the cells that are there ("available"), or what EM expects of all rows ("em")
 
     >>> NetworkSettings("tan", strength=2.0).needs, NetworkSettings("k-dependence", k=2).needs
     ('pairs', 'families')
@@ -43,9 +46,11 @@ class NetworkSettings:
     min_frequency: float = 1.0
     criterion: str = "bic"
     max_parents: int = 3
+    holes: str = added_later("available")
 
     def __post_init__(self) -> None:
-        for name, allowed in (("structure", STRUCTURES), ("prior", PRIORS), ("criterion", SCORES)):
+        choices = (("structure", STRUCTURES), ("prior", PRIORS), ("criterion", SCORES), ("holes", HOLES))
+        for name, allowed in choices:
             found = getattr(self, name)
             if found not in allowed:
                 raise ParameterError(f"there is no {name} {found!r}", fix=guess(found, allowed))
@@ -56,6 +61,12 @@ class NetworkSettings:
             found = getattr(self, name)
             if not isinstance(found, int) or isinstance(found, bool) or found < least:
                 raise ParameterError(f"{name} must be a whole number from {least} on; found {found!r}")
+
+        if self.holes == "em" and self.structure == "aode":
+            raise ParameterError(
+                "an average over superparents has no single graph whose tables EM could find",
+                fix="choose another structure, such as 'tan', or missing='ignore'",
+            )
 
     @property
     def needs(self) -> Needs:
@@ -76,10 +87,29 @@ class NetworkSettings:
     def convention(self) -> str:
         """The structure and its prior in a few words."""
         shown = f"{self.k}-dependence" if self.structure == "k-dependence" else self.structure
-        return f"{shown}, {self.prior} {self.strength:g}"
+        return f"{shown}, {self.prior} {self.strength:g}{', em' if self.holes == 'em' else ''}"
 
     def __str__(self) -> str:
         return self.convention
+
+
+def divided_missing(missing: Any) -> tuple[Any, dict[str, str]]:
+    """What a missing cell means to a column, and what it means to the tables: "em" is about these.
+
+    >>> divided_missing("em"), divided_missing({"age": "em", "wind": "level"})
+    (('ignore', {'holes': 'em'}), ({'age': 'ignore', 'wind': 'level'}, {'holes': 'em'}))
+    """
+    if not isinstance(missing, Mapping):
+        return ("ignore", {"holes": "em"}) if missing == "em" else (missing, {})
+    if "em" not in missing.values():
+        return missing, {}
+    if "ignore" in missing.values():
+        name = next(name for name, policy in missing.items() if policy == "ignore")
+        raise ParameterError(
+            f"missing cells of {name!r} are to be ignored and those of other columns to be found by EM",
+            fix="EM takes all columns together: use 'em' for this one, too, or 'level'",
+        )
+    return {name: "ignore" if policy == "em" else policy for name, policy in missing.items()}, {"holes": "em"}
 
 
 def _is_amount(value: Any) -> bool:

@@ -73,10 +73,10 @@ def fit_tables(
     seen = IncompleteRows.of(rows, above)
     imagined = seen.layout.imagined(prior, strength)
     n_starts = starts if seen.groups else 1
-    best: _Climb | None = None
+    best: Climb | None = None
     for start in range(n_starts):
         tables = _start(rows, seen, start, np.random.default_rng([seed, start]))
-        climb = _Climb.up(
+        climb = Climb.up(
             WAYS[way](seen, tables, imagined),
             tolerance,
             most_steps,
@@ -95,14 +95,16 @@ def fit_tables(
 
 
 @dataclass
-class _Climb:
+class Climb:
+    """The best point that steps have met, and the objective after each of them."""
+
     point: Point
     trace: list[float]
     converged: bool = False
     interrupted: bool = False
 
     @classmethod
-    def up(cls, steps: Any, tolerance: float, most: int, progress: Progress, name: str) -> _Climb:
+    def up(cls, steps: Any, tolerance: float, most: int, progress: Progress, name: str) -> Climb:
         """Steps until one gains too little; Ctrl-C ends them."""
         climb = cls(next(steps), [])
         climb.trace.append(climb.point.objective)
