@@ -46,6 +46,11 @@ class ExactArray:
         return _trimmed(_carried(limbs), low)
 
     @classmethod
+    def from_counts(cls, counted: IntArray | tuple[IntArray, int]) -> ExactArray:
+        """What a kernel counted: integers, or limbs and their low end where rows have weights."""
+        return cls.from_limbs(*counted) if isinstance(counted, tuple) else cls.from_integers(counted)
+
+    @classmethod
     def from_integers(cls, integers: ArrayLike) -> ExactArray:
         """Integers of up to 64 bits."""
         values = np.asarray(integers, dtype=np.int64)

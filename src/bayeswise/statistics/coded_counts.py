@@ -50,8 +50,7 @@ class CodedCounts:
     ) -> CodedCounts:
         """The counts of several columns in one sweep; codes is (n_rows, n_columns), -1 is missing."""
         sizes = np.array([len(vocabulary) for vocabulary in levels], dtype=np.int64)
-        found = _kernels.counts(codes, sizes, groups, n_groups, weights)
-        table = ExactArray.from_limbs(*found) if isinstance(found, tuple) else ExactArray.from_integers(found)
+        table = ExactArray.from_counts(_kernels.counts(codes, sizes, groups, n_groups, weights))
         return cls(tuple(names), tuple(levels), table, tuple(declared or [None] * len(levels)))
 
     def settled(self) -> Product:

@@ -58,8 +58,7 @@ class Counts:
     ) -> list[Counts]:
         """The counts of several columns in one sweep; codes is (n_rows, n_columns)."""
         sizes = np.array([len(vocabulary) for vocabulary in levels], dtype=np.int64)
-        table = _kernels.counts(codes, sizes, groups, n_groups, weights)
-        exact = ExactArray.from_limbs(*table) if isinstance(table, tuple) else ExactArray.from_integers(table)
+        exact = ExactArray.from_counts(_kernels.counts(codes, sizes, groups, n_groups, weights))
         starts = np.concatenate([[0], np.cumsum(sizes + 1)])
         declarations = declared or [None] * len(levels)
         return [

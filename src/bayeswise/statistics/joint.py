@@ -58,7 +58,7 @@ class JointCounts:
         both = np.column_stack([group_codes[chosen], codes[chosen]]).astype(np.int32)
         weigh = None if weights is None else weights[chosen]
         table, _ = _kernels.joint_counts(both, np.array(sizes, dtype=np.int64), weigh)
-        exact = ExactArray.from_limbs(*table) if isinstance(table, tuple) else ExactArray.from_integers(table)
+        exact = ExactArray.from_counts(table)
         incomplete = _weight_by_group(np.any(both[:, 1:] < 0, axis=1), both[:, 0], n_groups, weigh)
         fixed = tuple(each or Vocabulary() for each in declared or [None] * len(levels))
         return cls.of_table(tuple(levels), exact.reshape(*sizes), incomplete, fixed)
