@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli import columns, costs_option, reading
-from bayeswise.cli.writing import check_output, output, say
+from bayeswise.cli.writing import check_output, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
 
@@ -70,8 +69,7 @@ def run(
     """
     from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.loading import load_for
-    from bayeswise.cli.predict import one_behind
-    from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
+    from bayeswise.cli.table_text import text_for
 
     fitted = load_for("decide", model, "predict", "schema")
     road = deciding(fitted, costs, model, prior=prior, at_most=at_most or [], novelty=novelty)
@@ -91,20 +89,8 @@ def run(
     layout = road.layout(kept)
     with Bar(f"deciding {source.description}", shown=out is not None) as bar:
         rows = road.rows(source, bar, layout)
-        text = (
-            JsonDocument(road.about, rows.totals)
-            if as_json
-            else JsonLines()
-            if form == "jsonl"
-            else CsvText(getattr(source, "dialect", None), raw=raw)
-        )
-        chunks = one_behind(rows)
-        first = next(chunks, None)  # a table that does not fit gets no header
-        with output(out) as stream:
-            stream.write(text.begin(layout.names))
-            for cells, safe in chain([] if first is None else [first], chunks):
-                stream.write(text.rows(cells, safe))
-            stream.write(text.end())
+        text = text_for(source, as_json=as_json, form=form, raw=raw, about=road.about, totals=rows.totals)
+        write_rows(rows, layout.names, text, out)
     say(rows.summary())
     if out is not None and out != reading.STDIN:
         say(f"Saved {out}.")

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli import columns, reading
-from bayeswise.cli.writing import check_output, output, say
+from bayeswise.cli.writing import check_output, say, write_rows
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
     from bayeswise.cli.answers import Answers, Layout, Tally
-
-_Item = TypeVar("_Item")
 
 
 def run(
@@ -67,7 +64,7 @@ def run(
     """
     from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.loading import load_for
-    from bayeswise.cli.table_text import CsvText, JsonDocument, JsonLines
+    from bayeswise.cli.table_text import text_for
 
     fitted = load_for("predict", model, "predict", "schema")
     roads = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
@@ -89,21 +86,8 @@ def run(
     with Bar(f"predicting {source.description}", shown=out is not None) as bar:
         answers = roads.answers(reading.Watched(source, bar, also=layout.kept), layout)
         about = {"target": target, "answer": layout.answer, **roads.about}
-        dialect = getattr(source, "dialect", None)
-        text = (
-            JsonDocument(about, answers.tally.to_dict)
-            if as_json
-            else JsonLines()
-            if form == "jsonl"
-            else CsvText(dialect, raw=raw)
-        )
-        chunks = one_behind(answers)
-        first = next(chunks, None)  # a table that does not fit gets no header
-        with output(out) as stream:
-            stream.write(text.begin(layout.names))
-            for cells, safe in chain([] if first is None else [first], chunks):
-                stream.write(text.rows(cells, safe))
-            stream.write(text.end())
+        text = text_for(source, as_json=as_json, form=form, raw=raw, about=about, totals=answers.tally.to_dict)
+        write_rows(answers, layout.names, text, out)
     say(*_remarks(layout, target, opaque, answers.tally))
     if out is not None and out != reading.STDIN:
         say(f"Saved {out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
@@ -146,20 +130,6 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
         lambda source, layout: NumberAnswers(model, source, layout, shares),
         {"quantiles": shares},
     )
-
-
-def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
-    """Each item when the next one is there: what is wrong with a short table is found before it is written.
-
-    >>> list(one_behind("abc"))
-    ['a', 'b', 'c']
-    """
-    rest = iter(items)
-    held = list(islice(rest, 1))
-    for item in rest:
-        yield held.pop()
-        held.append(item)
-    yield from held
 
 
 def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:

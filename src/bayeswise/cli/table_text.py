@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from bayeswise.explanations.plain import json_value
 from bayeswise.tables.sources.dialect import Dialect
@@ -130,6 +130,21 @@ class JsonDocument(JsonLines):
 
     def end(self) -> bytes:
         return b"\n], " + as_json(self._ending())[1:].encode() + b"\n"
+
+
+Text: TypeAlias = CsvText | JsonLines
+
+
+def text_for(
+    source: Any, *, as_json: bool, form: Literal["csv", "jsonl"], raw: bool, about: dict[str, Any], totals: Any
+) -> Text:
+    """How the rows of a source are written again: as asked for, CSV as the source itself is written.
+
+    `about` and `totals` stand before and after the rows of a JSON document.
+    """
+    if as_json:
+        return JsonDocument(about, totals)
+    return JsonLines() if form == "jsonl" else CsvText(getattr(source, "dialect", None), raw=raw)
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

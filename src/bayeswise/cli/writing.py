@@ -6,15 +6,20 @@ import glob
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from bayeswise.foundation.errors import StoreError, UsageError
 from bayeswise.store.atomic import check_writable, replacing
 
+if TYPE_CHECKING:
+    from bayeswise.cli.table_text import Text
+
 SUFFIX = ".bayeswise"
+_Item = TypeVar("_Item")
 
 
 def default_model_name(target: str) -> str:
@@ -80,6 +85,33 @@ def output(path: str | None) -> Iterator[BinaryIO]:
         raise UsageError("standard output is closed", fix="name a file with -o")
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
+
+
+def write_rows(
+    rows: Iterable[tuple[Sequence[Sequence[Any]], Sequence[bool]]], names: Sequence[str], text: Text, path: str | None
+) -> None:
+    """Write rows as they come; a table that does not fit the model gets not even a header."""
+    chunks = one_behind(rows)
+    first = next(chunks, None)
+    with output(path) as stream:
+        stream.write(text.begin(names))
+        for cells, safe in chain([] if first is None else [first], chunks):
+            stream.write(text.rows(cells, safe))
+        stream.write(text.end())
+
+
+def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Each item when the next one is there: what is wrong with a short table is found before it is written.
+
+    >>> list(one_behind("abc"))
+    ['a', 'b', 'c']
+    """
+    rest = iter(items)
+    held = list(islice(rest, 1))
+    for item in rest:
+        yield held.pop()
+        held.append(item)
+    yield from held
 
 
 @contextmanager
