@@ -71,15 +71,7 @@ def _from_stdin(options: Options) -> TableSource:
     start = Piped(sys.stdin.buffer)
     if options.once and is_plain_text(start.peek(512)):
         refuse(options, CHOICES, _STANDARD_INPUT)
-        return PipedCsvSource(
-            start,
-            name=_STANDARD_INPUT,
-            null_words=options.null_words,
-            delimiter=options.delimiter,
-            encoding=options.encoding,
-            decimal=options.decimal,
-            header=options.header,
-        )
+        return PipedCsvSource(start, name=_STANDARD_INPUT, **options.of_text)
     return _spooled(start, options)
 
 
@@ -154,15 +146,7 @@ def _text(path: Path, name: str, options: Options, start: bytes, suffixes: set[s
         refuse(options, FILE_OPTIONS, name)
         return from_json(path, name)
     refuse(options, CHOICES, name)
-    return CsvSource(
-        path,
-        name=name,
-        null_words=options.null_words,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        decimal=options.decimal,
-        header=options.header,
-    )
+    return CsvSource(path, name=name, **options.of_text)
 
 
 def _arrow_file(path: Path, name: str) -> TableSource:

@@ -31,6 +31,11 @@ class Options:
     query: str | None = None
     once: bool = False
 
+    @property
+    def of_text(self) -> dict[str, Any]:
+        """What a reader of delimited text takes."""
+        return {name: getattr(self, name) for name in ("null_words", *TEXT_OPTIONS)}
+
 
 def opened(table: Any, options: Options, chunk_rows: int | None) -> Source:
     """The source of a table in memory or in files."""
