@@ -140,10 +140,11 @@ class _Softmax:
         for _ in range(_NEWTON_STEPS):
             slope, share = self.gradient(matrix)
             step = np.linalg.lstsq(self.curvature(share), slope.ravel(), rcond=None)[0].reshape(slope.shape)
-            size, promised = 1.0, float((slope * step).sum())
-            while size > 1e-10 and self.loss(matrix - size * step) > loss - 1e-4 * size * promised:
+            promised = float((slope * step).sum())
+            size, after = 1.0, self.loss(matrix - step)
+            while size > 1e-10 and after > loss - 1e-4 * size * promised:
                 size *= 0.5
-            after = self.loss(matrix - size * step)
+                after = self.loss(matrix - size * step)
             if not after < loss:
                 break
             matrix, loss = matrix - size * step, after
