@@ -5,7 +5,8 @@
     cost_cells.py         errors that name the cell
     cost_doubts.py        actions that are never best, and other things that are probably not meant
     posterior_tables.py   a posterior in any form                  decide.py       the action of least expected cost
-    rule.py               the policy in words, thresholds exact    displays/       regions of three states
+    envelope.py           which line is lowest where               rule.py         the policy in words, thresholds exact
+    displays/             regions of three states
     feature_rule.py       regions of one measured number, and the error that no rule avoids
     value_rule.py         the same for a feature that is counted or named
     number_actions.py     actions that are numbers, over a predictive distribution

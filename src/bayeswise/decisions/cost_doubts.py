@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeswise.decisions.envelope import lower_envelope
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.posteriors.exact import exact
 from bayeswise.tables.labels import label_key
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _MOST_CELLS = 2_500  # beyond it, only pairs of actions are compared
 _MOST_PAIRED = 100_000  # beyond it, nothing is
+_TRIED = 4_000  # posteriors, before a linear program is asked
+_CLEAR = 1e-9  # by which the cheapest action must win there
 _TOLERANCE = 1e-12  # of the linear program, relative to the largest cost
 
 
@@ -31,14 +34,45 @@ def _never_best(costs: Costs) -> Iterator[str]:
     table = costs.table
     if len(table) < 2 or table.size > _MOST_PAIRED:
         return
-    for a, action in enumerate(costs.actions):
-        rival = _dominating(table, a)
+    rivals = [_dominating(table, a) for a in range(len(table))]
+    hopeless = _not_winning(table, [a for a, rival in enumerate(rivals) if rival is None])
+    for a, rival in enumerate(rivals):
         if rival is not None:
             same = bool((table[rival] == table[a]).all())
             how = "costs the same as" if same else "never costs less than"
-            yield f"the action {action!r} is never best: it {how} {costs.actions[rival]!r}, whatever the state"
-        elif table.size <= _MOST_CELLS and not wins_somewhere(table, a):
+            named = f"the action {costs.actions[a]!r}"
+            yield f"{named} is never best: it {how} {costs.actions[rival]!r}, whatever the state"
+        elif a in hopeless:
             yield _hopeless(costs, a)
+
+
+def _not_winning(table: FloatArray, undominated: list[int]) -> set[int]:
+    """Of the actions without a rival that is always as good, those that no posterior makes cheaper than all others."""
+    rows = table[undominated]
+    if len(rows) < 3 or rows.size > _MOST_CELLS:
+        return set()  # of two that do not dominate each other both win
+    if rows.shape[1] == 2:
+        lines = [(exact(one, "cost"), exact(other, "cost")) for one, other in rows.tolist()]
+        winning = {each.line for each in lower_envelope(lines) if each.low < each.high}
+    else:
+        winning = _seen_winning(rows)
+        winning |= {a for a in range(len(rows)) if a not in winning and wins_somewhere(rows, a)}
+    return {a for k, a in enumerate(undominated) if k not in winning}
+
+
+def _seen_winning(table: FloatArray) -> set[int]:
+    """Actions that are cheapest at one of many posteriors, well beyond rounding: no program is needed for them."""
+    n_states = table.shape[1]
+    drawn = np.random.default_rng(0).dirichlet(np.ones(n_states), _TRIED)
+    cost = np.concatenate([np.eye(n_states), drawn]) @ _scaled(table).T  # (n_tried, n_actions)
+    two = np.partition(cost, 1, axis=1)
+    return set(np.argmin(cost, axis=1)[two[:, 1] - two[:, 0] > _CLEAR].tolist())
+
+
+def _scaled(table: FloatArray) -> FloatArray:
+    """The same table in units of its largest cost, so that no difference overflows."""
+    largest = float(np.abs(table).max())
+    return table / largest if largest > 0.0 else table
 
 
 def _hopeless(costs: Costs, a: int) -> str:
@@ -66,23 +100,19 @@ def _dominating(table: FloatArray, a: int) -> int | None:
 def wins_somewhere(table: FloatArray, a: int) -> bool:
     """Whether some posterior makes the action cheaper than all others: max_p min_b (cost_b - cost_a) . p > 0.
 
-    >>> wins_somewhere(np.array([[0.0, 10.0], [1.0, 0.0], [0.5, 0.5]]), 2)
+    >>> wins_somewhere(np.array([[0.0, 10.0, 9.0], [1.0, 0.0, 9.0], [0.5, 0.5, 8.0]]), 2)
     True
-    >>> wins_somewhere(np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]), 2)
+    >>> wins_somewhere(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.5]]), 2)
     False
     """
-    gain = np.delete(table, a, axis=0) - table[a]  # (n_others, n_states)
-    if (gain > 0).all(axis=0).any():
-        return True
-    if table.shape[1] == 2:
-        return _wins_between_two(gain)
     from scipy.optimize import linprog
 
+    scaled = _scaled(table)
+    gain = np.delete(scaled, a, axis=0) - scaled[a]  # (n_others, n_states)
     n_others, n_states = gain.shape
-    scale = float(np.abs(gain).max()) or 1.0
     answer = linprog(
         c=np.r_[np.zeros(n_states), -1.0],
-        A_ub=np.c_[-gain / scale, np.ones(n_others)],
+        A_ub=np.c_[-gain, np.ones(n_others)],
         b_ub=np.zeros(n_others),
         A_eq=[np.r_[np.ones(n_states), 0.0]],
         b_eq=[1.0],
@@ -91,31 +121,16 @@ def wins_somewhere(table: FloatArray, a: int) -> bool:
     return bool(-answer.fun > _TOLERANCE)
 
 
-def _wins_between_two(gain: FloatArray) -> bool:
-    """The same for two states, exactly: where all lines of gains lie above zero."""
-    low, high = Fraction(0), Fraction(1)
-    for at_first, at_second in gain.tolist():
-        first, second = Fraction(repr(at_first)), Fraction(repr(at_second))
-        slope = first - second  # the gain is second + slope * p
-        if slope == 0:
-            if second <= 0:
-                return False
-        elif slope > 0:
-            low = max(low, -second / slope)
-        else:
-            high = min(high, -second / slope)
-    return low < high
-
-
 def _right_is_dearer(costs: Costs) -> Iterator[str]:
     by_name = {label_key(action): k for k, action in enumerate(costs.actions)}
     named = [(s, by_name[label_key(state)]) for s, state in enumerate(costs.states) if label_key(state) in by_name]
+    decisions = [action for _, action in named]
     for s, right in named:
-        for _, other in named:
-            if other != right and costs.table[right, s] > costs.table[other, s]:
-                state, wrong = costs.states[s], costs.actions[other]
-                yield (
-                    f"in state {state!r} the right decision {state!r} costs {costs.table[right, s]:g}, "
-                    f"more than the wrong one {wrong!r} ({costs.table[other, s]:g}): is the table the other way round?"
-                )
-                break
+        cheaper = np.flatnonzero(costs.table[decisions, s] < costs.table[right, s])
+        if len(cheaper):
+            other = decisions[int(cheaper[0])]
+            state, wrong = costs.states[s], costs.actions[other]
+            yield (
+                f"in state {state!r} the right decision {state!r} costs {costs.table[right, s]:g}, "
+                f"more than the wrong one {wrong!r} ({costs.table[other, s]:g}): is the table the other way round?"
+            )

@@ -30,6 +30,7 @@ from bayeswise.tables.labels import Label, label_key, label_of
 if TYPE_CHECKING:
     from bayeswise.decisions.rule import Rule
 
+_MOST_WARNINGS = 8  # of one table; all of them are in `warnings`
 
 
 class CostWarning(UserWarning):
@@ -84,8 +85,14 @@ class Costs:
         actions = tuple(given)
         refusing = None if reject is None else actions[position_of(reject, actions, "the costs have no action")]
         self._fill(actions, found, cells, refusing, textual)
-        for message in self.warnings:
-            warnings.warn(message, CostWarning, stacklevel=2)
+        self._warn(stacklevel=3)
+
+    def _warn(self, stacklevel: int) -> None:
+        for message in self.warnings[:_MOST_WARNINGS]:
+            warnings.warn(message, CostWarning, stacklevel=stacklevel)
+        if len(self.warnings) > _MOST_WARNINGS:
+            more = len(self.warnings) - _MOST_WARNINGS
+            warnings.warn(f"and {more} doubts more: look at costs.warnings", CostWarning, stacklevel=stacklevel)
 
     def _fill(self, actions: Any, states: Any, cells: Any, reject: Label | None, textual: bool) -> None:
         for name, value in zip(
@@ -167,12 +174,16 @@ class Costs:
         With 0-1 loss a state is chosen iff its probability is >= 1 - cost; `first` lets the rejection win ties, so
         that it is taken iff the highest probability is <= 1 - cost.
         """
-        rows = {action: dict(zip(self.states, row, strict=True)) for action, row in self._rows()}
         label = label_of(name)
-        if label in rows:
+        if label in self.actions:
             raise CostError(f"there is an action {label!r} already", fix="name the rejection differently")
-        table = {label: cost, **rows} if first else {**rows, label: cost}
-        return Costs(table, states=self.states, reject=label, textual=self.textual)
+        row = cells_of(label, cost, self.states)
+        actions, cells = (label, *self.actions), (row, *self.cells)
+        if not first:
+            actions, cells = (*self.actions, label), (*self.cells, row)
+        made = Costs._of(actions, self.states, cells, label, self.textual)
+        made._warn(stacklevel=3)
+        return made
 
     def changed(self, cells: Mapping[Any, Mapping[Any, Any] | Any]) -> Costs:
         """The same table with other costs for some actions.

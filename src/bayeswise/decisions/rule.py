@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayeswise.decisions.costs import Costs
-from bayeswise.foundation.errors import CostError, PriorError
+from bayeswise.decisions.envelope import lower_envelope
+from bayeswise.foundation.errors import CostError, ParameterError, PriorError
 from bayeswise.posteriors.exact import decimal_text, exact
 from bayeswise.posteriors.wording import shown
-from bayeswise.tables.labels import Label, label_of
+from bayeswise.tables.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
     from bayeswise.decisions.displays.simplex import SimplexDisplay
@@ -47,7 +49,10 @@ class Rule:
 
     def action_at(self, probability: Any) -> Label:
         """The action for one probability of the first state, without rounding."""
+        self._two_states()
         p = exact(probability, "the probability")
+        if not 0 <= p <= 1:
+            raise ParameterError(f"the probability is {probability}", fix="give a number from 0 to 1")
         return next(piece.action for piece in self.pieces if p in piece)
 
     def likelihood_ratio(self, prior: Mapping[Any, Any]) -> str:
@@ -69,14 +74,14 @@ class Rule:
         odds = given[second] / given[first]
 
         def text(p: Fraction) -> str:
-            return decimal_text(p / (1 - p) * odds, 4)
+            return "infinity" if p == 1 else decimal_text(p / (1 - p) * odds, 4)
 
         return _words(self.pieces, f"p(row | {shown(first)}) / p(row | {shown(second)})", text)
 
     def _two_states(self) -> tuple[Label, Label]:
         if len(self.costs.states) != 2:
             raise CostError(
-                f"thresholds need two states; there are {len(self.costs.states)}", fix="look at the regions instead"
+                f"thresholds need two states; there are {len(self.costs.states)}", fix="print the rule, or decide"
             )
         return self.costs.states[0], self.costs.states[1]
 
@@ -103,7 +108,12 @@ class Rule:
     def __str__(self) -> str:
         if len(self.costs.states) == 2:
             return _words(self.pieces, f"P({shown(self.costs.states[0])})", lambda p: decimal_text(p, 4))
+        if len(self.costs.states) == 1:
+            return f"always {shown(self.costs.actions[int(np.argmin(self.costs.table[:, 0]))])}"
         return _many_states(self.costs)
+
+    def __repr__(self) -> str:
+        return f"Rule({self})"
 
 
 def rule(costs: Any, *, row: Mapping[str, Any] | None = None) -> Rule:
@@ -130,34 +140,15 @@ def rule(costs: Any, *, row: Mapping[str, Any] | None = None) -> Rule:
 def _pieces(costs: Costs) -> tuple[Piece, ...]:
     """The lower envelope of lines over P(first state), in fractions, from 1 down to 0."""
     lines = [(exact(first, "cost"), exact(second, "cost")) for first, second in costs.table.tolist()]
-    corners = sorted({Fraction(0), Fraction(1), *_crossings(lines)})
-    places: list[tuple[Fraction, Fraction]] = [(corners[0], corners[0])]
-    for low, high in pairwise(corners):
-        places += [(low, high), (high, high)]
     pieces: list[Piece] = []
-    for low, high in places:
-        action = costs.actions[_least(lines, (low + high) / 2)]
-        point = low == high
+    for each in lower_envelope(lines):
+        action, point = costs.actions[each.line], each.low == each.high
         if pieces and pieces[-1].action == action:
             last = pieces.pop()
-            pieces.append(Piece(action, last.low, high, last.low_inside, point))
+            pieces.append(Piece(action, last.low, each.high, last.low_inside, point))
         else:
-            pieces.append(Piece(action, low, high, point, point))
+            pieces.append(Piece(action, each.low, each.high, point, point))
     return tuple(reversed(pieces))
-
-
-def _crossings(lines: Sequence[tuple[Fraction, Fraction]]) -> set[Fraction]:
-    found = set()
-    for k, (a1, a2) in enumerate(lines):
-        for b1, b2 in lines[k + 1 :]:
-            slope = (a1 - a2) - (b1 - b2)
-            if slope != 0 and 0 < (b2 - a2) / slope < 1:
-                found.add((b2 - a2) / slope)
-    return found
-
-
-def _least(lines: Sequence[tuple[Fraction, Fraction]], p: Fraction) -> int:
-    return min(range(len(lines)), key=lambda k: (lines[k][0] * p + lines[k][1] * (1 - p), k))
 
 
 def _words(pieces: Sequence[Piece], what: str, text: Any) -> str:
@@ -201,18 +192,17 @@ def _sum_text(costs: Costs, k: int) -> str:
 
 
 def _is_zero_one(costs: Costs, actions: Sequence[Label]) -> bool:
-    if set(actions) != set(costs.states) or len(actions) != len(costs.states):
+    known = {label_key(action): k for k, action in enumerate(costs.actions)}
+    wanted = [label_key(state) for state in costs.states]
+    if {label_key(action) for action in actions} != set(wanted) or len(actions) != len(wanted):
         return False
-    return all(
-        costs.table[costs.action(action), s] == float(action != state)
-        for action in actions
-        for s, state in enumerate(costs.states)
-    )
+    return np.array_equal(costs.table[[known[key] for key in wanted]], 1.0 - np.eye(len(wanted)))
 
 
 def _reject_cost(costs: Costs) -> tuple[Label, Fraction, bool] | None:
     """The refusing action, its cost and whether it stands first, where all else is 0-1 loss."""
-    others = [action for action in costs.actions if action not in costs.states]
+    states = {label_key(state) for state in costs.states}
+    others = [action for action in costs.actions if label_key(action) not in states]
     if len(others) != 1 or not _is_zero_one(costs, [a for a in costs.actions if a != others[0]]):
         return None
     row = costs.table[costs.action(others[0])]

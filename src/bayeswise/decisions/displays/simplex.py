@@ -15,25 +15,30 @@ from bayeswise.tables.labels import Label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LEAST_AREA = 1e-15
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
 
 
 def simplex_regions(costs: Costs) -> dict[Label, FloatArray]:
     """The corners (n_corners, 3) of the region of each action that is best somewhere, in order around it.
 
+    Of equal actions the first one has the region, and one that wins in a line or a point only has none.
+
     >>> regions = simplex_regions(Costs.zero_one(["a", "b", "c"]))
     >>> regions["a"].round(3).tolist()
     [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.333, 0.333, 0.333], [0.5, 0.0, 0.5]]
     """
     if len(costs.states) != 3:
-        raise CostError(f"the triangle is for three states; there are {len(costs.states)}", fix="use rule(costs)")
+        raise CostError(f"the triangle is for three states; there are {len(costs.states)}", fix="print the rule")
+    table = costs.table / (np.abs(costs.table).max() or 1.0)  # so that no difference overflows
     found: dict[Label, FloatArray] = {}
     for a, action in enumerate(costs.actions):
         region = np.eye(3)
-        for b in range(len(costs.actions)):
-            if b != a and len(region):
-                region = _kept(region, costs.table[b] - costs.table[a])
-        if len(region) >= 3:
+        for gain in table - table[a]:
+            if not len(region):
+                break
+            region = _kept(region, gain)
+        if _area(region) > _LEAST_AREA and not (table[:a] == table[a]).all(axis=1).any():
             found[action] = region
     return found
 
@@ -49,6 +54,14 @@ def _kept(region: FloatArray, gain: FloatArray) -> FloatArray:
         if height * height_after < 0:
             corners.append(corner + (after - corner) * height / (height - height_after))
     return np.array(corners).reshape(-1, 3)
+
+
+def _area(region: FloatArray) -> float:
+    """Of the outline in two of its coordinates, the whole triangle being 1 / 2."""
+    if len(region) < 3:
+        return 0.0
+    (x, y), (x_next, y_next) = region[:, :2].T, np.roll(region[:, :2], -1, axis=0).T
+    return 0.5 * abs(float(np.sum(x * y_next - x_next * y)))
 
 
 class SimplexDisplay:
