@@ -1,18 +1,20 @@
-"""Averages over structures, models compared by bits, and trees pruned by bits."""
+"""Averages over structures and their calibration, models compared by bits, and trees pruned by bits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from benchmarks.harness import Figure, Outcome, Race, Row, Size, Task, best_of
 from benchmarks.rows.statistics import gaussian_rows
 
 TREE_TABLES = ("iris", "wine", "breast_cancer", "digits")
+CALIBRATION_TABLES = ("iris", "wine", "breast_cancer", "diabetes", "digits")
 MOST_ALPHAS = 20
 
 
@@ -96,7 +98,77 @@ def accuracies(code: str, tables: tuple[str, ...], n_times: int) -> tuple[float,
     return float(np.mean(ours)), float(np.mean(peers))
 
 
+# -- calibration ----------------------------------------------------------------------------------------------
+
+
+@cache
+def foretold(name: str, n_shuffles: int) -> tuple[FloatArray, FloatArray, IntArray]:
+    """(n_shuffles, n_rows, n_classes) what the average and plain naive Bayes say of folds that they never saw."""
+    from sklearn import datasets
+    from sklearn.model_selection import StratifiedKFold
+
+    import bayeswise as bw
+
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    y = (y > np.median(y)).astype(int) if name == "diabetes" else y
+    said = np.empty((2, n_shuffles, len(y), len(np.unique(y))))
+    for k in range(n_shuffles):
+        for learned, held in StratifiedKFold(10, shuffle=True, random_state=k).split(X, y):
+            for place, model in enumerate((bw.AveragedNaiveBayes(), bw.NaiveBayes())):
+                said[place, k, held] = model.fit(X[learned], y[learned]).predict_proba(X[held])
+    return said[0], said[1], y
+
+
+def log_loss(posterior: FloatArray, truth: IntArray) -> float:
+    return float(-np.log(np.maximum(posterior[np.arange(len(truth)), truth], 1e-300)).mean())
+
+
+def calibration_error(posterior: FloatArray, truth: IntArray) -> float:
+    """Of the most probable class, in ten bins of as many rows each."""
+    from bayeswise.evaluation.reliability import reliability
+
+    return reliability(posterior.max(axis=1), posterior.argmax(axis=1) == truth, "most probable").ece
+
+
+def calibration_error_above_chance(posterior: FloatArray, truth: IntArray) -> float:
+    """What is left of it without the mean error of classes that are drawn from these very probabilities."""
+    generator = np.random.default_rng(0)
+    reached = posterior.cumsum(axis=1)
+    last = posterior.shape[1] - 1
+    drawn = [np.minimum((reached < generator.random((len(truth), 1))).sum(axis=1), last) for _ in range(20)]
+    by_chance = float(np.mean([calibration_error(posterior, each) for each in drawn]))
+    return max(0.0, calibration_error(posterior, truth) - by_chance)
+
+
+@dataclass(frozen=True)
+class NoWorse:
+    """The mean of a loss over shuffles of the folds, beside that of plain naive Bayes."""
+
+    what: str
+    name: str
+    n_shuffles: int
+    loss: Callable[[FloatArray, IntArray], float]
+
+    def run(self, size: Size) -> Outcome:
+        ours, plain, truth = foretold(self.name, self.n_shuffles)
+        losses = np.array([[self.loss(each, truth) for each in said] for said in (ours, plain)])
+        gap = losses[0] - losses[1]
+        error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else 0.0
+        what = f"{self.what} ({gap.mean():+.4f} +- {error:.4f})"
+        mean, peer = losses.mean(axis=1).tolist()
+        return Outcome(what, mean, peer, "", None, "<= peer", mean <= peer)
+
+
+def calibrations(size: Size) -> Iterator[Row]:
+    for name in CALIBRATION_TABLES if size.scale >= 1 else CALIBRATION_TABLES[:1]:
+        n_shuffles = 2 if size.scale < 1 else 3 if name == "digits" else 20
+        yield NoWorse(f"log-loss, {name} | plain", name, n_shuffles, log_loss)
+        yield NoWorse(f"calibration error, {name} | plain", name, n_shuffles, calibration_error)
+        yield NoWorse(f"the same above chance, {name} | plain", name, n_shuffles, calibration_error_above_chance)
+
+
 def rows(size: Size) -> Iterator[Row]:
+    yield from calibrations(size)
     million = size.rows(1_000_000)
     yield Figure(
         f"averaged fit {million:,} x 20 over plain fit",
