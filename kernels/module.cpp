@@ -7,6 +7,7 @@ void bind_exact(nb::module_& m);
 void bind_arrow(nb::module_& m);
 void bind_likelihood(nb::module_& m);
 void bind_pool(nb::module_& m);
+void bind_screen(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_integers(nb::module_& m);
 void bind_gaussian(nb::module_& m);
@@ -30,6 +31,7 @@ NB_MODULE(_kernels, m) {
     bind_arrow(m);
     bind_likelihood(m);
     bind_pool(m);
+    bind_screen(m);
     bind_words(m);
     bind_integers(m);
     bind_gaussian(m);

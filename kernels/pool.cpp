@@ -56,6 +56,12 @@ void add_with_error(double* __restrict total, double* __restrict error, const do
     }
 }
 
+// An infinite total has no error term worth adding.
+BAYESWISE_CLONES
+void add_up(double* __restrict sum, const double* __restrict total, const double* __restrict error, int64_t n_rows) {
+    for (int64_t r = 0; r < n_rows; ++r) sum[r] = total[r] + (total[r] - total[r] == 0.0 ? error[r] : 0.0);
+}
+
 void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers mean_low, Numbers precision,
                    Numbers log_peak) {
     const int64_t n_columns = columns.shape(0), n_rows = columns.shape(1);
@@ -65,7 +71,7 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
     for (const Numbers& each : {mean, mean_low, precision, log_peak})
         require(static_cast<int64_t>(each.shape(0)) == n_columns, "columns and parameters differ in number");
     nb::gil_scoped_release release;
-    double total[kBlockRows], error[kBlockRows], part[kBlockRows];
+    alignas(64) double total[kBlockRows], error[kBlockRows], part[kBlockRows];
     for (int64_t first = 0; first < n_rows; first += kBlockRows) {
         const int64_t here = std::min(kBlockRows, n_rows - first);
         std::fill(total, total + here, 0.0);
@@ -77,9 +83,7 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
                           precision.data()[c], log_peak.data()[c]);
             add_with_error(total, error, part, here);
         }
-        double* out = log_likelihood.data() + first;
-        // An infinite total has no error term worth adding.
-        for (int64_t r = 0; r < here; ++r) out[r] = std::isfinite(total[r]) ? total[r] + error[r] : total[r];
+        add_up(log_likelihood.data() + first, total, error, here);
     }
 }
 
@@ -209,7 +213,7 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, Flags is_o
     require(static_cast<int64_t>(log_prior.shape(0)) == n_states, "log_states and log_prior differ in states");
     require(kind >= kEntropy && kind <= kLogLead, "there is no such kind");
     nb::gil_scoped_release release;
-    double top[kBlockRows], second[kBlockRows], sum[kBlockRows], weighted[kBlockRows];
+    alignas(64) double top[kBlockRows], second[kBlockRows], sum[kBlockRows], weighted[kBlockRows];
     for (int64_t first = 0; first < n_rows; first += kBlockRows) {
         const int64_t here = std::min(kBlockRows, n_rows - first);
         std::fill(top, top + here, kNothing);

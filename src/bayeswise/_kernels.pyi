@@ -151,6 +151,29 @@ def uncertainty(
 def moments_of_rows(moments: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
     """moments (4, n_columns): count, mean, mean_low and stddev of the present cells of values (n_rows, n_columns)."""
 
+# -- screen.cpp: which rows of a pool may be the most uncertain, in single precision ---------------------------------
+
+def rough_normal(
+    log_likelihood: npt.NDArray[np.float32],
+    columns: npt.NDArray[np.float32],
+    mean: npt.NDArray[np.float64],
+    rate: npt.NDArray[np.float64],
+    log_peak: npt.NDArray[np.float64],
+) -> None:
+    """log_likelihood (n_rows,) = sum of log_peak - ((x - mean) rate)^2 over the present cells of columns."""
+
+def upper_log_odds(
+    upper: npt.NDArray[np.float32],
+    log_states: npt.NDArray[np.float32],
+    log_prior: npt.NDArray[np.float64],
+    is_open: npt.NDArray[np.bool_],
+    error: float,
+) -> None:
+    """upper (n_rows,) = second - top + error (|second| + |top|) of each row's log joints; inf where that is NaN.
+
+    A row that is not open has the bound minus infinity.
+    """
+
 # ---- Tables
 
 Cell: TypeAlias = str | int | float | bool | None

@@ -115,7 +115,7 @@ def test_a_thread_that_never_comes_is_not_waited_for() -> None:
     quick, alone = (bw.ActiveLearner.over(columns, "y", CLASSES, warm_up=False, kinds=NUMBERS) for _ in range(2))
     hold = threading.Event()
     try:
-        alone._beliefs._second_thread.submit(hold.wait)
+        alone._beliefs._in_parts._other_thread.submit(hold.wait)
         for row in range(12):
             quick.teach(row, labels[row])
             alone.teach(row, labels[row])

@@ -2,6 +2,7 @@
 
 pool.py        rows without labels, encoded once, and the model that knows nothing yet
 beliefs.py     what is believed of every row, kept up to date label by label
+screen.py      which rows may be the best, in single precision             parts.py       rows on two threads
 strategies.py  how uncertain a posterior is            lookahead.py   what a label would save, each answer tried
 likeness.py    which rows are alike: density, diverse batches
 choosing.py    the rows of a query                     queries.py     a row, why it is asked, what decisions ask

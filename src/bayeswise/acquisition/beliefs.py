@@ -7,16 +7,16 @@ parameters come from the few labelled rows themselves, and the exact sums can wa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayeswise import _kernels
+from bayeswise.acquisition.parts import Parts
 from bayeswise.acquisition.pool import Pool
+from bayeswise.acquisition.screen import Screen
 from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
@@ -26,7 +26,8 @@ from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Num
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
 
-_PART_ROWS = 16_384  # what is believed of them stays in the second-level cache
+_FEW_ROWS = 2_000  # that are looked at by themselves
+_LARGE_POOL = 20_000  # is worth a screen
 _ROUNDING = 1e-12
 _LOG_LEAD = 3  # of the kernel: minus the log odds of the two most probable states
 _CERTAIN = -20.0  # log odds below which 1 less the lead has few digits left
@@ -108,8 +109,7 @@ class BeliefsByClass:
         self._score = np.empty(pool.n_rows)  # written anew for each query: fresh memory costs as much as a sweep of it
         self._latest: tuple[Any, ...] = ()  # scores by factor
         self._stale: set[int] = set()  # classes whose log-likelihoods are not those of the latest scores
-        self._second_thread = ThreadPoolExecutor(1)
-        self._in_two = pool.n_rows > _PART_ROWS and (os.cpu_count() or 1) > 1
+        self._in_parts = Parts(pool.n_rows)
 
     def follow(self, model: Any, state: int | None = None) -> None:
         self._follow_codes(model)
@@ -117,16 +117,18 @@ class BeliefsByClass:
         self._believe(scores, model.log_prior)
         self._model = model
 
-    def _believe(self, scores: tuple[Any, ...], log_prior: FloatArray) -> None:
+    def _believe(self, scores: tuple[Any, ...], log_prior: FloatArray) -> set[int]:
         """Note the classes whose parameters have changed."""
         parameters = np.concatenate([_parameters(each) for each in scores], axis=1)
         if self._parameters is None or self._parameters.shape != parameters.shape:
             self._log_states = np.empty((len(parameters), self._pool.n_rows))
-            self._stale = set(range(len(parameters)))
+            changed = set(range(len(parameters)))
         else:
-            self._stale |= set(np.flatnonzero((self._parameters != parameters).any(axis=1)).tolist())
+            changed = set(np.flatnonzero((self._parameters != parameters).any(axis=1)).tolist())
         self._parameters, self._log_prior = parameters, np.ascontiguousarray(log_prior)
         self._latest = scores
+        self._stale |= changed
+        return changed
 
     def _settle(self, then: Callable[[slice], None] | None = None) -> None:
         """Sum up anew what is stale, and go on with each part of the rows while they are at hand."""
@@ -145,17 +147,22 @@ class BeliefsByClass:
         self._in_parts(all_works)
 
     def posterior(self, rows: IntArray | None = None) -> FloatArray:
-        if self._stale:
-            self._settle()
         if rows is not None and len(rows) < self._pool.n_rows:
-            log_joint = self._log_states[:, rows].T + self._log_prior
+            log_joint = self._log_joint(rows)
             if np.isfinite(log_joint.max(axis=1)).all():
                 return normalise(log_joint).probability
             return self.posterior()[rows]
-        log_joint = self._log_states.T + self._log_prior  # (n_rows, n_states)
+        log_joint = self._log_joint()
         if not np.isfinite(log_joint.max(axis=1)).all():
             return np.asarray(self._exact_model().probability(self._batch))  # rows beyond the range of floats
         return normalise(log_joint, out=log_joint).probability
+
+    def _log_joint(self, rows: IntArray | None = None) -> FloatArray:
+        """(n_rows, n_states)."""
+        if self._stale:
+            self._settle()
+        log_states = self._log_states if rows is None else self._log_states.take(rows, axis=1)
+        return log_states.T + self._log_prior
 
     def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
         kind = _LOG_LEAD if strategy == "margin" else list(UNCERTAINTY).index(strategy)
@@ -223,20 +230,6 @@ class BeliefsByClass:
         constants = (p.mean[state], np.asarray(p.mean_low)[state], scores.precision[state], scores.log_peak[state])
         return lambda rows: _kernels.normal_column(line[rows], columns[:, rows], *constants)
 
-    def _in_parts(self, work: Callable[[slice], None]) -> None:
-        """The work for all rows, part by part; another thread takes parts of many, if it comes in time."""
-        n_rows = self._pool.n_rows
-        parts = iter([slice(start, min(start + _PART_ROWS, n_rows)) for start in range(0, n_rows, _PART_ROWS)])
-
-        def take_parts() -> None:
-            for rows in parts:
-                work(rows)
-
-        other = self._second_thread.submit(take_parts) if self._in_two else None
-        take_parts()
-        if other is not None and not other.cancel():
-            other.result()
-
     def _exact_model(self) -> Any:
         return self._model
 
@@ -257,12 +250,47 @@ class BeliefsOfFewRows(BeliefsByClass):
         super().__init__(pool)
         self._rows: list[IntArray] = []  # by state
         self._empty: Any = None
+        self._screen: Screen | None = None  # made when it is needed
 
     def follow(self, model: Any, state: int | None = None) -> None:
         """The model of no rows; labels come by `learn`."""
         super().follow(model)
         self._empty, self._rows = model, [np.empty(0, dtype=np.int64) for _ in model.classes]
         self._values = self._latest[0].values(self._batch)  # (n_rows, n_columns)
+
+    def _believe(self, scores: tuple[Any, ...], log_prior: FloatArray) -> set[int]:
+        changed = super()._believe(scores, log_prior)
+        if self._screen is not None:
+            self._screen.stale |= changed
+        return changed
+
+    def _log_joint(self, rows: IntArray | None = None) -> FloatArray:
+        """Of a few rows by themselves, without a sweep of all."""
+        if rows is None or len(rows) > _FEW_ROWS:
+            return super()._log_joint(rows)
+        log_joint = np.repeat(self._log_prior[None], len(rows), axis=0)
+        self._latest[0].add_to(log_joint, self._pool.subset(rows).batch)
+        return log_joint
+
+    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
+        large = strategy == "margin" and self._pool.n_rows > _LARGE_POOL
+        near = self._seen_on_the_screen(is_open) if large else None
+        return super().contenders(strategy, is_open) if near is None else near
+
+    def _seen_on_the_screen(self, is_open: BoolArray) -> IntArray | None:
+        """All rows whose log odds may reach those of the row that seems best; None where that is no help."""
+        if self._screen is None:
+            self._screen = Screen(self._values, len(self._rows), self._in_parts)
+        seen = self._screen.upper_log_odds(self._latest[0], self._log_prior, is_open)
+        if seen is None:
+            return None
+        upper, blur = seen
+        *_, second, top = np.sort(self._log_joint(np.argmax(upper, keepdims=True))[0])
+        if not second - top >= _CERTAIN:
+            return None
+        least = _least_log_odds(second - top, len(self._log_prior)) - blur
+        near = np.flatnonzero(upper >= np.float32(least))
+        return near if len(near) <= _FEW_ROWS else None
 
     def learn(self, *labels: tuple[int, int]) -> None:
         """Rows with their states."""
@@ -281,10 +309,10 @@ class BeliefsOfFewRows(BeliefsByClass):
         assert self._moments is not None
         for state in states:
             self._moments = _with_state(self._moments, state, self._moments_of(self._rows[state]))
-        [empty] = self._latest
-        parameters = self._moments.inside(self._moments_of(np.concatenate(self._rows)), empty.settings)
+        [latest] = self._latest
+        parameters = self._moments.inside(self._moments_of(np.concatenate(self._rows)), latest.settings)
         weight = np.array([len(rows) for rows in self._rows], dtype=np.float64)
-        self._believe((replace(empty, parameters=parameters),), self._empty.log_prior_of(weight))
+        self._believe((replace(latest, parameters=parameters),), self._empty.log_prior_of(weight))
 
     def _moments_of(self, rows: IntArray) -> ClassMoments:
         """Of the present cells of some rows, (1, n_columns)."""

@@ -1,0 +1,34 @@
+"""The rows of a pool, part by part; another thread takes parts of many, if it comes in time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+_ROWS = 16_384  # what is believed of them stays in the second-level cache
+
+
+class Parts:
+    """Work for ranges of rows, each done once.
+
+    >>> Parts(40_000)(lambda rows: None)
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self._ranges = [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
+        alone = len(self._ranges) < 2 or (os.cpu_count() or 1) < 2
+        self._other_thread = None if alone else ThreadPoolExecutor(1)
+
+    def __call__(self, work: Callable[[slice], None]) -> None:
+        """Do the work for all rows; nobody waits for a thread that has not begun."""
+        left = iter(self._ranges)
+
+        def take_parts() -> None:
+            for rows in left:
+                work(rows)
+
+        other = None if self._other_thread is None else self._other_thread.submit(take_parts)
+        take_parts()
+        if other is not None and not other.cancel():
+            other.result()
