@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.tables.batch import Batch
 
 
 def log_sigmoid(log_odds: FloatArray) -> FloatArray:
@@ -61,3 +64,22 @@ def joined(parts: list[Cells]) -> Cells:
 
 
 _FIELDS = ("log_relevant", "log_irrelevant", "log_factor")
+
+
+class LeftOutInBlocks(ABC):
+    """Scores of rows left out, range by range: all cells at once would fill the memory."""
+
+    log_prior_odds: FloatArray  # (n_columns,)
+
+    @abstractmethod
+    def _blocks_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Iterator[Cells]:
+        """What the cells of one range of rows after the other say, where each row has never been learned."""
+
+    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
+        """(n_rows, n_states)."""
+        blocks = self._blocks_left_out(batch, groups, weights)
+        return np.concatenate([cells.mixed(self.log_prior_odds).sum(axis=2) for cells in blocks])
+
+    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
+        """What the cells say where each row has never been learned."""
+        return joined(list(self._blocks_left_out(batch, groups, weights)))

@@ -17,7 +17,7 @@ import numpy as np
 from bayeswise.explanations.account import Contribution
 from bayeswise.families.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import Cells, joined, relevance_of, tempered_cells
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
 from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
 from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
@@ -33,7 +33,7 @@ _LEAST_SHARE_LEFT = 1e-4
 
 
 @dataclass(frozen=True)
-class AveragedNormalScores:
+class AveragedNormalScores(LeftOutInBlocks):
     """All normal columns; (n_states, n_columns) in units of each column."""
 
     columns: tuple[str, ...]
@@ -190,22 +190,9 @@ class AveragedNormalScores:
 
     def _blocks(self, n_rows: int) -> Iterator[slice]:
         step = max(1, _BLOCK_CELLS // max(self.seen.weight.size, 1))
-        return (slice(start, start + step) for start in range(0, n_rows, step))
+        return (slice(start, start + step) for start in range(0, max(n_rows, 1), step))
 
-    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        log_sums = np.empty((batch.n_rows, self.seen.weight.shape[0]))
-        for rows, cells in self._blocks_left_out(batch, groups, weights):
-            log_sums[rows] = cells.mixed(self.log_prior_odds).sum(axis=2)
-        return log_sums
-
-    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
-        """What the cells say where each row has never been learned."""
-        return joined([cells for _, cells in self._blocks_left_out(batch, groups, weights)])
-
-    def _blocks_left_out(
-        self, batch: Batch, groups: CodeArray, weights: FloatArray | None
-    ) -> Iterator[tuple[slice, Cells]]:
-        """Ranges of rows, and what their cells say where each row has never been learned."""
+    def _blocks_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Iterator[Cells]:
         z, leaving = self._scores_of(batch), Leaving.of(groups, weights)
         for rows in self._blocks(batch.n_rows):
             cells, far = self._left_out_block(z[rows], leaving.groups[rows], leaving.weights[rows])
@@ -214,7 +201,7 @@ class AveragedNormalScores:
                 own = self._refitted_without(batch.values[at], groups[at], None if weights is None else weights[at])
                 cells.log_relevant[row], cells.log_irrelevant[row] = own.log_relevant[0], own.log_irrelevant[0]
                 cells.log_factor[row] = own.log_factor
-            yield rows, cells
+            yield cells
 
     def _left_out_block(self, z: FloatArray, groups: CodeArray, weights: FloatArray) -> tuple[Cells, BoolArray]:
         """The cells, and the rows that were so far out that what is left is lost in rounding."""

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.averaged_naive_bayes.mixing import Cells, joined, relevance_of
+from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.models.naive_bayes.others import FamilyScores
@@ -32,7 +32,7 @@ class Believed:
 
 
 @dataclass(frozen=True)
-class AveragedFamilyScores:
+class AveragedFamilyScores(LeftOutInBlocks):
     """All columns of one family."""
 
     columns: tuple[str, ...]
@@ -106,23 +106,11 @@ class AveragedFamilyScores:
     def by_column(self, batch: Batch) -> FloatArray:
         return self._log_cells(batch.values[:, self.positions]).transpose(0, 2, 1)
 
-    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        log_sums = np.empty((batch.n_rows, self.n_states))
-        for rows, cells in self._blocks_left_out(batch, groups, weights):
-            log_sums[rows] = cells.mixed(self.log_prior_odds).sum(axis=2)
-        return log_sums
-
-    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
-        """What the cells say where each row has never been learned."""
-        return joined([cells for _, cells in self._blocks_left_out(batch, groups, weights)])
-
-    def _blocks_left_out(
-        self, batch: Batch, groups: CodeArray, weights: FloatArray | None
-    ) -> Iterator[tuple[slice, Cells]]:
+    def _blocks_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Iterator[Cells]:
         values = np.ascontiguousarray(batch.values[:, self.positions])
-        for start in range(0, batch.n_rows, _BLOCK_ROWS):
+        for start in range(0, max(batch.n_rows, 1), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
-            yield rows, self._left_out_block(values[rows], groups[rows], None if weights is None else weights[rows])
+            yield self._left_out_block(values[rows], groups[rows], None if weights is None else weights[rows])
 
     def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> Cells:
         """Each row as a group of its own, taken out of its class and of the whole."""
