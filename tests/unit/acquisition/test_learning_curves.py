@@ -12,6 +12,8 @@ import pytest
 import bayeswise as bw
 from bayeswise.acquisition import LearningCurves
 from bayeswise.acquisition.displays.learning_curve import same_curves
+from bayeswise.acquisition.pool import Pool
+from bayeswise.acquisition.simulation import HeldOut
 from bayeswise.foundation import progress
 
 ROWS = [{"x": k % 5 + 4.0 * (k % 2), "z": float(k % 3), "y": "ab"[k % 2]} for k in range(40)]
@@ -130,3 +132,20 @@ def test_the_picture_marks_where_the_mean_is_good_enough() -> None:
     assert [tuple(dot.get_xydata()[0]) for dot in dots] == [(2.0, 0.995)]
     assert display.ax_.get_ylabel() == "accuracy on 3 rows held out"
     matplotlib.pyplot.close(display.figure_)
+
+
+def test_what_is_measured_label_by_label_is_the_accuracy_of_the_exact_model() -> None:
+    generator = np.random.default_rng(3)
+    labels: list[Any] = generator.integers(0, 3, 90).tolist()
+    table = {"x": generator.normal(size=90) + labels, "z": generator.normal(size=90) - labels}
+    pool = Pool.of(table, "y", [0, 1, 2], kinds={"x": "number", "z": "number"})
+    asked = pool.subset(np.arange(60))
+    for variance_floor in (0.0, 0.1):
+        empty = asked.empty_model(variance_floor=variance_floor)
+        test = HeldOut(pool, labels, 60, empty)
+        learner = bw.ActiveLearner(empty, pool=asked)
+        measure = test.measure(learner)
+        for _ in range(40):
+            row = learner.query()[0].row
+            learner.teach(row, labels[row])
+            assert measure(row) == test.accuracy(learner.model)
