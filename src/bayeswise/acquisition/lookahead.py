@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.acquisition.beliefs import Beliefs, BeliefsOfFewRows
 from bayeswise.acquisition.pool import Pool
 from bayeswise.foundation.arrays import FloatArray, IntArray
@@ -20,7 +21,9 @@ def least_costs(posterior: FloatArray, costs: FloatArray) -> FloatArray:
     >>> least_costs(np.array([[0.9, 0.1]]), np.array([[0.0, 10.0], [1.0, 0.0]])).tolist()
     [0.9]
     """
-    return np.asarray((posterior @ costs.T).min(axis=1))
+    expected = np.empty((len(costs), len(posterior)))
+    _kernels.expected_costs(np.ascontiguousarray(posterior), costs, expected, np.empty(len(posterior), dtype=np.int64))
+    return np.asarray(expected.min(axis=0))
 
 
 def expected_savings(
