@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from bayeswise.cli import columns, costs_option, reading
+from bayeswise.cli import calibrating, columns, costs_option, reading
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
 
@@ -26,6 +27,7 @@ def run(
         float | None, typer.Option("--max-cost", metavar="X", help="Exit with 5 if a case costs more on average.")
     ] = None,
     cv: CrossValidation = None,
+    calibrate: calibrating.LearnedTable = None,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
@@ -38,6 +40,7 @@ def run(
     \b
     bayeswise check loan.bayeswise test.csv --costs decision.toml --max-cost 3.5
     bayeswise check loan.bayeswise train.csv --costs decision.toml --cv loo
+    bayeswise check loan.bayeswise test.csv --costs decision.toml --calibrate train.csv
 
     Without --cv the rows must be new to the model. Costs are 0-1 loss unless they are given.
     """
@@ -47,23 +50,34 @@ def run(
 
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    source = reading.open_table(
-        files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, like=fitted.schema
+    folds = folds_of(cv, calibrate)
+    opened = partial(
+        reading.open_table,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=fitted.schema,
     )
+    source = opened(files)
+    judged = calibrating.mended(fitted, calibrate, opened, decision.costs if decision else None)
     with Bar(f"checking {source.description}") as bar:
-        found = evaluate(fitted, source, decision and decision.costs, cv=folds_of(cv), progress=bar.advance)
+        found = evaluate(judged, source, decision and decision.costs, cv=folds, progress=bar.advance)
     facts = {**found.to_dict(), "max_cost": max_cost}
     print(json_text(facts, indent=2) if as_json else found.to_text())
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
 
 
-def folds_of(cv: str | None) -> int | str | None:
-    """--cv as it was typed.
+def folds_of(cv: str | None, calibrate: str | None = None) -> int | str | None:
+    """--cv as it was typed; rows that a calibration was fitted to are no test of it.
 
     >>> folds_of("5"), folds_of("loo"), folds_of(None)
     (5, 'loo', None)
     """
+    if cv is not None and calibrate is not None:
+        raise UsageError("--calibrate uses up the learned rows that --cv would judge by", fix="check new rows")
     if cv is None or cv == "loo":
         return cv
     if not cv.isdecimal() or int(cv) < 2:

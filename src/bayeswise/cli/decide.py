@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli import columns, costs_option, reading
+from bayeswise.cli import calibrating, columns, costs_option, reading
 from bayeswise.cli.writing import check_output, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs import Costs
 
 
 def run(
@@ -38,6 +42,7 @@ def run(
             "--novelty", metavar="P", help="Call rows `unknown` that the model finds less likely than this share."
         ),
     ] = None,
+    calibrate: calibrating.LearnedTable = None,
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
     ] = None,
@@ -61,6 +66,7 @@ def run(
     bayeswise decide loan.bayeswise new.csv --costs decision.toml > actions.csv
     bayeswise decide mail.bayeswise - --costs decision.toml --prior spam=.2 < mail.csv
     bayeswise decide mail.bayeswise mail.csv --costs decision.toml --at-most ask=5% --novelty 0.001
+    bayeswise decide loan.bayeswise new.csv --costs decision.toml --calibrate train.csv
 
     Adds action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount". With
     --at-most the rows that save most get the places, at the least expected cost together; the table is read as a whole
@@ -72,19 +78,20 @@ def run(
     from bayeswise.cli.table_text import text_for
 
     fitted = load_for("decide", model, "predict", "schema")
-    road = deciding(fitted, costs, model, prior=prior, at_most=at_most or [], novelty=novelty)
-    if out is not None and out != reading.STDIN:
-        check_output(out, [model, costs, *files])
-    source = reading.open_table(
-        files,
+    opened = partial(
+        reading.open_table,
         null=null,
         delimiter=delimiter,
         decimal=decimal,
         encoding=encoding,
         table=table,
         like=fitted.schema,
-        once=True,
     )
+    mend = None if calibrate is None else partial(calibrating.mended, fitted, calibrate, opened)
+    road = deciding(fitted, costs, mend, prior=prior, at_most=at_most or [], novelty=novelty)
+    if out is not None and out != reading.STDIN:
+        check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
+    source = opened(files, once=True)
     kept, _ = kept_columns(keep, source.columns, source.description)
     layout = road.layout(kept)
     with Bar(f"deciding {source.description}", shown=out is not None) as bar:
@@ -106,11 +113,17 @@ class Road:
 
 
 def deciding(
-    model: Any, costs: str, path: str, *, prior: list[str] | None, at_most: list[str], novelty: float | None
+    model: Any,
+    costs: str,
+    mend: Callable[[Costs], Any] | None = None,
+    *,
+    prior: list[str] | None,
+    at_most: list[str],
+    novelty: float | None,
 ) -> Road:
-    """The road of a model of classes, or of a regression of a number."""
+    """The road of a model of classes, its posterior mended, or of a regression of a number."""
     if not hasattr(model, "classes"):
-        return _of_numbers(model, costs, bool(prior or at_most or novelty is not None))
+        return _of_numbers(model, costs, bool(prior or at_most or mend or novelty is not None))
     from bayeswise.cli.decided_rows import DecidedLayout, DecidedRows
     from bayeswise.cli.limits import Limits
 
@@ -118,9 +131,10 @@ def deciding(
     limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])
     shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
     aligned = decision.costs.aligned(model.classes)
+    judged = model if mend is None else mend(aligned)
     return Road(
         lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),
-        lambda source, bar, layout: DecidedRows(model, source, bar, layout, aligned, shifted, limits),
+        lambda source, bar, layout: DecidedRows(judged, source, bar, layout, aligned, shifted, limits),
         {"classes": list(model.classes), "actions": list(decision.costs.actions)},
     )
 
@@ -132,7 +146,8 @@ def _of_numbers(model: Any, costs: str, asked: bool) -> Road:
 
     if asked:
         raise UsageError(
-            "--prior, --at-most and --novelty are about classes, and this model predicts a number", fix="leave them out"
+            "--prior, --at-most, --novelty and --calibrate are about classes, and this model predicts a number",
+            fix="leave them out",
         )
     target, _ = read_columns(costs)
     if target is not None and target != model.schema.target.name:

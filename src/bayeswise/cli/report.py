@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from bayeswise.cli import columns, costs_option, reading
+from bayeswise.cli import calibrating, columns, costs_option, reading
 from bayeswise.cli.check import CrossValidation, folds_of
 from bayeswise.cli.writing import check_output, say
 from bayeswise.foundation.progress import Bar
@@ -20,6 +21,7 @@ def run(
     ] = None,
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The page.")] = "report.html",
     cv: CrossValidation = None,
+    calibrate: calibrating.LearnedTable = None,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
@@ -43,11 +45,20 @@ def run(
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *([costs] if costs else []), *files])
-    source = reading.open_table(
-        files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table, like=fitted.schema
+    folds = folds_of(cv, calibrate)
+    opened = partial(
+        reading.open_table,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=fitted.schema,
     )
+    source = opened(files)
+    judged = calibrating.mended(fitted, calibrate, opened, decision.costs if decision else None)
     with Bar(f"checking {source.description}") as bar:
-        found = evaluate(fitted, source, decision and decision.costs, cv=folds_of(cv), progress=bar.advance)
+        found = evaluate(judged, source, decision and decision.costs, cv=folds, progress=bar.advance)
     with replacing_text(out) as page:
         page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {source.description}"))
     if as_json:

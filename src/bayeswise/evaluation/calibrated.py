@@ -1,0 +1,83 @@
+"""A fitted model with posteriors mended by the rows that it has learned, each left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.decide import columns_for
+from bayeswise.decisions.stakes import stakes, weights_by_stakes
+from bayeswise.evaluation.held_out import HeldOut, Progress, held_out
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.posteriors.calibration import AsItIs, Calibration, fit_calibration
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedModel:
+    """Answers as its model does, but for the posterior."""
+
+    model: Any
+    calibration: Calibration
+    n_rows: int  # that the calibration was fitted to
+
+    @property
+    def changes(self) -> bool:
+        """Whether rows that were left out say that the posterior needs mending."""
+        return not isinstance(self.calibration, AsItIs)
+
+    def predict_proba(self, rows: Any) -> FloatArray:
+        """(n_rows, n_states) the calibrated posterior."""
+        return self.calibration.apply(self.model.predict_proba(rows))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+
+def calibrated(
+    model: Any, table: Any, costs: Costs | None = None, *, method: str = "auto", progress: Progress | None = None
+) -> CalibratedModel:
+    """The model with a calibration fitted to the rows it has learned, each left out, exactly.
+
+    Where the costs depend on the row, rows count by what is at stake in them.
+
+    >>> import bayeswise as bw
+    >>> rows = [{"wind": w, "wind again": w, "play": p} for w, p in zip("aabb" * 25, "yyny" * 25)]
+    >>> model = bw.fit(rows, target="play")
+    >>> asked = [{"wind": "b", "wind again": "b"}]  # every second time, said twice
+    >>> [each.predict_proba(asked).round(2).tolist() for each in (model, calibrated(model, rows, method="platt"))]
+    [[[0.73, 0.27]], [[0.48, 0.52]]]
+    """
+    if not hasattr(model, "leave_one_out"):
+        raise FitError(
+            f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
+            fix="leave the calibration out",
+        )
+    known = held_out(model, table, cv="loo", progress=progress)
+    _refuse_more_than_learned(model, known)
+    mass = known.weights * _by_stakes(known, table, costs)
+    return CalibratedModel(model, fit_calibration(method, known.posterior, known.truth, mass), len(known.truth))
+
+
+def _refuse_more_than_learned(model: Any, known: HeldOut) -> None:
+    """Rows that were never learned cannot be left out; a part of those that were is fine."""
+    here = np.bincount(known.truth, known.weights, minlength=len(known.states))
+    for state, found, learned in zip(known.states, here, model.class_weight, strict=True):
+        if found > learned * (1.0 + 1e-9):
+            raise FitError(
+                f"the table to calibrate by has {found:,.10g} rows with {state!r}, "
+                f"and the model has learned {learned:,.10g}",
+                fix="give the table that the model learned",
+            )
+
+
+def _by_stakes(known: HeldOut, table: Any, costs: Costs | None) -> FloatArray | float:
+    if costs is None or costs.constant:
+        return 1.0
+    n_rows = len(known.kept)
+    aligned = costs.aligned(known.states)
+    columns = {name: cells[known.kept] for name, cells in columns_for(aligned, table, n_rows).items()}
+    return weights_by_stakes(stakes(aligned, columns, len(known.truth)))
