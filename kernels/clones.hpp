@@ -8,3 +8,10 @@
 #define BAYESWISE_CLONES
 #define BAYESWISE_CLONES_OF_32_BYTES
 #endif
+
+// What such a copy calls becomes part of it.
+#if defined(__GNUC__)
+#define BAYESWISE_INLINE __attribute__((always_inline)) inline
+#else
+#define BAYESWISE_INLINE inline
+#endif

@@ -16,7 +16,8 @@ namespace nb = nanobind;
 
 namespace {
 
-using Columns = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
+template <class Code>
+using Columns = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
 using Weights = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Counts = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -25,12 +26,13 @@ constexpr int64_t kLanes = 8;
 constexpr int64_t kSmall = 1 << 12;  // cells whose counters stay in the cache, lanes and all
 
 // The cell of each row of a block, and the largest of them.
-BAYESWISE_CLONES_OF_32_BYTES
-uint32_t cells_of_block(const Columns& columns, const std::vector<int>& scope, const std::vector<int64_t>& sizes,
-                        int64_t start, int64_t count, uint32_t* __restrict cell) {
+template <class Code>
+BAYESWISE_INLINE uint32_t cells_of(const Columns<Code>& columns, const std::vector<int>& scope,
+                                   const std::vector<int64_t>& sizes, int64_t start, int64_t count,
+                                   uint32_t* __restrict cell) {
     std::fill(cell, cell + count, 0u);
     for (size_t k = 0; k < scope.size(); ++k) {
-        const uint8_t* code = columns.data() + scope[k] * int64_t(columns.shape(1)) + start;
+        const Code* code = columns.data() + scope[k] * int64_t(columns.shape(1)) + start;
         const uint32_t size = uint32_t(sizes[k]);
         for (int64_t r = 0; r < count; ++r) cell[r] = cell[r] * size + code[r];
     }
@@ -39,10 +41,23 @@ uint32_t cells_of_block(const Columns& columns, const std::vector<int>& scope, c
     return top;
 }
 
+BAYESWISE_CLONES_OF_32_BYTES
+uint32_t cells_of_block(const Columns<uint8_t>& columns, const std::vector<int>& scope,
+                        const std::vector<int64_t>& sizes, int64_t start, int64_t count, uint32_t* cell) {
+    return cells_of(columns, scope, sizes, start, count, cell);
+}
+
+BAYESWISE_CLONES_OF_32_BYTES
+uint32_t cells_of_block(const Columns<uint16_t>& columns, const std::vector<int>& scope,
+                        const std::vector<int64_t>& sizes, int64_t start, int64_t count, uint32_t* cell) {
+    return cells_of(columns, scope, sizes, start, count, cell);
+}
+
 // The last column of the scope changes fastest. Neighbouring rows often share a cell, and a counter that was just written
 // is slow to read; so each of several neighbours has counters of its own.
-void count_family(Columns columns, const std::vector<int>& scope, const std::vector<int64_t>& sizes, Counts counts,
-                  Weights weights) {
+template <class Code>
+void count_family(Columns<Code> columns, const std::vector<int>& scope, const std::vector<int64_t>& sizes,
+                  Counts counts, Weights weights) {
     int64_t n_cells = 1;
     for (int64_t size : sizes) n_cells *= size;
     if (scope.size() != sizes.size() || int64_t(counts.shape(0)) != n_cells)
@@ -77,7 +92,13 @@ void count_family(Columns columns, const std::vector<int>& scope, const std::vec
 
 }  // namespace
 
-void bind_families(nb::module_& m) { 
-    m.def("count_family", &count_family, nb::arg("columns"), nb::arg("scope"), nb::arg("sizes"), nb::arg("counts"),
-          nb::arg("weights") = nb::none());
+template <class Code>
+void bind_family(nb::module_& m) {
+    m.def("count_family", &count_family<Code>, nb::arg("columns").noconvert(), nb::arg("scope"), nb::arg("sizes"),
+          nb::arg("counts").noconvert(), nb::arg("weights").noconvert() = nb::none());
+}
+
+void bind_families(nb::module_& m) {
+    bind_family<uint8_t>(m);
+    bind_family<uint16_t>(m);
 }

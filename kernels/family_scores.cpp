@@ -22,13 +22,15 @@ using namespace nb::literals;
 namespace bayeswise {
 namespace {
 
-using Codes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
+using Codes = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows), 8 or 16 bits
 using Weights = std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Ints = std::vector<int>;
 
 constexpr std::int64_t chunk_words = 1024;
 constexpr std::int64_t most_mapped_cells = 1 << 12;
 constexpr std::int64_t most_cells = 1 << 20;
+constexpr std::int64_t most_counters = 1 << 22;  // of one sweep over rows
+constexpr std::int64_t most_mapped_levels = 255;  // a column with more has no bitmaps
 constexpr std::int64_t known_counts = 32;  // whose terms are looked up
 
 // The configurations of a scope that occur, in ascending order, with how often each occurs with each level but the
@@ -43,20 +45,29 @@ class FamilyScores {
 public:
     FamilyScores(const Codes& columns, const std::vector<std::int64_t>& sizes, bool dirichlet, double penalty,
                  double strength, const Weights& weights, double unit)
-        : columns_(columns), weights_(weights), sizes_(sizes), n_rows_(static_cast<std::int64_t>(columns.shape(1))),
+        : columns_(columns), wide_(columns.dtype() == nb::dtype<std::uint16_t>()), weights_(weights), sizes_(sizes),
+          n_rows_(static_cast<std::int64_t>(columns.shape(1))),
           n_words_((n_rows_ + bits - 1) / bits), n_units_(units_of(weights, n_rows_)), unit_(unit),
           dirichlet_(dirichlet), penalty_(penalty), strength_(strength), entropy_(n_units_, unit) {
         if (columns.shape(0) != sizes.size()) throw std::invalid_argument("sizes and columns differ in number");
+        if (!wide_ && columns.dtype() != nb::dtype<std::uint8_t>())
+            throw nb::type_error("codes must be uint8 or uint16");
         std::vector<std::uint8_t> padded(static_cast<std::size_t>(n_words_ * bits), 255);
         for (std::size_t c = 0; c < sizes.size(); ++c) {
-            const std::uint8_t* code = columns.data() + static_cast<std::int64_t>(c) * n_rows_;
-            if (sizes[c] > 255 || std::any_of(code, code + n_rows_, [&](std::uint8_t k) { return k >= sizes[c]; }))
-                throw std::invalid_argument("a code is beyond the size of its column");
-            if (weights) continue;
-            std::copy(code, code + n_rows_, padded.begin());
-            first_map_.push_back(static_cast<std::int64_t>(maps_.size()) / std::max<std::int64_t>(n_words_, 1));
-            maps_.resize(maps_.size() + static_cast<std::size_t>(sizes[c] * n_words_));
-            pack(padded.data(), n_words_, sizes[c], maps_.data() + maps_.size() - sizes[c] * n_words_, n_words_);
+            const std::int64_t size = sizes[c];
+            const bool mapped = !weights && size <= most_mapped_levels;
+            with_codes(static_cast<int>(c), [&](const auto* code) {
+                if (std::any_of(code, code + n_rows_, [&](auto k) { return k >= size; }))
+                    throw std::invalid_argument("a code is beyond the size of its column");
+                if (mapped)
+                    std::transform(code, code + n_rows_, padded.begin(),
+                                   [](auto k) { return static_cast<std::uint8_t>(k); });
+            });
+            first_map_.push_back(mapped ? n_maps_ : -1);
+            if (!mapped) continue;
+            n_maps_ += size;
+            maps_.resize(static_cast<std::size_t>(n_maps_ * n_words_));
+            pack(padded.data(), n_words_, size, maps_.data() + (n_maps_ - size) * n_words_, n_words_);
         }
     }
 
@@ -66,21 +77,32 @@ public:
         const nb::gil_scoped_release unlocked;
         std::vector<double> scores(candidates.size(), -std::numeric_limits<double>::infinity());
         const std::int64_t n_above = cells_of(parents), size = sizes_[node];
-        Ints chosen, places;
-        for (std::size_t k = 0; k < candidates.size(); ++k)
-            if (n_above * size * sizes_[candidates[k]] <= most_cells) {
-                chosen.push_back(candidates[k]);
-                places.push_back(static_cast<int>(k));
-            }
-        if (chosen.empty()) return scores;
         Ints scope = parents;
         scope.push_back(node);
-        const bool mapped = !weights_ && n_above * size <= most_mapped_cells;
-        const Extended counts = mapped ? by_maps(scope, chosen) : by_rows(scope, chosen);
-        std::int64_t first = 0;
-        for (std::size_t k = 0; k < chosen.size(); ++k) {
-            scores[places[k]] = scored(counts, size, n_above, sizes_[chosen[k]], first);
-            first += sizes_[chosen[k]] - 1;
+        const bool few = n_above * size <= most_mapped_cells &&
+                         std::all_of(scope.begin(), scope.end(), [&](int column) { return mapped(column); });
+        Ints by_map, by_row;  // places among the candidates
+        for (std::size_t k = 0; k < candidates.size(); ++k)
+            if (n_above * size * sizes_[candidates[k]] <= most_cells)
+                (few && mapped(candidates[k]) ? by_map : by_row).push_back(static_cast<int>(k));
+        const auto put = [&](const Ints& places, bool maps) {
+            Ints chosen;
+            for (const int place : places) chosen.push_back(candidates[place]);
+            const Extended counts = maps ? by_maps(scope, chosen) : by_rows(scope, chosen);
+            std::int64_t first = 0;
+            for (const int place : places) {
+                scores[place] = scored(counts, size, n_above, sizes_[candidates[place]], first);
+                first += sizes_[candidates[place]] - 1;
+            }
+        };
+        if (!by_map.empty()) put(by_map, true);
+        for (std::size_t from = 0; from < by_row.size();) {
+            Ints part;
+            for (std::int64_t room = most_counters; from < by_row.size() && (part.empty() || room > 0); ++from) {
+                part.push_back(by_row[from]);
+                room -= n_above * size * sizes_[candidates[by_row[from]]];
+            }
+            put(part, false);
         }
         return scores;
     }
@@ -108,6 +130,15 @@ private:
         std::int64_t cells = 1;
         for (int column : scope) cells *= sizes_[column];
         return cells;
+    }
+
+    bool mapped(int column) const { return first_map_[column] >= 0; }
+
+    template <class Use>
+    void with_codes(int column, Use use) const {
+        const std::int64_t start = column * n_rows_;
+        if (wide_) use(static_cast<const std::uint16_t*>(columns_.data()) + start);
+        else use(static_cast<const std::uint8_t*>(columns_.data()) + start);
     }
 
     const std::uint64_t* map(int column, std::int64_t level) const {
@@ -194,9 +225,10 @@ private:
     Extended by_rows(const Ints& scope, const Ints& others) const {
         std::vector<std::uint32_t> cell(static_cast<std::size_t>(n_rows_), 0);
         for (int column : scope) {
-            const std::uint8_t* code = columns_.data() + column * n_rows_;
             const auto size = static_cast<std::uint32_t>(sizes_[column]);
-            for (std::int64_t r = 0; r < n_rows_; ++r) cell[r] = cell[r] * size + code[r];
+            with_codes(column, [&](const auto* code) {
+                for (std::int64_t r = 0; r < n_rows_; ++r) cell[r] = cell[r] * size + code[r];
+            });
         }
         std::vector<std::int64_t> rank(static_cast<std::size_t>(cells_of(scope)), 0);
         const std::int64_t* weight = weights_ ? weights_->data() : nullptr;
@@ -213,9 +245,10 @@ private:
         for (auto& each : cell) each = static_cast<std::uint32_t>(rank[each]);
         std::int64_t* table = found.table.data() - 1;  // the first level is not counted
         for (int other : others) {
-            const std::uint8_t* code = columns_.data() + other * n_rows_;
-            for (std::int64_t r = 0; r < n_rows_; ++r)
-                if (code[r] > 0) table[cell[r] * found.width + code[r]] += weight ? weight[r] : 1;
+            with_codes(other, [&](const auto* code) {
+                for (std::int64_t r = 0; r < n_rows_; ++r)
+                    if (code[r] > 0) table[cell[r] * found.width + code[r]] += weight ? weight[r] : 1;
+            });
             table += sizes_[other] - 1;
         }
         return found;
@@ -261,6 +294,7 @@ private:
     }
 
     Codes columns_;
+    bool wide_;  // codes of 16 bits
     Weights weights_;  // above 0
     std::vector<std::int64_t> sizes_;
     std::int64_t n_rows_, n_words_, n_units_;
@@ -268,8 +302,9 @@ private:
     bool dirichlet_;
     double penalty_, strength_;
     EntropyTerm entropy_;
-    std::vector<std::int64_t> first_map_;
-    std::vector<std::uint64_t> maps_;  // (sum of sizes, n_words)
+    std::int64_t n_maps_ = 0;
+    std::vector<std::int64_t> first_map_;  // -1 for a column without bitmaps
+    std::vector<std::uint64_t> maps_;  // (n_maps, n_words)
 };
 
 }  // namespace
@@ -280,6 +315,7 @@ void bind_family_scores(nb::module_& m) {
     nb::class_<FamilyScores>(m, "FamilyScores")
         .def(nb::init<const bayeswise::Codes&, const std::vector<std::int64_t>&, bool, double, double,
                       const bayeswise::Weights&, double>(),
-             "columns"_a, "sizes"_a, "dirichlet"_a, "penalty"_a, "strength"_a, "weights"_a = nb::none(), "unit"_a = 1.0)
+             "columns"_a.noconvert(), "sizes"_a, "dirichlet"_a, "penalty"_a, "strength"_a,
+             "weights"_a.noconvert() = nb::none(), "unit"_a = 1.0)
         .def("additions", &FamilyScores::additions, "node"_a, "parents"_a, "candidates"_a);
 }

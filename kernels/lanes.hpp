@@ -6,12 +6,6 @@
 
 #include "clones.hpp"
 
-#if defined(__GNUC__)
-#define BAYESWISE_INLINE __attribute__((always_inline)) inline
-#else
-#define BAYESWISE_INLINE inline
-#endif
-
 namespace {
 
 constexpr int64_t kTileRows = 32;  // a tile of a hundred columns fits the first cache

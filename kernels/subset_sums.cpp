@@ -17,7 +17,8 @@ using namespace nb::literals;
 namespace bayeswise {
 namespace {
 
-using Codes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
+template <class Code>
+using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows)
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (1 + n_widths, 2^n_columns)
 
@@ -29,14 +30,18 @@ struct Partition {
     std::int64_t ones = 0;
 };
 
+template <class Code>
 class SubsetSums {
 public:
-    SubsetSums(const Codes& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
+    SubsetSums(const Codes<Code>& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
                const std::vector<double>& imagined, double strength, double unit, const Sums& sums)
         : columns_(columns), sizes_(sizes), weights_(weights.data()),
           n_rows_(static_cast<std::int64_t>(columns.shape(1))), n_columns_(static_cast<int>(sizes.size())),
           strength_(strength), unit_(unit), sums_(sums.data()), n_sets_(static_cast<std::int64_t>(sums.shape(1))),
           levels_(sizes.size() + 1) {
+        for (const std::int64_t size : sizes) most_levels_ = std::max(most_levels_, size);
+        at_.resize(static_cast<std::size_t>(most_levels_ + 1));
+        counts_.assign(static_cast<std::size_t>(most_levels_ + 1), 0);
         for (std::int64_t r = 0; r < n_rows_; ++r) total_ += weights_[r];
         for (const double each : imagined) terms_.emplace_back(each, total_, known_counts, unit_);
         if (imagined.empty() && strength_ <= 0.0) entropy_.emplace_back(total_, unit_);
@@ -81,9 +86,9 @@ private:
     }
 
     void split(const Partition& from, Partition& to, int column) {
-        const std::uint8_t* code = columns_.data() + static_cast<std::int64_t>(column) * n_rows_;
+        const Code* code = columns_.data() + static_cast<std::int64_t>(column) * n_rows_;
         const std::int64_t n_levels = sizes_[column];
-        std::int32_t at[257];
+        std::int32_t* at = at_.data();
         to.rows.resize(from.rows.size());
         to.ends.clear();
         to.ones = from.ones;
@@ -130,11 +135,11 @@ private:
 
     // The same for a partition that is split by one more column, which is not kept.
     template <class Term>
-    double summed_split(const Partition& partition, int column, const Term& term) const {
-        const std::uint8_t* code = columns_.data() + static_cast<std::int64_t>(column) * n_rows_;
+    double summed_split(const Partition& partition, int column, const Term& term) {
+        const Code* code = columns_.data() + static_cast<std::int64_t>(column) * n_rows_;
         const std::int64_t n_levels = sizes_[column];
         double sum = partition.ones > 0 ? static_cast<double>(partition.ones) * term(1) : 0.0;
-        std::int64_t counts[256] = {0};
+        std::int64_t* counts = counts_.data();  // all zero, before and after
         std::int32_t begin = 0;
         for (const std::int32_t end : partition.ends) {
             for (; begin < end; ++begin) counts[code[partition.rows[begin]]] += weights_[partition.rows[begin]];
@@ -158,21 +163,24 @@ private:
         }
     }
 
-    Codes columns_;
+    Codes<Code> columns_;
     std::vector<std::int64_t> sizes_;
     const std::int64_t* weights_;
-    std::int64_t n_rows_, total_ = 0;
+    std::int64_t n_rows_, total_ = 0, most_levels_ = 0;
     int n_columns_, most_ = 0;
     double strength_, unit_, most_cells_ = 0.0;
     double* sums_;
     std::int64_t n_sets_;
     std::vector<Partition> levels_;
+    std::vector<std::int32_t> at_;
+    std::vector<std::int64_t> counts_;
     std::vector<EntropyTerm> entropy_;
     std::vector<RisingLog> terms_;
     std::map<double, RisingLog> by_cells_;
 };
 
-void subset_sums(const Codes& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
+template <class Code>
+void subset_sums(const Codes<Code>& columns, const std::vector<std::int64_t>& sizes, const Weights& weights,
                  const std::vector<double>& imagined, double strength, std::uint32_t chosen, int n_first, int most,
                  double most_cells, const Sums& sums, double unit) {
     const std::size_t n = sizes.size(), n_sums = imagined.empty() ? 1 : imagined.size();
@@ -184,14 +192,20 @@ void subset_sums(const Codes& columns, const std::vector<std::int64_t>& sizes, c
         for (std::size_t r = 0; r < columns.shape(1); ++r)
             if (columns(c, r) >= sizes[c]) throw std::invalid_argument("a code is beyond the size of its column");
     const nb::gil_scoped_release unlocked;
-    SubsetSums(columns, sizes, weights, imagined, strength, unit, sums).run(chosen, n_first, most, most_cells);
+    SubsetSums<Code>(columns, sizes, weights, imagined, strength, unit, sums).run(chosen, n_first, most, most_cells);
 }
 
 }  // namespace
 }  // namespace bayeswise
 
-void bind_subset_sums(nb::module_& m) {
-    m.def("subset_sums", &bayeswise::subset_sums, "columns"_a.noconvert(), "sizes"_a, "weights"_a.noconvert(),
+template <class Code>
+void bind_sums(nb::module_& m) {
+    m.def("subset_sums", &bayeswise::subset_sums<Code>, "columns"_a.noconvert(), "sizes"_a, "weights"_a.noconvert(),
           "imagined"_a, "strength"_a, "chosen"_a, "n_first"_a, "most"_a, "most_cells"_a,
           "sums"_a.noconvert(), "unit"_a = 1.0);
+}
+
+void bind_subset_sums(nb::module_& m) {
+    bind_sums<std::uint8_t>(m);
+    bind_sums<std::uint16_t>(m);
 }

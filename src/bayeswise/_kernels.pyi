@@ -418,7 +418,7 @@ class JunctionTree:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 
 def count_family(
-    columns: npt.NDArray[np.uint8],
+    columns: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
     scope: Sequence[int],
     sizes: Sequence[int],
     counts: npt.NDArray[np.int64],
@@ -496,7 +496,7 @@ class FamilyScores:
 
     def __init__(
         self,
-        columns: npt.NDArray[np.uint8],
+        columns: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
         sizes: Sequence[int],
         dirichlet: bool,
         penalty: float,
@@ -529,7 +529,7 @@ class ExpectedCounts:
 # -- subset_sums.cpp, exact_structure.cpp: the best graph of all; sets of columns are bits ----------------------------
 
 def subset_sums(
-    columns: npt.NDArray[np.uint8],
+    columns: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
     sizes: Sequence[int],
     weights: npt.NDArray[np.int64],
     imagined: Sequence[float],

@@ -75,7 +75,7 @@ def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> CodedRows:
     for name, size in zip(names, sizes, strict=True):
         if size > MOST_LEVELS:
             raise SchemaError(
-                f"column {name!r} has more than {MOST_LEVELS} levels", fix="ignore it, or put levels together"
+                f"column {name!r} has more than {MOST_LEVELS:,} levels", fix="ignore it, or put levels together"
             )
     states = tuple(Vocabulary(range(size)) for size in sizes)
     return CodedRows(names, states, codes, joined_weights(weights, parts))

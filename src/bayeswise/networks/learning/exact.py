@@ -224,7 +224,7 @@ def _distinct(columns: Any, units: IntArray | None) -> tuple[Any, IntArray]:
     if columns.shape[1] == 0:
         return columns, np.zeros(0, dtype=np.int64)
     rows = np.ascontiguousarray(columns.T)
-    keys = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     counts = np.zeros(len(first), dtype=np.int64)
     np.add.at(counts, which.ravel(), 1 if units is None else units)

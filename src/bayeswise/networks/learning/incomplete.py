@@ -88,7 +88,7 @@ class IncompleteRows:
     def of(cls, rows: CodedRows, parents: Sequence[Sequence[int]]) -> IncompleteRows:
         """Rows in the order of the columns; a hidden column is one without any cell."""
         layout = Layout(tuple(rows.sizes), tuple(map(tuple, parents)))
-        codes, weigh = _distinct(rows.codes, rows.weights)
+        codes, weigh = _distinct(rows)
         seen = codes >= 0
         whole = seen.all(axis=1)
         some = seen.any(axis=1) & ~whole
@@ -126,14 +126,15 @@ def _log_sum(counts: FloatArray, tables: FloatArray) -> float:
         return float(counts[used] @ np.log(tables[used]))
 
 
-def _distinct(codes: CodeArray, weights: FloatArray | None) -> tuple[CodeArray, FloatArray]:
+def _distinct(rows: CodedRows) -> tuple[CodeArray, FloatArray]:
     """Rows that differ, and the weight of each."""
+    codes = rows.codes
     if codes.shape[1] == 0 or len(codes) == 0:
         return codes[:0], np.zeros(0)
-    packed = np.ascontiguousarray((codes + 1).astype(np.uint8))
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    packed = np.ascontiguousarray((codes + 1).astype(rows.code_type))
+    keys = packed.view(np.dtype((np.void, packed.itemsize * packed.shape[1]))).ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return codes[first], np.bincount(which.ravel(), weights, len(first)).astype(np.float64)
+    return codes[first], np.bincount(which.ravel(), rows.weights, len(first)).astype(np.float64)
 
 
 def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:

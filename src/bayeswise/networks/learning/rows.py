@@ -18,7 +18,9 @@ from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.source import open_source
 
-MOST_LEVELS = 255
+MOST_LEVELS = 65_535
+MOST_NUMBERS = 255
+"""More different numbers are a measurement, and not names of states."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,7 @@ class CodedRows:
                 weighed.append(chunk.numbers(weight)[0])
             for place, name in enumerate(names):
                 codes, levels[place] = chunk.labels(name)
-                if len(levels[place]) > MOST_LEVELS:
-                    raise SchemaError(
-                        f"column {name!r} has more than {MOST_LEVELS} different values",
-                        fix=f"cut it into a few states first, or ignore it: ignore=[{name!r}]",
-                    )
+                _refuse_too_many(name, levels[place])
                 parts[place].append(np.array(codes))
         n_rows = sum(map(len, parts[0])) if parts else 0
         weigh = given_or_read(weights, weighed, weight, n_rows)
@@ -83,6 +81,9 @@ class CodedRows:
         declared = {column.name: column.declared or () for column in source.columns}
         cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
         given = {name: list((states or {}).get(name, declared[name])) for name in names}
+        for name, seen in zip(names, levels, strict=True):
+            if not given[name]:
+                _refuse_numbers(name, seen)
         vocabularies = tuple(
             _vocabulary(given[name], levels[k] if kept is None else _shown(levels[k], cells[k], len(declared[name])))
             for k, name in enumerate(names)
@@ -112,6 +113,11 @@ class CodedRows:
             return self
         weights = None if self.weights is None else self.weights[chosen]
         return replace(self, codes=self.codes[chosen], weights=weights)
+
+    @property
+    def code_type(self) -> type[np.uint8] | type[np.uint16]:
+        """The smallest type that codes and one more take; searches read rows again and again."""
+        return np.uint8 if max(self.sizes, default=0) <= np.iinfo(np.uint8).max else np.uint16
 
     @property
     def sizes(self) -> list[int]:
@@ -149,6 +155,31 @@ class CodedRows:
                     f"column {name!r} has no cell: its states are not known", fix="ignore it, or give states"
                 )
         return self
+
+
+def _refuse_too_many(name: str, levels: Sequence[Label]) -> None:
+    if len(levels) > MOST_LEVELS:
+        raise SchemaError(
+            f"column {name!r} has more than {MOST_LEVELS:,} different values",
+            fix=f"put values together, or ignore it: ignore=[{name!r}] (--ignore {name})",
+        )
+
+
+def _refuse_numbers(name: str, levels: Sequence[Label]) -> None:
+    if len(levels) > MOST_NUMBERS and all(map(_is_number, levels)):
+        raise SchemaError(
+            f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
+            fix=f"cut it into a few states first, or ignore it: ignore=[{name!r}] (--ignore {name}); "
+            f"if they are names, give them: states={{{name!r}: [...]}}",
+        )
+
+
+def _is_number(label: Label) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
 
 
 def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:

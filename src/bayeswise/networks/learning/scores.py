@@ -37,7 +37,7 @@ class Scores:
             raise ParameterError(f"BDeu with {strength!r} imagined rows", fix="give a strength above 0")
         self.score, self.strength = score, strength
         self.names, self.sizes = rows.names, rows.sizes
-        self.columns = np.ascontiguousarray(rows.complete().codes.astype(np.uint8).T)  # (n_columns, n_rows)
+        self.columns = np.ascontiguousarray(rows.complete().codes.astype(rows.code_type).T)  # (n_columns, n_rows)
         self.n_rows: float = len(rows.codes) if rows.weights is None else math.fsum(rows.weights)
         self.units: IntArray | None = None  # how much each row counts, and what a unit is
         self.unit = 1.0
