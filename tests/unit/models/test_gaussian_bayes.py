@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,17 @@ def test_numbers_at_the_ends_of_the_range_are_numbers(form: str, scale: float, d
     assert scaled.log_evidence(X * scale) + log_unit == pytest.approx(plain.log_evidence(X), abs=1e-9)
 
 
+@pytest.mark.parametrize("form", ["per-class", "shared"])
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_holes_at_the_ends_of_the_range_are_integrated_out(form: str, scale: float) -> None:
+    X, y = clouds()
+    plain, scaled = quietly(X, y, covariance=form), quietly(X * scale, y, covariance=form)
+    rows = np.array([[0.5, np.nan, 1.0], [np.nan, 0.25, np.nan], [np.nan] * 3])
+    n_there = np.array([2, 1, 0])
+    found = scaled.log_evidence(rows * scale) + n_there * np.log(scale)
+    assert found == pytest.approx(plain.log_evidence(rows), abs=1e-9)
+
+
 def test_one_column_on_a_scale_of_a_million_does_no_harm() -> None:
     X, y = clouds()
     factors = np.array([1e6, 1.0, 1e-6])
@@ -111,6 +123,51 @@ def test_rows_that_are_too_far_out_to_be_squared_still_get_their_class() -> None
     line = quietly(X, y, covariance="shared")
     assert line.predict(far).tolist() == [1, 0, 1]
     assert line.predict_proba(far).max(axis=1).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_equal_spreads_far_out_are_told_apart_by_their_means() -> None:
+    """Classes at 2 and at 3 with a stddev of 1 each: log-odds are x - 5/2, at 1e300 too."""
+    X, y = np.array([[1.0], [3.0], [2.0], [4.0]]), np.array([0, 0, 1, 1])
+    far = np.array([[1e300], [-1e300], [1.7e308]])
+    for form in ("per-class", "shared", "diagonal"):
+        assert quietly(X, y, covariance=form).predict_proba(far).tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+def test_a_class_too_narrow_to_be_squared_leaves_the_others_as_they_are() -> None:
+    X = np.array([[0.0], [1e-200], [1.0], [3.0], [2.0], [6.0]])
+    three = quietly(X, np.array([0, 0, 1, 1, 2, 2]))
+    two = quietly(X[2:], np.array([1, 1, 2, 2]))
+    rows = np.array([[2.5], [-4.0]])
+    assert three.predict_proba(rows)[:, 1:] == pytest.approx(two.predict_proba(rows), rel=1e-14)
+    assert three.predict_proba(rows)[:, 0].tolist() == [0.0, 0.0]
+    assert three.log_evidence(rows) == pytest.approx(two.log_evidence(rows) + np.log(2 / 3), rel=1e-14)
+
+
+@pytest.mark.parametrize("settings", [{}, {"covariance": "shared"}, {"predictive": "student-t"}])
+def test_tiny_units_and_huge_rows_meet(settings: dict[str, Any]) -> None:
+    """1e300 / 1e-310 is no float, and the class on its side is the answer all the same."""
+    X, y = clouds()
+    model = quietly(X * 1e-310, y, **settings)
+    far = np.array([[1e300, 0.0, 0.0], [0.0, -1e308, 1e300]])
+    nearer = quietly(X, y, **settings).predict(np.array([[1e100, 0.0, 0.0], [0.0, -1e108, 1e100]]))
+    assert model.predict(far).tolist() == nearer.tolist()
+    assert np.isfinite(model.predict_proba(far)).all()
+
+
+def test_a_row_far_out_in_one_column_agrees_with_exact_arithmetic() -> None:
+    X, y = clouds()
+    model = quietly(X, y)
+    parts = model.model_.densities
+    row = np.array([3.0, -2e200, 1.0])
+    squares = []
+    for mean, low, spread in zip(parts.mean, parts.mean_low, parts.spreads, strict=True):
+        gap = [
+            (Fraction(x) - Fraction(m) - Fraction(rest)) / Fraction(sd)
+            for x, m, rest, sd in zip(row, mean, low, spread.stddev, strict=True)
+        ]
+        white = [sum(Fraction(w) * g for w, g in zip(line, gap, strict=True)) for line in spread.whitener]
+        squares.append(sum(w * w for w in white))
+    assert model.predict(row[None])[0] == model.classes_[int(np.argmin(squares))]
 
 
 # -- singular covariances ---------------------------------------------------------------------------------------------

@@ -23,12 +23,12 @@ from bayeswise.families.deviations import standard_scores
 from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NonFiniteError
-from bayeswise.foundation.logspace import log, log_sum_exp
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.models.gaussian_bayes.far_out import in_large_units, log_ratios, log_squares
 from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.gaussian_bayes.spread import Spread
 
 LOG_PI = float(np.log(np.pi))
-_FAR = 600  # rows that are too far out to be squared are measured in units of 2^600 stddevs
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Densities:
         """(n_rows, n_states) log p(row | state)."""
         if self.is_linear or self.freedom is not None:
             return np.asarray(self.relative(values) + self.offset(values)[:, None])
-        nowhere = self._over(values, Densities._relative, lambda _, part: np.full((len(part), len(self.mean)), -np.inf))
+        nowhere = self._over(values, Densities._relative, lambda block, part, found: _or(found, -np.inf))
         return np.asarray(nowhere + self.offset(values)[:, None])
 
     def log_evidence(self, values: FloatArray, log_prior: FloatArray) -> FloatArray:
@@ -76,23 +76,22 @@ class Densities:
         """(n_rows,) what `relative` leaves out."""
         if not self.is_linear and self.frame is None:
             return np.zeros(len(values))
-        return self._over(values, Densities._offset, lambda block, part: np.full((len(part), 1), -np.inf))[:, 0]
+        return self._over(values, Densities._offset, lambda block, part, found: _or(found, -np.inf))[:, 0]
 
     def squared_distances(self, values: FloatArray) -> FloatArray:
         """(n_rows, n_states) squared Mahalanobis distance to each mean, over the cells that are there."""
-        return self._over(values, Densities._squares, lambda block, part: np.full((len(part), len(self.mean)), np.inf))
+        return self._over(values, Densities._squares, lambda block, part, found: _or(found, np.inf))
 
-    def _over(
-        self, values: FloatArray, answer: _Answer, far: Callable[[Densities, FloatArray], FloatArray]
-    ) -> FloatArray:
+    def _over(self, values: FloatArray, answer: _Answer, far: _Mending) -> FloatArray:
         """All rows as if they were complete and ordinary; then again, by pattern, those that turn out not to be."""
         out = answer(self, values)
         lost = np.flatnonzero(~np.isfinite(out).all(axis=1))
         for rows, part, block in self._by_pattern(values, lost):
             found = answer(block, part)
             beyond = np.flatnonzero(~np.isfinite(found).all(axis=1))
-            block._refuse_infinite(part, rows, beyond)
-            found[beyond] = far(block, part[beyond])
+            if len(beyond):
+                block._refuse_infinite(part, rows, beyond)
+                found[beyond] = far(block, part[beyond], found[beyond])
             out[rows] = found
         return out
 
@@ -168,10 +167,10 @@ class Densities:
         return out
 
     def _offset(self, values: FloatArray) -> FloatArray:
-        framed, out = self.framed(values), np.zeros((len(values), 1))
         log_unit = 0.0 if self.frame is None else float(np.log(self.frame.unit).sum())
-        if not self.is_linear:
-            return np.asarray(out - log_unit)
+        if not self.is_linear:  # NaN for rows with holes, which have fewer units
+            return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, -log_unit)
+        framed, out = self.framed(values), np.zeros((len(values), 1))
         over_ranges(lambda rows: self._kernel_of_centre(framed[rows], out[rows]), len(out))
         peak = self.spreads[0].log_root_determinant + self.n_columns * HALF_LOG_TWO_PI
         return np.asarray(-0.5 * out - (peak + log_unit))
@@ -222,8 +221,8 @@ class Densities:
         lower = np.tril_indices(self.n_columns)
         return np.ascontiguousarray([each.whitener[lower] for each in self.spreads])
 
-    def _kernel(self, values: FloatArray, out: FloatArray, shrunk: float = 1.0) -> None:
-        _kernels.squared_distances(out, values, self.mean, self.mean_low, self._scales * shrunk, self._whiteners)
+    def _kernel(self, values: FloatArray, out: FloatArray) -> None:
+        _kernels.squared_distances(out, values, self.mean, self.mean_low, self._scales, self._whiteners)
 
     def _kernel_of_centre(self, values: FloatArray, out: FloatArray) -> None:
         high, low = self.centre[:1], self.centre[1:]
@@ -235,24 +234,20 @@ class Densities:
             return values
         return standard_scores(values, self.frame.centre, self.frame.centre_low, self.frame.unit)
 
-    def _far_out(self, values: FloatArray) -> FloatArray:
-        """Rows whose squares overflow: the differences between the states, which decide, in larger units."""
-        framed = self.framed(values)
-        if self.is_linear:
-            w, c = self.linear
-            shrunk = np.empty((len(values), len(self.mean)))
-            tiny = 2.0**-_FAR
-            _kernels.linear_scores(shrunk, framed * tiny, self.centre * tiny, w, c * tiny)
-            with np.errstate(over="ignore"):
-                return np.asarray((shrunk - shrunk.max(axis=1, keepdims=True)) * 2.0**_FAR)
-        squares = np.empty((len(values), len(self.mean)))
-        self._kernel(framed, squares, 2.0**-_FAR)
+    def _far_out(self, values: FloatArray, found: FloatArray) -> FloatArray:
+        """Rows whose squares overflow for some state; such a state is out of the question if another is near."""
+        reference = self.spreads[0].stddev
+        origin, unit = (self.centre[0], reference) if self.frame is None else (self.frame.centre, self.frame.unit)
+        t, s = in_large_units(values, origin, unit if self.frame is None else unit * reference)
         if self.freedom is not None:
-            log_ratio = log(squares) + 2 * _FAR * np.log(2.0) - np.log(self.freedom)
-            return np.asarray(self.log_peak - 0.5 * (self.freedom + self.n_columns) * log_ratio)
-        beyond = squares - squares.min(axis=1, keepdims=True)
-        with np.errstate(over="ignore"):
-            return np.asarray(self.log_peak - 0.5 * np.ldexp(np.ldexp(beyond, _FAR), _FAR))
+            log_ratio = log_squares(t, s, reference, self.spreads) - np.log(self.freedom)
+            far = self.log_peak - 0.5 * (self.freedom + self.n_columns) * log_ratio
+            return np.where(np.isfinite(found), found, far)
+        centre = self.centre if self.frame is None else np.zeros_like(self.centre)
+        away = (self.mean - centre[0]) + (self.mean_low - centre[1])
+        ratios = self.log_peak + log_ratios(t, s, reference, away, self.spreads)
+        near = np.isfinite(found).any(axis=1, keepdims=True) & (not self.is_linear)
+        return np.where(near, _or(found, -np.inf), ratios)
 
     def _refuse_infinite(self, values: FloatArray, rows: IntArray, beyond: IntArray) -> None:
         places = np.argwhere(np.isinf(values[beyond]))
@@ -264,4 +259,10 @@ class Densities:
             )
 
 
+def _or(found: FloatArray, infinity: float) -> FloatArray:
+    """What was found, where it did not overflow."""
+    return np.where(np.isfinite(found), found, infinity)
+
+
 _Answer: TypeAlias = Callable[[Densities, FloatArray], FloatArray]
+_Mending: TypeAlias = Callable[[Densities, FloatArray, FloatArray], FloatArray]
