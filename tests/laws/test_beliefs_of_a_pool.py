@@ -84,21 +84,26 @@ def test_the_best_row_is_the_same_with_and_without_the_shortcut(session: Any, st
         assert list(best.posterior.values()) == pytest.approx(posterior[best.row], rel=1e-9, abs=1e-12)
 
 
-def many_rows(n_rows: int = 40_000, holes: bool = False) -> tuple[dict[str, Any], Any]:
+def many_rows(n_rows: int = 40_000, kind: str = "numbers") -> tuple[dict[str, Any], Any]:
     """More rows than one part holds, and their labels."""
     generator = np.random.default_rng(7)
     labels = generator.integers(0, 3, n_rows)
     columns = {name: generator.normal(size=n_rows) + labels for name in ("x", "z")}
-    if holes:
+    if kind == "holes":
         columns["z"][::5] = np.nan
+    if kind == "mixed":
+        columns["c"] = np.array(["p", "q", "r"])[(labels + generator.integers(0, 2, n_rows)) % 3]
+    if kind == "categories":
+        columns = {name: np.array(["p", "q", "r"])[(labels + generator.integers(0, 2, n_rows)) % 3] for name in "cd"}
     return columns, np.array(CLASSES)[labels]
 
 
 @pytest.mark.parametrize("strategy", sorted(UNCERTAINTY))
-@pytest.mark.parametrize("holes", [False, True])
-def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strategy: str, holes: bool) -> None:
-    columns, labels = many_rows(holes=holes)
-    learner = bw.ActiveLearner.over(columns, "y", CLASSES, strategy=strategy, kinds=NUMBERS)
+@pytest.mark.parametrize("kind", ["numbers", "holes", "mixed", "categories"])
+def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strategy: str, kind: str) -> None:
+    columns, labels = many_rows(kind=kind)
+    kinds = {name: NUMBERS.get(name, "category") for name in columns}
+    learner = bw.ActiveLearner.over(columns, "y", CLASSES, strategy=strategy, kinds=kinds)
     for row in range(12):
         learner.teach(row, labels[row])
     for _ in range(6):

@@ -7,18 +7,17 @@ parameters come from the few labelled rows themselves, and the exact sums can wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.acquisition.parts import Parts
+from bayeswise.acquisition.parts import Parts, Work
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.screen import Screen
 from bayeswise.acquisition.strategies import UNCERTAINTY
-from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.categories import Categories, CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -130,15 +129,12 @@ class BeliefsByClass:
         self._stale |= changed
         return changed
 
-    def _settle(self, then: Callable[[slice], None] | None = None) -> None:
+    def _settle(self, then: Work | None = None) -> None:
         """Sum up anew what is stale, and go on with each part of the rows while they are at hand."""
-        works = [] if then is None else [then]
         stale, self._stale = sorted(self._stale), set()
-        if len(self._latest) == 1 and isinstance(self._latest[0], NormalScores) and self._latest[0].is_ordinary:
-            works = [*(self._sum_of_numbers(self._latest[0], state) for state in stale), *works]
-        else:
-            for state in stale:
-                self._sum_up(self._latest, state)
+        works = [work for state in stale for work in self._sums(state)]
+        if then is not None:
+            works.append(then)
 
         def all_works(rows: slice) -> None:
             for work in works:
@@ -207,40 +203,33 @@ class BeliefsByClass:
         parameters = self._moments.within(statistic.pooled(), settings)
         return NormalScores(factor.columns, positions, statistic, settings, parameters)
 
-    def _sum_up(self, scores: tuple[Any, ...], state: int) -> None:
-        """The log-likelihoods of one class, factor by factor."""
+    def _sums(self, state: int) -> Iterator[Work]:
+        """The log-likelihoods of one class, factor by factor, for the rows of each part."""
         line = self._log_states[state]
-        numbers = [each for each in scores if isinstance(each, NormalScores)]
-        if not numbers:
-            line[:] = 0.0
-        for each in numbers:  # of which there is one at most
-            if each.is_ordinary:
-                self._in_parts(self._sum_of_numbers(each, state))
-            else:
-                line[:] = each.by_column(self._batch)[:, :, state].sum(axis=1)
-        for each in scores:
+        numbers = [each for each in self._latest if isinstance(each, NormalScores)]
+        yield self._sum_of_numbers(numbers[0], state) if numbers else lambda rows: line[rows].fill(0.0)
+        for each in self._latest:
             if isinstance(each, CategoryScores):
-                self._add_categories(line, each, state)
+                yield self._sum_of_categories(each, state)
 
-    def _sum_of_numbers(self, scores: NormalScores, state: int) -> Callable[[slice], None]:
-        """What is to be done for the rows of each part."""
+    def _sum_of_numbers(self, scores: NormalScores, state: int) -> Work:
+        line, p = self._log_states[state], scores.parameters
+        if not scores.is_ordinary:
+            line[:] = scores.by_column(self._batch)[:, :, state].sum(axis=1)
+            return lambda rows: None
         if self._columns is None:
             self._columns = np.ascontiguousarray(scores.values(self._batch).T, dtype=np.float64)
-        line, columns, p = self._log_states[state], self._columns, scores.parameters
+        columns = self._columns
         constants = (p.mean[state], np.asarray(p.mean_low)[state], scores.precision[state], scores.log_peak[state])
         return lambda rows: _kernels.normal_column(line[rows], columns[:, rows], *constants)
 
+    def _sum_of_categories(self, scores: CategoryScores, state: int) -> Work:
+        line, table = self._log_states[state], np.ascontiguousarray(scores.log_table[:, state : state + 1])
+        codes = self._batch.codes if scores.takes_all else self._batch.codes[:, scores.positions]
+        return lambda rows: _kernels.add_table(line[rows, None], codes[rows], scores.sizes, table)
+
     def _exact_model(self) -> Any:
         return self._model
-
-    def _add_categories(self, line: FloatArray, scores: CategoryScores, state: int) -> None:
-        table = np.ascontiguousarray(scores.log_table[:, state : state + 1])
-        codes = self._batch.codes if scores.takes_all else self._batch.codes[:, scores.positions]
-
-        def add(rows: slice) -> None:
-            _kernels.add_table(line[rows, None], codes[rows], scores.sizes, table)
-
-        over_ranges(add, len(line))
 
 
 class BeliefsOfFewRows(BeliefsByClass):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+Work: TypeAlias = Callable[[slice], None]
 
 _ROWS = 16_384  # what is believed of them stays in the second-level cache
 
@@ -20,7 +23,7 @@ class Parts:
         alone = len(self._ranges) < 2 or (os.cpu_count() or 1) < 2
         self._other_thread = None if alone else ThreadPoolExecutor(1)
 
-    def __call__(self, work: Callable[[slice], None]) -> None:
+    def __call__(self, work: Work) -> None:
         """Do the work for all rows; nobody waits for a thread that has not begun."""
         left = iter(self._ranges)
 
