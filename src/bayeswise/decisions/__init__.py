@@ -12,7 +12,8 @@
     number_actions.py     actions that are numbers, over a predictive distribution
     number_costs.py       the same for a table and a file             decision_file.py  one file for a decision
     cautious.py           no trusted prior: minimax and minimax regret
-    capacity.py           at most so many rows in an action        doubt.py        how sure the decision itself is
+    capacity.py           at most so many rows in an action        places.py       which rows get the places
+    doubt.py              how sure the decision itself is
     stakes.py             how much a mistake can cost in each row
     information.py        what knowing more is worth, and which test to make next
 """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions.decide import Decisions
+from bayeswise.decisions.places import least_cost_places
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.labels import Label
@@ -27,7 +28,7 @@ def within_capacity(decisions: Decisions, at_most: Mapping[Any, float]) -> Limit
     """Choose at least total expected cost with at most N rows (an integer) or a share of rows (a float) in an action.
 
     One limit is solved by its dual: the N rows that save most by the action, in the order of the table where they
-    save the same. Several limits are a transport problem, solved as a linear program whose corners are whole.
+    save the same. Several limits are a transport problem: each has its price, and the last few rows move in chains.
 
     >>> from bayeswise.decisions import decide
     >>> spam = np.array([0.6, 0.7, 0.8, 0.9])
@@ -41,17 +42,21 @@ def within_capacity(decisions: Decisions, at_most: Mapping[Any, float]) -> Limit
         raise ParameterError(
             f"{sum(limits.values())} places for {len(decisions)} rows", fix="leave one action without a limit"
         )
+    if not len(decisions):
+        return Limited(decisions, {decisions.actions[k]: 0.0 for k in limits}, 0)
     if len(limits) == 1:
         ((limited, most),) = limits.items()
         best, prices = _by_threshold(decisions, limited, most)
     else:
-        best, prices = _by_program(decisions, limits)
+        best = least_cost_places(decisions.expected_cost, limits)
+        prices = _prices(decisions.expected_cost, best, limits)
     named = {decisions.actions[k]: price for k, price in prices.items()}
     return Limited(replace(decisions, best=best), named, int(np.count_nonzero(best != decisions.best)))
 
 
 def _count(action: Any, most: float, n_rows: int) -> int:
-    if isinstance(most, bool) or not most >= 0 or (isinstance(most, float) and most > 1.0):
+    number = isinstance(most, int | float | np.integer | np.floating) and not isinstance(most, bool)
+    if not number or not most >= 0 or (isinstance(most, float) and most > 1.0):
         raise ParameterError(
             f"at most {most!r} rows may take {action!r}", fix="give a number of rows (5), or a share of them (0.05)"
         )
@@ -73,35 +78,8 @@ def _by_threshold(decisions: Decisions, limited: int, most: int) -> tuple[IntArr
     return best, {limited: float(saved[order[most]])}
 
 
-def _by_program(decisions: Decisions, limits: Mapping[int, int]) -> tuple[IntArray, dict[int, float]]:
-    """x[row, action] in {0, 1}: a transport problem, whose linear program has whole corners."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array, eye_array, kron
-
-    cost: FloatArray = decisions.expected_cost
-    n_rows, n_actions = cost.shape
-    each_row = kron(eye_array(n_rows), np.ones((1, n_actions)), format="csr")
-    picked = np.concatenate([np.arange(n_rows) * n_actions + k for k in limits])
-    lines = np.repeat(np.arange(len(limits)), n_rows)
-    places = coo_array((np.ones(len(picked)), (lines, picked)), shape=(len(limits), n_rows * n_actions)).tocsr()
-    answer = linprog(
-        c=cost.ravel(),
-        A_ub=places,
-        b_ub=np.array(list(limits.values()), dtype=np.float64),
-        A_eq=each_row,
-        b_eq=np.ones(n_rows),
-        bounds=(0.0, 1.0),
-        method="highs-ds",  # the simplex method ends in a corner
-    )
-    best = np.argmax(answer.x.reshape(n_rows, n_actions), axis=1)
-    return best, _prices(cost, best, limits)
-
-
 def _prices(cost: FloatArray, best: IntArray, limits: Mapping[int, int]) -> dict[int, float]:
-    """What one more place saves: the cheapest chain of rows, each moving into the place that the next one leaves.
-
-    The program's own prices will not do: where a limit is met exactly, several are right and most are too high.
-    """
+    """What one more place saves: the cheapest chain of rows, each moving into the place that the next one leaves."""
     n_actions = cost.shape[1]
     step = np.full((n_actions, n_actions), np.inf)  # of the cheapest row from one action to another
     for a in range(n_actions):
