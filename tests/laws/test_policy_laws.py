@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.decisions import CostWarning
+from bayeswise.decisions import CostWarning, minimax, minimax_regret
 from bayeswise.decisions.displays.simplex import simplex_regions
 from bayeswise.decisions.envelope import lower_envelope
 
@@ -107,3 +107,17 @@ def test_a_threshold_of_one_is_an_infinite_likelihood_ratio_and_one_state_has_on
     policy = bw.Costs({"a": {"x": 0, "y": 5}, "b": {"x": 0, "y": 0}}).rule()
     assert policy.likelihood_ratio({"x": 0.5, "y": 0.5}).startswith("a if p(row | x) / p(row | y) >= infinity")
     assert str(bw.Costs({"a": {"x": 2}, "b": {"x": 1}}).rule()) == "always b"
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-12, 1.0, 1e9, 1e300, 5e307])
+def test_the_cautious_mixture_is_the_same_in_every_unit_of_cost(unit: float) -> None:
+    # a share q of a costs max(3 q, 1 - q) at worst, least at q = 1/4
+    found = minimax({"a": {"x": 0, "y": 3 * unit}, "b": {"x": unit, "y": 0}})
+    assert found.mixture == pytest.approx({"a": 0.25, "b": 0.75})
+    assert found.mixture_worst == pytest.approx(0.75 * unit, rel=1e-9)
+    assert found.least_favourable == pytest.approx({"x": 0.75, "y": 0.25})
+
+
+def test_a_regret_beyond_all_numbers_is_refused() -> None:
+    with pytest.raises(bw.BayeswiseError, match="larger unit"):
+        minimax_regret({"a": {"x": 1.7e308, "y": -1.7e308}, "b": {"x": -1.7e308, "y": 1.7e308}})

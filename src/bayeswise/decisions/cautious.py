@@ -9,6 +9,7 @@ import numpy as np
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError
 from bayeswise.tables.labels import Label
 
 
@@ -44,7 +45,11 @@ def minimax_regret(costs: Any) -> Cautious:
     Cautious(ask: 2; mixed bin 0.2, ask 0.8: 1.6)
     """
     table = costs if isinstance(costs, Costs) else Costs(costs)
-    return _cautious(table, table.table - table.table.min(axis=0))
+    with np.errstate(over="ignore"):
+        regret = table.table - table.table.min(axis=0)  # (n_actions, n_states)
+    if not np.isfinite(regret).all():
+        raise CostError("the regret goes beyond the largest number", fix="write the costs in a larger unit")
+    return _cautious(table, regret)
 
 
 def _cautious(costs: Costs, losses: FloatArray) -> Cautious:
@@ -61,17 +66,25 @@ def _cautious(costs: Costs, losses: FloatArray) -> Cautious:
 
 
 def _saddle(losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """The mixture, the least favourable prior and the value of the game, by a linear program."""
+    """The mixture, the least favourable prior and the value of the game, by a linear program.
+
+    The program gets losses from 0 to 1, as its tolerances are made for such numbers.
+    """
     from scipy.optimize import linprog
 
     n_actions, n_states = losses.shape
+    low, spread = float(losses.min()), float(losses.max() / 2 - losses.min() / 2)  # half, which cannot overflow
+    if spread == 0.0:
+        return np.eye(n_actions)[0], np.full(n_states, 1.0 / n_states), low
+    unit = (losses / 2 - low / 2) / spread
     answer = linprog(
         c=np.r_[np.zeros(n_actions), 1.0],
-        A_ub=np.c_[losses.T, -np.ones(n_states)],
+        A_ub=np.c_[unit.T, -np.ones(n_states)],
         b_ub=np.zeros(n_states),
         A_eq=[np.r_[np.ones(n_actions), 0.0]],
         b_eq=[1.0],
         bounds=[(0.0, 1.0)] * n_actions + [(None, None)],
     )
     prior = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return np.maximum(answer.x[:-1], 0.0), prior / prior.sum(), float(answer.x[-1])
+    value = low + 2.0 * (spread * float(answer.x[-1]))
+    return np.maximum(answer.x[:-1], 0.0), prior / prior.sum(), value
