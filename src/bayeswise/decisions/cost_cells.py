@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bayeswise.decisions.expressions import Expression
-from bayeswise.foundation.errors import CostError, SchemaError
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError, SchemaError, row_number
 from bayeswise.posteriors.states import guess
+from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label, label_key, label_of
 
 Cell: TypeAlias = float | Expression
@@ -39,32 +41,40 @@ def by_action(costs: Mapping[Any, Any]) -> dict[Label, Any]:
     """What each action costs, as it was given, by its name as a label."""
     if not costs:
         raise CostError("there is no action", fix="write {action: {state: cost}}")
-    labels = [_label(action, "action") for action in costs]
+    labels = [named(action, "action") for action in costs]
     check_distinct(labels, "action")
     return dict(zip(labels, costs.values(), strict=True))
 
 
-def _label(value: Any, what: str) -> Label:
+def named(value: Any, what: str) -> Label:
+    """A name of an action or a state as a label."""
     try:
         return label_of(value)
     except SchemaError as error:
-        raise CostError(f"an {what} has no usable name: {error.what}", fix="name it by a text or a number") from None
+        raise CostError(f"the name of {_a(what)} is unusable: {error.what}", fix="use a text or a number") from None
 
 
 def check_distinct(labels: Sequence[Label], what: str) -> None:
     """Refuse a name that stands twice."""
-    if len({label_key(label) for label in labels}) < len(labels):
-        raise CostError(f"an {what} is named twice among {list(labels)}", fix="name each once")
+    seen: set[Any] = set()
+    for label in labels:
+        if label_key(label) in seen:
+            raise CostError(f"the {what} {label!r} is named twice", fix=f"name each {what} once")
+        seen.add(label_key(label))
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def states_named(given_actions: Mapping[Label, Any], given: Sequence[Any] | None) -> tuple[Label, ...]:
     """The states, as given or in the order in which actions name them."""
     if given is not None:
-        states = tuple(_label(state, "state") for state in given)
+        states = tuple(named(state, "state") for state in given)
         check_distinct(states, "state")
     else:
-        named = (state for entries in given_actions.values() if isinstance(entries, Mapping) for state in entries)
-        by_key = {label_key(label): label for label in (_label(state, "state") for state in named)}
+        all_named = (state for entries in given_actions.values() if isinstance(entries, Mapping) for state in entries)
+        by_key = {label_key(label): label for label in (named(state, "state") for state in all_named)}
         states = tuple(by_key.values())
     if not states:
         raise CostError(
@@ -78,7 +88,7 @@ def cells_of(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Ce
     if not isinstance(entries, Mapping):
         cell = _cell(action, None, entries)
         return (cell,) * len(states)
-    by_key = {label_key(_label(state, "state")): value for state, value in entries.items()}
+    by_key = {label_key(named(state, "state")): value for state, value in entries.items()}
     known = {label_key(state) for state in states}
     for state in entries:
         if label_key(label_of(state)) not in known:
@@ -101,23 +111,57 @@ def _cell(action: Label, state: Label | None, value: Any) -> Cell:
         except CostError as error:
             raise CostError(f"{where}: {error.what}", fix=error.fix) from None
         return formula if formula.names else _finite(where, float(formula.values({})))
-    if isinstance(value, bool | np.bool_):
-        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula")
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise CostError(f"{where} must be a number; found {value!r}", fix="write a number or a formula") from None
+    number = plain_number(value)
+    if number is None:
+        found = "an empty cell" if value is None else shown(value, 40)
+        raise CostError(f"{where} must be a number; found {found}", fix="write a number or a formula there")
     return _finite(where, number)
+
+
+def plain_number(value: Any) -> float | None:
+    """A number as a float; None for what is no number (flags are none), or too large for a float."""
+    if isinstance(value, bool | np.bool_ | str):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _finite(where: str, number: float) -> float:
     if not math.isfinite(number):
-        raise CostError(f"{where} must be finite; found {number}", fix="write a large number for what must not happen")
+        instead = "a number or a formula there" if math.isnan(number) else "a large number for what must not happen"
+        raise CostError(f"{where} must be finite; found {number}", fix=f"write {instead}")
     return number + 0.0
 
 
+def cell_values(action: Label, state: Label, cell: Cell, columns: Mapping[str, FloatArray], n_rows: int) -> Any:
+    """A number, or (n_rows,) what the formula of the cell gives for each row; all finite."""
+    if not isinstance(cell, Expression):
+        return cell
+    values = np.broadcast_to(cell.values(columns), (n_rows,))
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        where = f"the cost of {action!r} in state {state!r}"
+        for name in cell.names:
+            if np.isnan(columns[name][row]):
+                raise CostError(
+                    f"{where}, {cell.text!r}, has no number in {name!r} of row {row_number(row)}",
+                    fix="fill that cell, or leave the row out",
+                )
+        given = ", ".join(f"{name} = {columns[name][row]:g}" for name in cell.names)
+        raise CostError(
+            f"{where}, {cell.text!r}, is {values[row]} in row {row_number(row)} ({given})",
+            fix="write a formula that is finite there",
+        )
+    return values
+
+
 def turned(entries: Any) -> Any:
-    """Gains as costs."""
+    """Gains as costs; what is no number stays as it is, and is refused where cells are checked."""
     if isinstance(entries, Mapping):
         return {state: turned(value) for state, value in entries.items()}
-    return f"-({entries})" if isinstance(entries, str) else -entries
+    if isinstance(entries, str):
+        return f"-({entries})"
+    number = plain_number(entries)
+    return entries if number is None else -number

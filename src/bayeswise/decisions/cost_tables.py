@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.cost_cells import turned
+from bayeswise.decisions.cost_cells import check_distinct, named, turned
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SourceError
 from bayeswise.tables.names import find_name, normal_name
 from bayeswise.tables.source import Source, open_source
 
-_SHAPES = "columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
+_SHAPES = "name the columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
+_LONGEST_FILE = 10_000_000  # characters
 
 
 def read_costs(path: str | os.PathLike[str]) -> Costs:
@@ -51,11 +52,17 @@ def _located(where: str, make: Any) -> Costs:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as it is, or an error with the line."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8-sig") as file:  # some editors begin a file with a mark of its encoding
+            text = file.read(_LONGEST_FILE + 1)
+        if len(text) > _LONGEST_FILE:
+            raise SourceError(f"{path} has more than {_LONGEST_FILE:,} characters", fix="name a file with costs")
+        return tomllib.loads(text)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}", fix="name a file that exists") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CostError(f"{path} is no TOML: {error}", fix="correct that line") from None
+    except RecursionError:
+        raise CostError(f"{path} is nested too deeply", fix="write [costs.ACTION] and STATE = COST lines") from None
+    except ValueError as error:  # of TOML, of the encoding, and of numbers with thousands of digits
+        raise CostError(f"{path} is no TOML: {error}", fix="correct that place") from None
 
 
 def from_frame(table: Any) -> dict[Any, Any]:
@@ -64,6 +71,8 @@ def from_frame(table: Any) -> dict[Any, Any]:
     >>> from_frame({"state": ["spam", "ham"], "bin": [0, 10], "keep": [1, 0]})
     {'bin': {'spam': 0, 'ham': 10}, 'keep': {'spam': 1, 'ham': 0}}
     """
+    if _is_bare(table):
+        raise CostError("a bare matrix does not say where its actions stand", fix="write {action: {state: cost}}")
     if hasattr(table, "index") and getattr(table.index, "name", None) in ("action", "state"):
         table = table.reset_index()
     source = open_source(table)
@@ -73,24 +82,40 @@ def from_frame(table: Any) -> dict[Any, Any]:
     if {"action", "state", "cost"} <= set(by_name):
         return _long(*(cells[by_name[name]] for name in ("action", "state", "cost")))
     if ("action" in by_name) == ("state" in by_name):
-        raise CostError(f"{source.description} does not say where its actions stand: {names[:8]}", fix=_SHAPES)
-    key = by_name["action" if "action" in by_name else "state"]
+        unnamed = "; a pandas index counts if it is named" if hasattr(table, "index") else ""
+        raise CostError(
+            f"{source.description} does not say where its actions stand: {names[:8]}", fix=_SHAPES + unnamed
+        )
+    what = "action" if "action" in by_name else "state"
+    key = by_name[what]
     others = [name for name in names if name != key]
-    if key == by_name.get("action"):
+    check_distinct([named(name, what) for name in cells[key]], what)
+    if what == "action":
         return {action: {s: cells[s][k] for s in others} for k, action in enumerate(cells[key])}
     return {action: {state: cells[action][k] for k, state in enumerate(cells[key])} for action in others}
 
 
+def _is_bare(table: Any) -> bool:
+    rows = isinstance(table, list | tuple) and len(table) > 0 and not isinstance(table[0], Mapping)
+    return rows or isinstance(table, np.ndarray)
+
+
 def _long(actions: list[Any], states: list[Any], costs: list[Any]) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+    """A line without a state is the cost of its action in every one."""
+    found: dict[Any, dict[Any, Any]] = {}
     for action, state, cost in zip(actions, states, costs, strict=True):
-        if state is None:
-            found[action] = cost
-        elif state in found.setdefault(action, {}):
-            raise CostError(f"the cost of {action!r} in state {state!r} is given twice", fix="give it once")
-        else:
-            found[action][state] = cost
-    return found
+        entries = found.setdefault(action, {})
+        if state in entries:
+            where = "" if state is None else f" in state {state!r}"
+            raise CostError(f"the cost of {action!r}{where} is given twice", fix="give it once")
+        entries[state] = cost
+    for action, entries in found.items():
+        if None in entries and len(entries) > 1:
+            raise CostError(
+                f"the action {action!r} has one cost for all states, and one for {next(s for s in entries if s)!r} too",
+                fix="name the state in each of its lines",
+            )
+    return {action: entries.get(None, entries) for action, entries in found.items()}
 
 
 def _cells(source: Source, names: Sequence[str]) -> dict[str, list[Any]]:

@@ -14,6 +14,7 @@ import numpy as np
 from bayeswise.decisions.cost_cells import (
     Cell,
     by_action,
+    cell_values,
     cells_of,
     check_distinct,
     false_alarms,
@@ -23,7 +24,7 @@ from bayeswise.decisions.cost_cells import (
 )
 from bayeswise.decisions.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import CostError, row_number
+from bayeswise.foundation.errors import CostError
 from bayeswise.posteriors.states import guess
 from bayeswise.tables.labels import Label, label_key, label_of
 
@@ -160,13 +161,16 @@ class Costs:
         return cls._of(labels, labels, tuple(map(tuple, wrong.tolist())))
 
     @classmethod
-    def utilities(cls, gains: Mapping[Any, Any], *, states: Sequence[Any] | None = None) -> Costs:
+    def utilities(cls, gains: Any, *, states: Sequence[Any] | None = None) -> Costs:
         """Gains instead of costs: each sign is turned.
 
         >>> Costs.utilities({"sell": {"up": -3, "down": 2}, "hold": {"up": 1, "down": -1}})
         Costs(sell: up 3, down -2; hold: up -1, down 1)
         """
-        return cls({a: turned(entries) for a, entries in gains.items()}, states=states)
+        from bayeswise.decisions.cost_tables import from_frame
+
+        given = gains if isinstance(gains, Mapping) else from_frame(gains)
+        return cls({action: turned(entries) for action, entries in given.items()}, states=states)
 
     def with_reject(self, cost: Any, name: Any = "reject", *, first: bool = False) -> Costs:
         """The same table with one action more, which costs the same whatever is true.
@@ -215,7 +219,7 @@ class Costs:
         if not self.constant:
             raise CostError(
                 f"the costs depend on the columns {', '.join(map(repr, self.columns))}",
-                fix="give the rows too, as in rows={'amount': [...]}",
+                fix=f"take those of one row: costs.for_row({{{self.columns[0]!r}: ...}})",
             )
         table = np.array(self.cells, dtype=np.float64)
         table.setflags(write=False)
@@ -224,23 +228,9 @@ class Costs:
     def of_rows(self, columns: Mapping[str, FloatArray], n_rows: int) -> list[list[Any]]:
         """The cell of every action and state: a number, or an array with one for each row, all finite."""
         return [
-            [self._of_rows(action, state, cell, columns, n_rows) for state, cell in zip(self.states, row, strict=True)]
+            [cell_values(action, state, cell, columns, n_rows) for state, cell in zip(self.states, row, strict=True)]
             for action, row in self._rows()
         ]
-
-    def _of_rows(self, action: Label, state: Label, cell: Cell, columns: Mapping[str, FloatArray], n_rows: int) -> Any:
-        if not isinstance(cell, Expression):
-            return cell
-        values = np.broadcast_to(cell.values(columns), (n_rows,))
-        if not np.isfinite(values).all():
-            row = int(np.argmin(np.isfinite(values)))
-            given = ", ".join(f"{name} = {columns[name][row]:g}" for name in cell.names)
-            raise CostError(
-                f"the cost of {action!r} in state {state!r}, {cell.text!r}, is {values[row]} in row "
-                f"{row_number(row)} ({given})",
-                fix="fill the cell, or write a formula that is finite",
-            )
-        return values
 
     def for_row(self, row: Mapping[str, Any]) -> Costs:
         """The table of one row: formulas become numbers.
@@ -251,7 +241,12 @@ class Costs:
         """
         from bayeswise.decisions.cost_tables import numbers_of
 
-        cells = self.of_rows(numbers_of({name: [row.get(name)] for name in self.columns}, self.columns), 1)
+        for name in self.columns:
+            if row.get(name) is None:
+                others = [each for each in row if each not in self.columns]
+                fix = guess(name, others) if others else f"give {name} too"
+                raise CostError(f"the costs depend on {name!r}, which the row does not have", fix=fix)
+        cells = self.of_rows(numbers_of({name: [row[name]] for name in self.columns}, self.columns), 1)
         numbers = tuple(tuple(float(np.ravel(cell)[0]) for cell in line) for line in cells)
         return Costs._of(self.actions, self.states, numbers, self.reject, self.textual)
 
@@ -259,16 +254,16 @@ class Costs:
         """The same costs with the states in another order; both must name the same ones."""
         labels = tuple(label_of(state) for state in states)
         known = {_match(state, self.textual): k for k, state in enumerate(self.states)}
+        asked = {_match(state, self.textual) for state in labels}
+        unasked = [state for state in self.states if _match(state, self.textual) not in asked]
         for state in labels:
             if _match(state, self.textual) not in known:
                 raise CostError(
                     f"costs have no entry for state {state!r}; they know {', '.join(map(repr, self.states[:8]))}",
-                    fix=f"add a cost for {state!r} to every action",
+                    fix=guess(state, unasked) if unasked else f"add a cost for {state!r} to every action",
                 )
-        asked = {_match(state, self.textual) for state in labels}
-        for state in self.states:
-            if _match(state, self.textual) not in asked:
-                raise CostError(f"costs have the unknown state {state!r}", fix=guess(state, labels))
+        if unasked:
+            raise CostError(f"costs have the unknown state {unasked[0]!r}", fix=guess(unasked[0], labels))
         order = [known[_match(state, self.textual)] for state in labels]
         cells = tuple(tuple(row[k] for k in order) for row in self.cells)
         return Costs._of(self.actions, labels, cells, self.reject, self.textual)

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import plain_number
 from bayeswise.decisions.cost_tables import costs_of_document, read_costs, read_toml
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, PriorError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.posteriors.states import guess
+from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import KINDS
 
@@ -118,6 +120,8 @@ def _prior(document: Mapping[str, Any], where: str) -> dict[str, float] | None:
 
 
 def _number(what: str, value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value) or value < 0:
-        raise CostError(f"{where}: {what} must be a number from 0 on; found {value!r}", fix="correct that entry")
-    return float(value)
+    number = plain_number(value)
+    if number is None or not 0.0 <= number < np.inf:
+        found = shown(value, 40)
+        raise CostError(f"{where}: {what} must be a number from 0 on; found {found}", fix="correct that entry")
+    return number

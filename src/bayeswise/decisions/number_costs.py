@@ -10,11 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import plain_number
 from bayeswise.decisions.cost_tables import read_toml
 from bayeswise.decisions.number_actions import absolute_action, pinball_action, quadrature, squared_action
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.posteriors.states import guess
+from bayeswise.posteriors.wording import shown
 
 _SHAPES = "write under = 9 and over = 1, or loss = 'squared' or 'absolute'"
 _KEYS = ("under", "over", "loss")
@@ -93,7 +95,8 @@ def _row(predictive: Any, k: int) -> tuple[FloatArray, FloatArray, float]:
 
 
 def _cost(entries: Mapping[str, Any], name: str, where: str) -> float:
-    value = entries[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-        raise CostError(f"{where}: number.{name} must be a number above 0; found {value!r}", fix="write its unit cost")
-    return float(value)
+    number = plain_number(entries[name])
+    if number is None or not 0.0 < number < np.inf:
+        found = shown(entries[name], 40)
+        raise CostError(f"{where}: number.{name} must be a number above 0; found {found}", fix="write its unit cost")
+    return number

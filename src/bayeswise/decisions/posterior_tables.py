@@ -83,6 +83,8 @@ def _of_array(values: Any, states: Sequence[Any] | None) -> tuple[FloatArray, tu
             "an array does not say which column is which state", fix="add states=[...], or give {state: numbers}"
         )
     labels = tuple(label_of(state) for state in states)
+    if not labels:
+        raise ParameterError("states=[] names no state", fix="name one for each column of the posterior")
     try:
         probability = np.atleast_2d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):

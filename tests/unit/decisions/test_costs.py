@@ -43,11 +43,6 @@ def test_a_frame_with_a_named_index_and_a_long_frame_are_read_too() -> None:
     assert bw.Costs(wide).table.tolist() == bw.Costs(long).table.tolist() == TABLE[:2]
 
 
-def test_a_bare_matrix_is_refused() -> None:
-    with pytest.raises(CostError, match="does not say where its actions stand"):
-        bw.Costs(np.array(TABLE))
-
-
 def test_costs_come_from_toml_and_csv(tmp_path: Path) -> None:
     toml, csv = tmp_path / "decision.toml", tmp_path / "costs.csv"
     toml.write_text("[costs]\nask = 0.5\n[costs.bin]\nspam = 0\nham = 'amount / 2'\n[costs.keep]\nspam = 1\nham = 0\n")
@@ -207,3 +202,75 @@ def test_half_a_table_is_refused(given: Any) -> None:
         bw.Costs(**given)
     with pytest.raises(CostError, match="no other table"):
         bw.Costs({"a": {"x": 1, "y": 0}}, cFP=1, cFN=2, states=["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"action": ["bin", "bin"], "spam": [0, 1], "ham": [10, 0]}, "the action 'bin' is named twice"),
+        ({"state": ["spam", "spam"], "bin": [0, 1], "keep": [10, 0]}, "the state 'spam' is named twice"),
+        ({"action": ["a", "a"], "state": [None, "y"], "cost": [0, 3]}, "'a' has one cost for all states"),
+        ({"action": ["a", "a"], "state": ["y", None], "cost": [0, 3]}, "'a' has one cost for all states"),
+        ({"action": ["a", "a"], "state": ["y", "y"], "cost": [0, 3]}, "'a' in state 'y' is given twice"),
+        ({"action": ["a", None], "y": [0, 3], "n": [1, 0]}, "the name of an action is unusable"),
+        ({"action": ["a", "b"], "y": [0, None], "n": [1, 0]}, "'b' in state 'y' must be a number; found an empty cell"),
+    ],
+)
+def test_a_frame_that_says_a_thing_twice_or_not_at_all_is_refused_by_name(frame: dict[str, Any], message: str) -> None:
+    with pytest.raises(CostError, match=message):
+        bw.Costs(pl.DataFrame(frame))
+
+
+@pytest.mark.parametrize("matrix", [np.eye(2), [[0, 1], [1, 0]], ((0, 1), (1, 0))])
+def test_a_bare_matrix_is_refused_whatever_it_is_made_of(matrix: Any) -> None:
+    with pytest.raises(CostError, match="does not say where its actions stand"):
+        bw.Costs(matrix)
+
+
+def test_gains_are_checked_like_costs_and_may_come_as_a_frame() -> None:
+    frame = pd.DataFrame({"action": ["sell", "hold"], "up": [-3, 1], "down": [2, -1]})
+    assert bw.Costs.utilities(frame).table.tolist() == [[3.0, -2.0], [-1.0, 1.0]]
+    for wrong, message in ((None, "found an empty cell"), (True, "found True"), ([1], "must be a number")):
+        with pytest.raises(CostError, match=f"'sell' in state 'up'.*{message}"):
+            bw.Costs.utilities({"sell": {"up": wrong, "down": 2}, "hold": {"up": 1, "down": -1}})
+
+
+def test_a_state_that_is_nearly_right_is_guessed() -> None:
+    with pytest.raises(CostError, match=r"no entry for state 'Spam'.*did you mean 'spam'"):
+        bw.decide({"Spam": [0.5], "ham": [0.5]}, MAIL)
+    with pytest.raises(CostError, match=r"no entry for state 0;.*did you mean '0' .str, not int."):
+        bw.decide({0: [0.5], 1: [0.5]}, {"a": {"0": 0, "1": 2}, "b": {"0": 1, "1": 0}})
+
+
+def test_a_missing_amount_is_named_by_row_and_column() -> None:
+    loan = bw.Costs({"lend": {"yes": "-0.12 * amount", "no": "0.6 * amount"}, "refuse": 0})
+    posterior = {"yes": [0.9, 0.8], "no": [0.1, 0.2]}
+    with pytest.raises(CostError, match=r"'lend' in state 'yes', '-0.12 \* amount', has no number in 'amount' of row 2"):
+        bw.decide(posterior, loan, rows={"amount": [5, None]})
+    with pytest.raises(CostError, match=r"is inf in row 2 .amount = inf."):
+        bw.decide(posterior, loan.changed({"lend": {"yes": "amount"}}), rows={"amount": [5, float("inf")]})
+    with pytest.raises(CostError, match=r"depend on 'amount', which the row does not have.*mean 'amuont'"):
+        loan.rule({"amuont": 5})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[costs.lend]\nyes = -1\nno = 5\n[costs.refu", "no TOML"),
+        ("[costs.lend]\nyes = " + "9" * 5000 + "\nno = 1\n[costs]\nrefuse = 0\n", "no TOML"),
+        ("[costs.lend]\nyes = 1" + "0" * 400 + "\nno = 1\n[costs]\nrefuse = 0\n", "'yes' must be a number"),
+        ("a = " + "[" * 50_000, "nested too deeply"),
+        ("[utilities.lend]\nyes = [1]\nno = 2\n", "'lend' in state 'yes' must be a number"),
+        ("[costs]\nlend = {yes = -1, no = 2}\nrefuse = 0\n[prices]\nlab = 1" + "0" * 400, "prices.lab must be"),
+    ],
+)
+def test_a_file_that_is_cut_or_absurd_ends_in_a_message(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "decision.toml").write_text(text)
+    with pytest.raises(CostError, match=message) as told:
+        DecisionFile.read(tmp_path / "decision.toml")
+    assert len(str(told.value)) < 400 + len(str(tmp_path))
+
+
+def test_a_file_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
+    (tmp_path / "decision.toml").write_bytes(b"\xef\xbb\xbf[costs]\nlend = {yes = -1, no = 5}\nrefuse = 0\n")
+    assert bw.Costs.read(tmp_path / "decision.toml").actions == ("lend", "refuse")

@@ -105,3 +105,8 @@ def test_one_row_and_a_batch_give_the_same_digits() -> None:
     whole = bw.decide(shares, costs, states=states)
     for k in (0, 1, 8191, 8192, 19_999):
         assert (bw.decide(shares[k : k + 1], costs, states=states).expected_cost[0] == whole.expected_cost[k]).all()
+
+
+def test_a_posterior_without_states_is_refused() -> None:
+    with pytest.raises(ParameterError, match="names no state"):
+        bw.decide([], MAIL, states=[])
