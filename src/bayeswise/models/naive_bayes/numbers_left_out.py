@@ -19,6 +19,7 @@ from bayeswise import _kernels
 from bayeswise.families.normal import Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.errors import NotMergedError
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Moments
 
@@ -196,7 +197,13 @@ def _exactly(
     squares = Dyadic.of(statistic.squares[cell]) - taken_weight * taken * taken
     mean, mean_low = total.over_pair(weight)
     parts = [array.copy() for array in (result.weight, result.mean, result.mean_low, result.norm)]
-    norm = (weight * squares - total * total).sqrt_over(weight)
+    try:
+        norm = (weight * squares - total * total).sqrt_over(weight)
+    except ValueError:  # the root of what is below zero
+        raise NotMergedError(
+            "a row to leave out was never learned: a variance would fall below zero",
+            fix="leave out only rows that this model has learned",
+        ) from None
     for array, exact in zip(parts[1:], (mean, mean_low, norm), strict=True):
         array[rows, columns] = exact
     return Left(*parts)
