@@ -9,6 +9,7 @@ import numpy as np
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.intervals import Estimate, mean_with_interval
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.labels import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,8 @@ class Comparison:
 
 def compare(first: Evaluation, second: Evaluation, *, level: float = 0.95) -> Comparison:
     """The paired comparison of two evaluations of the same rows: what both pay alike is no noise."""
-    if len(first.truth) != len(second.truth) or not np.array_equal(
-        [first.decisions.states[k] for k in first.truth], [second.decisions.states[k] for k in second.truth]
-    ):
+    order = Vocabulary(second.decisions.states).positions_in(Vocabulary(first.decisions.states))  # (n_states,)
+    if not np.array_equal(first.truth, order[second.truth]):
         raise ParameterError("the evaluations are about different rows", fix="evaluate both models on the same table")
     difference = first.cost - second.cost
     found = mean_with_interval(difference, first.weights, level)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bayeswise.evaluation.evaluate import Evaluation
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.evaluation.intervals import exponent_of
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.posteriors.states import find_state
 
@@ -40,9 +41,10 @@ def threshold_curve(evaluation: Evaluation, state: Any, action: Any, otherwise: 
     decisions = evaluation.decisions
     p = decisions.posterior[:, find_state(state, decisions.states)]
     order = np.argsort(-p, kind="stable")
-    act, other = (evaluation.paid[:, decisions.costs.action(a)] * evaluation.weights for a in (action, otherwise))
+    paid, exponent = _in_range(evaluation.paid)
+    act, other = (paid[:, decisions.costs.action(a)] * evaluation.weights for a in (action, otherwise))
     gain = np.concatenate([[0.0], np.cumsum((act - other)[order])])
-    total = (float(other.sum()) + gain) / evaluation.weights.sum()
+    total = np.ldexp((float(other.sum()) + gain) / evaluation.weights.sum(), exponent)
     ordered = p[order]
     last = np.append(ordered[1:] != ordered[:-1], True)  # equal probabilities act together
     thresholds = np.concatenate([[np.nextafter(1.0, 2.0)], ordered[last]])
@@ -68,13 +70,14 @@ def coverage_curve(evaluation: Evaluation) -> Curve:
     at = np.arange(len(best))
     order = np.argsort(expected[at, best], kind="stable")
     weights = evaluation.weights[order]
-    cost = evaluation.paid[:, kept][at, best][order]
+    paid, exponent = _in_range(evaluation.paid[:, kept][at, best][order])
     mass = np.cumsum(weights)
+    mean = np.ldexp(np.cumsum(weights * paid) / mass, exponent)
     return Curve(
         "cost per decided case, the least certain refused first",
         "coverage",
         mass / mass[-1],
-        {"cost_per_decided_case": np.cumsum(weights * cost) / mass, "expected_cost": expected[at, best][order]},
+        {"cost_per_decided_case": mean, "expected_cost": expected[at, best][order]},
     )
 
 
@@ -89,6 +92,8 @@ def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> C
         raise ParameterError(
             f"a cost curve is for two states; there are {len(decisions.states)}", fix="join states, or use evaluate"
         )
+    if points < 2:
+        raise ParameterError(f"a curve of {points} points", fix="ask for two at least")
     k = find_state(positive, decisions.states)
     p, true = decisions.posterior[:, k], evaluation.truth == k
     weights = evaluation.weights
@@ -98,14 +103,14 @@ def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> C
     prior = shares[1] / shares.sum()
     false_positive, false_negative, cuts = _rates(p, true, weights)
     x = np.linspace(0.0, 1.0, points)
-    lines = false_negative[:, None] * x + false_positive[:, None] * (1.0 - x)  # (n_cuts, n_points)
     # moving the prior from that of the rows to x moves the threshold on the old posterior
     odds = np.divide(1.0 - x, x, out=np.full(points, np.inf), where=x > 0) * prior / (1.0 - prior)
     at = np.where(np.isinf(odds), 1.1, odds / (1.0 + np.where(np.isinf(odds), 0.0, odds)))
-    bayes = np.searchsorted(-cuts, -at, side="right") - 1  # the last cut that is still at or above
+    bayes = np.maximum(np.searchsorted(-cuts, -at, side="right") - 1, 0)  # the last cut that is still at or above
+    hull = _corners(false_positive, false_negative)
     y = {
-        "bayes_rule": lines[np.maximum(bayes, 0), np.arange(points)],
-        "best_threshold": lines.min(axis=0),
+        "bayes_rule": false_negative[bayes] * x + false_positive[bayes] * (1.0 - x),
+        "best_threshold": (false_negative[hull, None] * x + false_positive[hull, None] * (1.0 - x)).min(axis=0),
         "always_positive": 1.0 - x,
         "always_negative": x,
     }
@@ -121,3 +126,27 @@ def _rates(p: FloatArray, true: Any, weights: FloatArray) -> tuple[FloatArray, F
     alarms = np.cumsum((weights * ~true)[order])[last] / (weights * ~true).sum()
     cuts = np.concatenate([[1.1], ordered[last]])
     return np.concatenate([[0.0], alarms]), 1.0 - np.concatenate([[0.0], hits]), cuts
+
+
+def _corners(false_positive: FloatArray, false_negative: FloatArray) -> IntArray:
+    """The thresholds that are best at some x: corners of the convex hull, walked around once.
+
+    >>> _corners(np.array([0.0, 0.2, 0.5, 1.0]), np.array([1.0, 0.3, 0.2, 0.0])).tolist()
+    [0, 1, 3]
+    """
+    corners: list[int] = []
+    points = list(zip(false_positive.tolist(), false_negative.tolist(), strict=True))
+    for k, (x, y) in enumerate(points):
+        while len(corners) > 1:
+            (x0, y0), (x1, y1) = points[corners[-2]], points[corners[-1]]
+            if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
+                break
+            corners.pop()
+        corners.append(k)
+    return np.array(corners)
+
+
+def _in_range(values: FloatArray) -> tuple[FloatArray, int]:
+    """The values divided by a power of two, if their sums would leave the range of numbers otherwise."""
+    exponent = exponent_of(values)
+    return (np.ldexp(values, -exponent), exponent) if exponent else (values, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
-from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out
-from bayeswise.evaluation.intervals import Estimate, mean_with_interval
+from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
+from bayeswise.evaluation.intervals import Estimate, check_level, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.progress import Bar
+from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.labels import Label
 
 
@@ -146,10 +148,14 @@ def evaluate(
     *,
     cv: Folds = None,
     targets: Any = None,
+    prior: Mapping[Any, float] | None = None,
     level: float = 0.95,
     progress: Progress | bool | None = None,
 ) -> Evaluation:
-    """What the decisions of a model cost per case on rows whose state is known; 0-1 loss unless costs are given.
+    """What the decisions of a model cost per case on rows whose state is known.
+
+    Without costs they are those of a `DecisionMaker`, else 0-1 loss. `prior` {state: p} replaces the model's, where
+    the rows come from elsewhere.
 
     `cv` None is for rows that the model has not seen; "loo" leaves each row out, a number makes folds, both for the
     rows it has learned. A scikit-learn classifier takes `targets=y` beside its X. `progress=True` shows a bar where it
@@ -161,10 +167,15 @@ def evaluate(
     >>> evaluate(model, rows, {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}, cv="loo")
     Evaluation(8 rows, leave-one-out: 0.375 (-0.0577 to 0.808) per case)
     """
+    check_level(level)
+    before = None if prior is None else prior_of_model(model, cv)
     with Bar("Evaluating", shown=False, asked_for=progress is True) as bar:
         told = progress if callable(progress) else bar.advance
         known = held_out(model, table, targets=targets, cv=cv, progress=told)
-    return evaluation_of(known, costs, table, level=level)
+    if prior is not None and before is not None:
+        known = known.under(before, prior_by_state(prior, known.states))
+    given = getattr(model, "costs", None) if costs is None else costs
+    return evaluation_of(known, given, table, level=level)
 
 
 def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float = 0.95) -> Evaluation:
@@ -183,10 +194,13 @@ def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float
 
 def paid_for(costs: Costs, columns: dict[str, FloatArray], truth: IntArray) -> FloatArray:
     """(n_rows, n_actions) the cost of each action in the true state."""
+    if costs.constant:
+        return np.ascontiguousarray(costs.table.T)[truth]
     cells = costs.of_rows(columns, len(truth))
     paid = np.empty((len(truth), len(costs.actions)))
-    for a, line in enumerate(cells):
-        for s, cell in enumerate(line):
-            rows = np.flatnonzero(truth == s)
+    for s in range(len(costs.states)):
+        rows = np.flatnonzero(truth == s)
+        for a, line in enumerate(cells):
+            cell = line[s]
             paid[rows, a] = cell if isinstance(cell, float) else cell[rows]
     return paid

@@ -11,6 +11,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, row_number
 from bayeswise.posteriors.calibration import turns
+from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary, label_of
@@ -32,6 +33,10 @@ class HeldOut:
     kept: BoolArray  # (n_rows of the table,) rows with a target and a weight above 0
     how: str  # "as it is", "leave-one-out", "5 folds"
 
+    def under(self, before: FloatArray, after: FloatArray) -> HeldOut:
+        """The same rows under another prior."""
+        return replace(self, posterior=shifted(self.posterior, before, after, self.states))
+
 
 def held_out(
     model: Any, table: Any, *, targets: Any = None, cv: Folds = None, progress: Progress | None = None
@@ -51,6 +56,20 @@ def _check_folds(cv: Folds) -> None:
     number = isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2
     if not (cv is None or cv == "loo" or number):
         raise ParameterError(f"cv is {cv!r}", fix='choose None, "loo" or a number of folds from 2 on')
+
+
+def _check_number(cv: Folds, n_rows: int) -> None:
+    if isinstance(cv, int) and cv > n_rows:
+        raise ParameterError(f"{cv} folds of {n_rows} rows", fix='choose fewer, or cv="loo"')
+
+
+def prior_of_model(model: Any, cv: Folds) -> FloatArray:
+    """(n_states,) what a model believes before it sees a row."""
+    if not hasattr(model, "log_prior"):
+        raise FitError(f"{type(model).__name__} does not tell its prior", fix="shift its posteriors by shift_prior")
+    if cv is not None:
+        raise ParameterError("rows that were learned have the prior of the model", fix="leave out cv, or the prior")
+    return np.asarray(np.exp(model.log_prior))
 
 
 # -- our models -----------------------------------------------------------------------------------------------
@@ -76,7 +95,9 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
     ends = np.cumsum([each.n_rows for each in every])
     batches = [picked(b, np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
     truth = groups[kept].astype(np.int64)
+    _check_number(cv, len(truth))
     if cv == "loo":
+        _refuse_unlearned(model, batches)
         posterior = _left_out(model, batches, progress)
     elif cv is None:
         posterior = _as_it_is(model, batches, progress)
@@ -84,6 +105,12 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
         posterior = _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
     how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
     return HeldOut(model.classes, posterior, truth, mass[kept], kept, how)
+
+
+def _refuse_unlearned(model: Any, batches: list[Batch]) -> None:
+    """A row that was never learned cannot be left out: forgetting all of them says so."""
+    for batch in batches:
+        model = model.forget(batch)
 
 
 def _refuse_unknown(groups: Any, target: str) -> None:
@@ -153,10 +180,13 @@ def _folded(
 def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
     if targets is None:
         raise ParameterError("an estimator does not know the target's column", fix="give targets=y")
+    if not hasattr(model, "predict_proba"):
+        raise FitError(f"{type(model).__name__} has no predict_proba", fix="choose a model that gives probabilities")
     y = np.asarray(targets)
-    states = tuple(label_of(label) for label in model.classes_)
+    states = tuple(label_of(label) for label in _classes_of(model, y, cv))
     truth = Vocabulary(states).encode(y.tolist()).astype(np.int64)
     _refuse_unknown(np.where(truth < 0, UNSEEN, truth), "y")
+    _check_number(cv, len(truth))
     if cv is None:
         posterior = _told(np.asarray(model.predict_proba(table)), progress)
     elif cv == "loo" and hasattr(model, "leave_one_out"):
@@ -165,8 +195,19 @@ def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Pro
         n_folds = len(y) if cv == "loo" else int(cv)
         folds = np.arange(len(y)) if cv == "loo" else turns(truth, n_folds)
         posterior = _refitted(model, table, y, states, folds, n_folds, progress)
+    if len(posterior) != len(y):
+        raise ParameterError(f"{len(posterior)} rows and {len(y)} targets", fix="give one target for each row")
     how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
     return HeldOut(states, posterior, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), how)
+
+
+def _classes_of(model: Any, y: Any, cv: Folds) -> Any:
+    """Those that it has learned; folds are fitted again, and know them from the targets too."""
+    if hasattr(model, "classes_"):
+        return model.classes_
+    if cv is None:
+        raise FitError(f"{type(model).__name__} is not fitted", fix="fit it, or give cv=5")
+    return Vocabulary.of(y.tolist())
 
 
 def _refitted(
@@ -192,5 +233,7 @@ def copy_of(estimator: Any) -> Any:
 
 
 def rows_at(X: Any, rows: IntArray) -> Any:
-    """Some rows of a matrix or a frame."""
+    """Some rows of a matrix, a frame or a list."""
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows.tolist()]
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

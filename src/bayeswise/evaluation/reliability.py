@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.posterior_tables import SUM_TOLERANCE
+from bayeswise.evaluation.intervals import check_level
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.calibration_fits import isotonic_steps
 from bayeswise.tables.labels import Label
@@ -86,6 +88,7 @@ def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, Flo
     """
     from scipy.special import ndtri
 
+    check_level(level)
     z = float(ndtri(0.5 + 0.5 * level))
     n = np.asarray(count, dtype=np.float64)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -124,13 +127,20 @@ def _parts(probability: Any, truth: Any, loss: Any) -> Score:
 
 
 def _checked(probability: Any, truth: Any) -> tuple[FloatArray, Any]:
-    p = np.asarray(probability, dtype=np.float64)
+    try:
+        p = np.asarray(probability, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("probabilities must be numbers", fix="give one for each row") from None
     true = np.asarray(truth).astype(bool)
     if p.ndim != 1 or p.shape != true.shape or not len(p):
         raise ParameterError(
             f"one probability and one truth are needed for each row; found {p.shape} and {true.shape}",
             fix="give as many of both, at least one",
         )
+    good = (p >= 0.0) & (p <= 1.0 + SUM_TOLERANCE)  # false for NaN too
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ParameterError(f"the probability of row {row_number(row)} is {p[row]:g}", fix="give a number from 0 to 1")
     return p, true
 
 

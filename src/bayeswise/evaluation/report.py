@@ -14,7 +14,7 @@ from bayeswise.evaluation import svg
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
-from bayeswise.evaluation.text import number
+from bayeswise.evaluation.text import count, number
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.posteriors.wording import shown
 
@@ -64,10 +64,12 @@ def _parts(evaluation: Evaluation) -> Iterator[str]:
 def _headline(evaluation: Evaluation) -> str:
     found, best = evaluation.cost_per_case, evaluation.best_constant
     saved = evaluation.always[best].mean - found.mean
+    compared = f"{number(abs(saved))} {'less' if saved >= 0 else 'more'}"
+    n_rows = len(evaluation.truth)
     return (
         f"<p>A case costs <b>{number(found.mean)}</b> on average ({number(found.low)} to {number(found.high)}, "
-        f"{evaluation.level:.0%} interval), {len(evaluation.truth):,} rows, {escape(evaluation.how)}. "
-        f"That is {number(saved)} less than always {escape(shown(best))}, the best single action; the posteriors "
+        f"{100 * evaluation.level:.4g} % interval), {n_rows:,} row{'s' * (n_rows != 1)}, {escape(evaluation.how)}. "
+        f"That is {compared} than always {escape(shown(best))}, the best single action; the posteriors "
         f"promised {number(evaluation.expected.mean)}.</p>"
     )
 
@@ -88,7 +90,7 @@ def _confusion(evaluation: Evaluation) -> str:
     heads = ["true state", *(shown(action, 30) for action in decisions.actions)]
     counts, costs = [], []
     for s, state in enumerate(decisions.states):
-        counts.append([shown(state, 30), *(f"{n:g}" for n in evaluation.confusion[s])])
+        counts.append([shown(state, 30), *map(count, evaluation.confusion[s].tolist())])
         costs.append([shown(state, 30), *map(number, evaluation.confusion_cost[s].tolist())])
     return f"<h2>Rows by action</h2>{_table(heads, counts)}<h2>Their cost</h2>{_table(heads, costs)}"
 
@@ -120,7 +122,8 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
         curve = cost_curve(evaluation, decisions.states[0])
     except BayeswiseError:  # rows of one state only
         return
-    named = {name.replace("_", " ").replace("bayes", "Bayes"): y for name, y in curve.y.items()}
+    always = [f"always {shown(state, 30)}" for state in decisions.states]
+    named = dict(zip(["Bayes rule", "best threshold", *always], curve.y.values(), strict=True))
     drawn = svg.lines(curve.x, named, "probability times cost", "normalised cost")
     yield f"<h2>Any prior, any ratio of costs</h2>{drawn}"
     best = [decisions.costs.actions[k] for k in np.argmin(evaluation.paid_by_state, axis=0)]
@@ -142,7 +145,8 @@ def _threshold(evaluation: Evaluation, first: Any, second: Any) -> dict[str, flo
     costs = evaluation.decisions.costs
     if not costs.constant:
         return {}
-    gain = costs.table[costs.action(second)] - costs.table[costs.action(first)]  # of the first action, by state
+    half = costs.table / 2  # so that no difference overflows
+    gain = half[costs.action(second)] - half[costs.action(first)]  # of the first action, by state
     return {"threshold of the costs": float(-gain[1] / (gain[0] - gain[1]))} if gain[0] > 0 > gain[1] else {}
 
 

@@ -22,13 +22,23 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
+def count(weight: float) -> str:
+    """Rows, which may be weighted.
+
+    >>> count(1234567.0), count(12.5)
+    ('1,234,567', '12.5')
+    """
+    return f"{weight:,.0f}" if weight == int(weight) else f"{weight:.6g}"
+
+
 def evaluation_text(evaluation: Evaluation) -> str:
     """Cost per case beside what else one could do, then the rows by true state and action."""
     return "\n".join([*_costs(evaluation), "", *_confusion(evaluation)])
 
 
 def _costs(evaluation: Evaluation) -> Iterator[str]:
-    yield f"{len(evaluation.truth):,} rows, {evaluation.how}"
+    n_rows = len(evaluation.truth)
+    yield f"{n_rows:,} row{'s' * (n_rows != 1)}, {evaluation.how}"
     columns = evaluation.to_columns()
     lines: list[tuple[str, ...]] = [("", "cost per case", "low", "high")]
     for name, *numbers in zip(*columns.values(), strict=True):
@@ -42,7 +52,7 @@ def _confusion(evaluation: Evaluation) -> Iterator[str]:
     lines = [("rows (cost)", *heads)]
     for s, state in enumerate(decisions.states):
         cells = [
-            f"{n:g} ({number(cost)})"
+            f"{count(n)} ({number(cost)})"
             for n, cost in zip(evaluation.confusion[s], evaluation.confusion_cost[s], strict=True)
         ]
         lines.append((f"true {shown(state, _LABEL)}", *cells))

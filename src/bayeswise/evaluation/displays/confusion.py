@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.evaluation.evaluate import Evaluation
+from bayeswise.evaluation.text import count, number
 from bayeswise.explanations.displays.style import INK, axes_or_new, bare, label
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ConfusionDisplay:
         for s in range(counts.shape[0]):
             for a in range(counts.shape[1]):
                 cost = self.evaluation.confusion_cost[s, a]
-                ax.text(a, s, f"{counts[s, a]:g}\n({cost:.4g})", ha="center", va="center", color=INK)
+                ax.text(a, s, f"{count(counts[s, a])}\n({number(cost)})", ha="center", va="center", color=INK)
         ax.set_xticks(range(counts.shape[1]), [label(action) for action in decisions.actions])
         ax.set_yticks(range(counts.shape[0]), [f"true {label(state)}" for state in decisions.states])
         ax.set_title("rows (cost)", loc="left", fontsize="medium", color=INK)
