@@ -88,7 +88,7 @@ def test_null_words_are_counted_and_can_be_chosen(
 def test_an_id_is_ignored_with_the_way_to_keep_it(
     look: Callable[..., dict[str, Any]], file: Callable[[str], Path]
 ) -> None:
-    report = look(file("id,y\n" + "".join(f"{100 + 7 * k},{'ab'[k % 2]}\n" for k in range(9))), "-t", "y")
+    report = look(file("id,x,y\n" + "".join(f"{100 + 7 * k},{k % 3},{'ab'[k % 2]}\n" for k in range(9))), "-t", "y")
     assert column(report, "id")["kind"] == "ignored"
     assert column(report, "id")["note"] == (
         "every value is different; keep it with kinds={'id': 'category'} or --category id"

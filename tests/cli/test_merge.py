@@ -88,4 +88,4 @@ def test_models_of_different_kinds_cannot_be_merged(bayeswise: Command, golf_mod
     gaussian_bayes.fit(str(write("x,y\n1,a\n2,a\n4,b\n7,b\n")), target="y").save(other)
     answer = bayeswise("merge", golf_model, other, "-o", golf_model.with_name("out"))
     assert answer.code == 4
-    assert "merge models of the same kind" in answer.err
+    assert "merge models of one kind" in answer.err

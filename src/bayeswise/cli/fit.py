@@ -262,7 +262,7 @@ def run(
         target = model_like.schema.target.name
     if target is None:
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
-    path = out or default_model_name(target)
+    path = default_model_name(target) if out is None else out
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     with Bar("learning") as bar:
         opened = reading.open_table(

@@ -9,18 +9,18 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from bayeswise.cli import columns, reading
+from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.tables.inference import Examination, examine
 from bayeswise.tables.labels import Label
 from bayeswise.tables.leaks import find_leaks
 from bayeswise.tables.notes import Advice
 from bayeswise.tables.profile import ColumnProfile
-from bayeswise.tables.source import open_source
 
 _Value = TypeVar("_Value")
 
 
 def run(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A table: a file, a glob, or - for stdin.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
     category: columns.Categories = None,
@@ -30,13 +30,17 @@ def run(
     text: columns.Texts = None,
     ignore: columns.Ignored = None,
     null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what each column is taken for and why, the share of each class, and what may be wrong.
 
     Ends with exit code 3 if no model could learn from the table as it is.
     """
-    source = open_source(file, null_words=reading.null_words(null, None))
+    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
     names = [column.name for column in source.columns]
     asked = columns.asked_for(
         names, category=category, number=number, count=count, binary=binary, text=text, ignore=ignore
@@ -49,7 +53,7 @@ def run(
         from bayeswise.cli.look_page import show
 
         show(answer, {finding.column.name: finding.note for finding in examination.findings})
-    for problem in examination.problems.values():
+    for _, problem in stops(examination):
         raise problem
 
 
@@ -89,10 +93,16 @@ def _column(kind: str, profile: ColumnProfile, note: str = "", hint: str = "") -
 
 def _warnings(examination: Examination, advice: tuple[Advice, ...]) -> Iterator[dict[str, Any]]:
     """What stops a model first; each with its remedy."""
-    for name, problem in examination.problems.items():
+    for name, problem in stops(examination):
         yield {"column": name, "what": problem.what, "fix": problem.fix, "stops": True}
     for hint in advice:
         yield {"column": hint.column, "what": hint.what, "fix": hint.fix, "stops": False}
+
+
+def stops(examination: Examination) -> list[tuple[str | None, BayeswiseError]]:
+    """What keeps a model from learning, by column; or that there is no column to learn from."""
+    nothing = examination.nothing_to_learn
+    return [*examination.problems.items()] or ([] if nothing is None else [(None, nothing)])
 
 
 def keyed(classes: Iterable[tuple[Label, _Value]]) -> dict[str, _Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +37,7 @@ def run(
     replaced = check_model_output(out, [], force=force, updated=models)
     loaded = [load_for("merge", path, "merge", "statistics") for path in models]
     refuse_other_kinds(models, loaded)
+    say(*(f"{path} is named twice: its rows count twice." for path, times in Counter(models).items() if times > 1))
     merged = reduce(lambda one, other: one.merge(other), loaded)
     merged.save(out)
     facts: dict[str, Any] = {
@@ -55,12 +57,12 @@ def run(
 
 def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
     """Models of one kind only can be added up."""
+    from bayeswise.models.files import kind_of
+
     for path, model in zip(paths, loaded, strict=True):
         if type(model) is not type(loaded[0]):
-            kinds = [type(each).__name__ for each in (loaded[0], model)]
-            raise KindError(
-                f"{paths[0]} is a {kinds[0]} and {path} a {kinds[1]}", fix="merge models of the same kind"
-            )
+            one, other = kind_of(loaded[0]), kind_of(model)
+            raise KindError(f"{paths[0]} is a {one} model and {path} a {other} model", fix="merge models of one kind")
 
 
 def show(facts: dict[str, Any], loaded: list[Any]) -> None:

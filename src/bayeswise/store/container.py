@@ -28,7 +28,8 @@ HEAD_BYTES = 9  # the length of the header and its opening brace
 
 _NAME = re.compile(r"[A-Za-z0-9_/]{1,4000}")
 _DEEPEST = 4
-_OURS = "give a file that bayeswise wrote"
+_OURS = "give a file that bayeswise wrote; the model comes first, then the table"
+RESTORE = "fit the model again, or restore the file from a copy"
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def check_head(head: bytes, n_bytes: int, limits: Limits) -> int:
     if n_bytes > limits.file_bytes:
         raise StoreError(f"it has {n_bytes} bytes, more than {limits.file_bytes}")
     if length > min(limits.header_bytes, n_bytes - 8):
-        raise StoreError(f"it is cut short or damaged: it has {n_bytes} bytes and a header of {length} bytes")
+        raise StoreError(
+            f"it is cut short or damaged: it has {n_bytes} bytes and a header of {length} bytes", fix=RESTORE
+        )
     return length
 
 

@@ -88,12 +88,12 @@ def unpack(document: Document, types: Iterable[type]) -> Any:
     unpacker = Unpacker(document.tensors, types)
     try:
         value = unpacker.unpacked(document.tree)
-        again = pack(value)
+        canonical = pack(value) == document
     except BayeswiseError as error:
         raise StoreError(f"the document is damaged at {unpacker.where()}: {error.what}") from error
     except DAMAGE as error:
         what = f"{type(error).__name__}: {error}"
         raise StoreError(f"the document is damaged at {unpacker.where()}: {what}") from error
-    if again != document:
+    if not canonical:
         raise StoreError("the document is damaged: it is not in canonical form")
     return value

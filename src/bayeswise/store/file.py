@@ -28,6 +28,7 @@ from bayeswise.store import migrations
 from bayeswise.store.atomic import write_bytes
 from bayeswise.store.container import (
     HEAD_BYTES,
+    RESTORE,
     Header,
     check_head,
     container_bytes,
@@ -44,7 +45,6 @@ PathLike: TypeAlias = str | os.PathLike[str]
 _DOCUMENT = "document"  # no path, so no tensor of a document can have this name
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,63}")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
-_RESTORE = "fit the model again, or restore the file from a copy"
 _PIECE = 1 << 20
 
 
@@ -74,7 +74,7 @@ def read_value(
     with _naming(path):
         if kind not in types:
             known = " or ".join(map(repr, types))
-            raise StoreError(f"it holds a model of kind {kind!r}; expected was {known}")
+            raise StoreError(f"it holds a model of kind {kind!r}; expected was {known}", fix="name another file")
         return kind, unpack(document, types[kind])
 
 
@@ -143,10 +143,10 @@ def _opened(data: bytes, limits: Limits) -> tuple[Note, Header, bytes, Tensors]:
     tensors = read_tensors(data, header)
     tree = tensors.pop(_DOCUMENT, None)
     if tree is None or tree.dtype != np.uint8 or tree.ndim != 1:
-        raise StoreError("it is damaged: there is no document in it", fix=_RESTORE)
+        raise StoreError("it is damaged: there is no document in it", fix=RESTORE)
     raw = tree.tobytes()
     if _checksum(note.format, note.kind, raw, tensors) != note.checksum:
-        raise StoreError("it is damaged: the checksum does not match", fix=_RESTORE)
+        raise StoreError("it is damaged: the checksum does not match", fix=RESTORE)
     return note, header, raw, tensors
 
 
@@ -154,11 +154,11 @@ def _note(text: str) -> Note:
     members = parse_json(text.encode("utf-8", "surrogatepass"), "the note", most_nodes=100, deepest=4)
     written = members.get("format") if isinstance(members, dict) else None
     if type(written) is not int or written < 1:
-        raise StoreError("it is damaged: it does not say its format", fix=_RESTORE)
+        raise StoreError("it is damaged: it does not say its format", fix=RESTORE)
     migrations.check_format(written)
     kind, checksum = members.get("kind"), members.get("sha256")
     if len(members) != 3 or not _matches(_KIND, kind) or not _matches(_CHECKSUM, checksum):
-        raise StoreError("it is damaged: its note makes no sense", fix=_RESTORE)
+        raise StoreError("it is damaged: its note makes no sense", fix=RESTORE)
     return Note(written, kind, checksum)
 
 
@@ -185,7 +185,7 @@ def _naming(name: PathLike) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise StoreError(f"cannot load {os.fspath(name)!r}: {error.what}", fix=error.fix) from error
+        raise StoreError(f"cannot load {os.fspath(name)!r}: {error.what}", fix=error.fix or RESTORE) from error
 
 
 def _contents(path: PathLike, limits: Limits) -> bytes:
@@ -201,7 +201,8 @@ def _contents(path: PathLike, limits: Limits) -> bytes:
         except StoreError:
             raise
         except (OSError, ValueError) as error:  # a ValueError is a zero byte in the path
-            raise StoreError(f"it cannot be read ({getattr(error, 'strerror', None) or error})") from error
+            what = f"it cannot be read ({getattr(error, 'strerror', None) or error})"
+            raise StoreError(what, fix="check the file and who may read it") from error
 
 
 def _read(file: BinaryIO, limits: Limits) -> bytes:
@@ -211,7 +212,7 @@ def _read(file: BinaryIO, limits: Limits) -> bytes:
         check_head(head, status.st_size, limits)
         return head + file.read()
     if not stat.S_ISFIFO(status.st_mode):
-        raise StoreError("it is no file")
+        raise StoreError("it is no file", fix="give the path of a model file")
     check_head(head, limits.file_bytes if len(head) == HEAD_BYTES else len(head), limits)
     return b"".join(_pieces(head, file, limits))
 

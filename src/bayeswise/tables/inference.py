@@ -11,7 +11,7 @@ from typing import Unpack
 
 from bayeswise.foundation.errors import BayeswiseError, SchemaError
 from bayeswise.tables.kinds import Finding, judge
-from bayeswise.tables.notes import Advice
+from bayeswise.tables.notes import Advice, no_column
 from bayeswise.tables.profile import ColumnProfile, profile
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.sight import judged_at_sight
@@ -48,6 +48,12 @@ class Examination:
     def problems(self) -> dict[str, BayeswiseError]:
         """What keeps a model from learning, by column."""
         return {found.profile.name: found.problem for found in self._found if found.problem is not None}
+
+    @property
+    def nothing_to_learn(self) -> BayeswiseError | None:
+        """What keeps a model from learning, although each column is as it may be."""
+        used = any(finding.column.kind != "ignored" for finding in self.findings)
+        return None if used or self.target is None else no_column(finding.column for finding in self.findings)
 
     @property
     def _found(self) -> list[TargetFinding | WeightFinding | Finding]:

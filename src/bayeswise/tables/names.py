@@ -20,8 +20,12 @@ def normal_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
-def find_name(name: str, among: Iterable[str], *, where: str, role: str = "column") -> str:
-    """The name as the table writes it, or an error that guesses what was meant.
+def find_name(
+    name: str, among: Iterable[str], *, where: str, role: str = "column", needed: str = "", fix: str | None = None
+) -> str:
+    """The name as the table writes it, or an error that guesses what was meant; else it says `fix`.
+
+    `needed` goes on with the sentence: ", which the model looks at".
 
     >>> find_name("play ", ["outlook", "play"], where="golf.csv")
     'play'
@@ -32,13 +36,15 @@ def find_name(name: str, among: Iterable[str], *, where: str, role: str = "colum
     same = [known for known in names if normal_name(known) == normal_name(name)]
     if same:
         return same[0]
-    raise MissingColumnError(f"{where} has no {role} {name!r}", fix=_guess(name, names))
+    raise MissingColumnError(f"{where} has no {role} {name!r}{needed}", fix=_guess(name, names) or fix or _some(names))
 
 
 def _guess(name: str, names: list[str]) -> str:
     by_fold = {known.casefold(): known for known in names}
     close = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {by_fold[close[0]]!r}?"
+    return f"did you mean {by_fold[close[0]]!r}?" if close else ""
+
+
+def _some(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
     return f"name one of its columns: {shown}" if names else "give a table with columns"

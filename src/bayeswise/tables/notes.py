@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from bayeswise.foundation.errors import SchemaError
 from bayeswise.tables import evidence
 from bayeswise.tables.labels import Label
 from bayeswise.tables.profile import ColumnProfile
@@ -13,6 +14,7 @@ from bayeswise.tables.schema import LABELLED, Column, Kind
 from bayeswise.tables.strays import places_of
 
 _SHOWN_LEVELS = 5
+_SHOWN_COLUMNS = 8
 _SHOWN_CHARACTERS = 24
 _MANY_LEVELS = 1000
 _JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))  # they hold emoji and Persian letters together
@@ -47,6 +49,16 @@ def cells_of(count: int) -> str:
     ('1 cell is', '1,200 cells are')
     """
     return "1 cell is" if count == 1 else f"{count:,} cells are"
+
+
+def no_column(columns: Iterable[Column]) -> SchemaError:
+    """The error for a table of which no column is of use."""
+    ignored = [f"{shown(column.name)} ({column.reason})" for column in columns]
+    more = f", and {len(ignored) - _SHOWN_COLUMNS:,} more" if len(ignored) > _SHOWN_COLUMNS else ""
+    why = f": {', '.join(ignored[:_SHOWN_COLUMNS])}{more}" if ignored else ""
+    return SchemaError(
+        f"the table has no column to learn from{why}", fix="keep one with kinds={...: 'category'} (--category COL)"
+    )
 
 
 def note_on(column: Column, profile: ColumnProfile) -> str:

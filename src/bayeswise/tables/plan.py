@@ -50,11 +50,20 @@ def plan_for(schema: Schema, source: Source, apart: Iterable[str] = ()) -> Plan:
     found = _by_position(schema, source) if _is_unnamed(schema, source) else {}
     for name in (*schema.used, *apart):
         if name not in found:
-            found[name] = name if name in raw_columns else find_name(name, raw_columns, where=source.description)
+            found[name] = name if name in raw_columns else _found(name, raw_columns, schema, source)
     for name in schema.used:
         check_storage(schema[name], raw_columns[found[name]], source)
     exact = ("integer", "float", "boolean", "null")
     return Plan(found, frozenset(name for name, raw in found.items() if raw_columns[raw].storage not in exact))
+
+
+def _found(name: str, names: Iterable[str], schema: Schema, source: Source) -> str:
+    if name in schema.used:
+        needed, fix = ", which the model looks at", "add it, with empty cells where it is not known"
+    else:
+        what = "holds the weights" if name == schema.weight else "is the target of the model"
+        needed, fix = f", which {what}", "add it: only rows that have it can be learned, forgotten or checked"
+    return find_name(name, names, where=source.description, needed=needed, fix=fix)
 
 
 def _is_unnamed(schema: Schema, source: Source) -> bool:

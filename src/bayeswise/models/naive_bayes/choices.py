@@ -16,6 +16,7 @@ from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import TextModel, Words
 from bayeswise.statistics.sample import not_streamable
 from bayeswise.tables.names import find_name
+from bayeswise.tables.notes import no_column
 from bayeswise.tables.schema import Schema
 
 Families: TypeAlias = str | Any | Mapping[str, Any]
@@ -57,9 +58,7 @@ def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = 
         factors.append(Categories(schema.categories))
     factors.extend(Words((name,), by_column[name]) for name in schema.texts)
     if not factors:
-        raise ParameterError(
-            "the table has no column to learn from", fix="keep one with kinds={...: 'category'} (--category COL)"
-        )
+        raise no_column(schema)
     return tuple(factors)
 
 

@@ -17,6 +17,7 @@ from bayeswise.foundation.errors import FitError, KindError, MissingCellError, N
 from bayeswise.models.description_length.discretising import codes_of, cut_points
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.notes import no_column
 from bayeswise.tables.schema import Column, Schema
 
 MISSING_LEVEL = "(missing)"
@@ -43,9 +44,7 @@ class Coding:
                 fix="ignore the column, or make it a category",
             )
         if not self.schema.used:
-            raise SchemaError(
-                "the table has no column to learn from", fix="keep one with kinds={...: 'category'} (--category COL)"
-            )
+            raise no_column(self.schema)
         for name in self.schema.numbers:
             cuts = self.cuts.get(name)
             if cuts is None or not all(map(math.isfinite, cuts)) or list(cuts) != sorted(set(cuts)):

@@ -28,6 +28,7 @@ _JSON = {".jsonl", ".ndjson", ".json"}
 _STANDARD_INPUT = "standard input"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, zstd
 _BINARY = (b"PAR1", b"SQLite format 3", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_MODEL = b'{"__metadata__":{"bayeswise"'  # after the length of the header
 _WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 
 
@@ -113,6 +114,11 @@ def from_file(path: Path, name: str, options: Options) -> TableSource:
         start = stream.read(512)
     if not start:
         raise empty_file(name)
+    if start[8:].startswith(_MODEL):
+        raise SourceError(
+            f"{name} is a model of bayeswise, and a table is needed here",
+            fix=f"name a table; `bayeswise inspect {name}` shows what a model holds",
+        )
     suffixes = {suffix.lower() for suffix in path.suffixes[-2:]}
     return _binary(path, name, options, start, suffixes) or _text(path, name, options, start, suffixes)
 
