@@ -33,7 +33,7 @@ class PoolTable:
         inside = next((name for name in names if normal_name(name) == normal_name(target)), None)
         cells: dict[str, list[Any]] = {name: [] for name in names if name != inside}
         digests = {name: hashlib.sha256() for name in names}
-        known: dict[Any, Any] = {}  # equal cells are kept once
+        known: dict[Any, Any] = {}  # equal texts are kept once; of other cells 1 and True would be equal
         labels: dict[int, Label] = {}
         n_rows = 0
         for chunk in source.chunks(names):
@@ -41,7 +41,7 @@ class PoolTable:
                 found = chunk.cells(name)
                 digests[name].update("\x1f".join(map(repr, found)).encode("utf-8", "surrogatepass") + b"\x1f")
                 if name != inside:
-                    cells[name] += [known.setdefault(cell, cell) if isinstance(cell, str) else cell for cell in found]
+                    cells[name] += map(known.setdefault, found, found) if source.textual else found
             if inside is not None:
                 codes, levels = chunk.labels(inside)
                 labels.update({n_rows + k: levels[code] for k, code in enumerate(codes.tolist()) if code >= 0})
