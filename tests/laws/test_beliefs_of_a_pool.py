@@ -66,8 +66,18 @@ def test_beliefs_follow_the_model_through_labels_and_undo(session: Any, mixed: b
         assert not asks or bytes_of(learner.model) == bytes_of(fresh)
 
 
+STRATEGIES = [*sorted(UNCERTAINTY), "density-weighted"]
+
+
+def scores_of(learner: bw.ActiveLearner, posterior: Any) -> Any:
+    """(n_rows,) how much each row is wanted, from its posterior alone."""
+    if learner.strategy == "density-weighted":
+        return UNCERTAINTY["entropy"](posterior) * learner._likeness.density
+    return UNCERTAINTY[learner.strategy](posterior)
+
+
 @settings(max_examples=30, deadline=None)
-@given(sessions(), st.sampled_from(sorted(UNCERTAINTY)), st.booleans())
+@given(sessions(), st.sampled_from(STRATEGIES), st.booleans())
 def test_the_best_row_is_the_same_with_and_without_the_shortcut(session: Any, strategy: str, mixed: bool) -> None:
     rows, steps = session
     learner = learner_of(rows, strategy, mixed)
@@ -77,7 +87,7 @@ def test_the_best_row_is_the_same_with_and_without_the_shortcut(session: Any, st
             continue
         best = learner.query()[0]
         posterior = learner.posterior()
-        scores = UNCERTAINTY[strategy](posterior)
+        scores = scores_of(learner, posterior)
         assert learner._is_open[best.row]
         assert scores[best.row] == pytest.approx(scores[learner._is_open].max(), rel=1e-9, abs=1e-12)
         assert best.score == pytest.approx(scores[best.row], rel=1e-9, abs=1e-12)
@@ -98,7 +108,7 @@ def many_rows(n_rows: int = 40_000, kind: str = "numbers") -> tuple[dict[str, An
     return columns, np.array(CLASSES)[labels]
 
 
-@pytest.mark.parametrize("strategy", sorted(UNCERTAINTY))
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["numbers", "holes", "mixed", "categories"])
 def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strategy: str, kind: str) -> None:
     columns, labels = many_rows(kind=kind)
@@ -109,7 +119,7 @@ def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strat
     for _ in range(6):
         asked = learner.query()[0]
         posterior = learner.model.probability(learner.pool.for_model(learner.model))
-        scores = np.where(learner._is_open, UNCERTAINTY[strategy](posterior), -1.0)
+        scores = np.where(learner._is_open, scores_of(learner, posterior), -1.0)
         assert scores[asked.row] == pytest.approx(scores.max(), abs=1e-12)
         assert list(asked.posterior.values()) == pytest.approx(posterior[asked.row], rel=1e-9)
         learner.teach(asked.row, labels[asked.row])
@@ -192,7 +202,11 @@ def test_other_models_are_asked_anew(kind: str) -> None:
     learner.teach(1, "b").teach(0, "a")
     anew = learner.model.probability(learner.pool.for_model(learner.model))
     assert learner.posterior() == pytest.approx(anew)
-    assert learner.query()[0].row not in (0, 1)
+    for strategy in STRATEGIES:
+        learner.strategy = strategy
+        scores = scores_of(learner, anew)
+        scores[:2] = -1.0
+        assert learner.query()[0].row == np.argmax(scores)
     assert bytes_of(learner.undo().undo().model) == before
 
 

@@ -43,8 +43,8 @@ class Beliefs(Protocol):
         """(n_rows, n_states) of these rows, or of all."""
         ...
 
-    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
-        """The open rows among which the most uncertain one is; ties are among them."""
+    def contenders(self, strategy: str, is_open: BoolArray, weight: FloatArray | None = None) -> IntArray:
+        """The open rows among which the most uncertain one is; ties are among them. Rows may have a weight up to 1."""
         ...
 
 
@@ -87,9 +87,9 @@ class PlainBeliefs:
             self._all = np.asarray(self._model.probability(self._pool.for_model(self._model)))
         return self._all if rows is None else self._all[rows]
 
-    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
+    def contenders(self, strategy: str, is_open: BoolArray, weight: FloatArray | None = None) -> IntArray:
         rows = np.flatnonzero(is_open)
-        score = UNCERTAINTY[strategy](self.posterior(rows))
+        score = UNCERTAINTY[strategy](self.posterior(rows)) * (1.0 if weight is None else weight[rows])
         return np.asarray(rows[score >= score.max() - _ROUNDING])
 
 
@@ -160,12 +160,17 @@ class BeliefsByClass:
         log_states = self._log_states if rows is None else self._log_states.take(rows, axis=1)
         return log_states.T + self._log_prior
 
-    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
-        kind = _LOG_LEAD if strategy == "margin" else list(UNCERTAINTY).index(strategy)
+    def contenders(self, strategy: str, is_open: BoolArray, weight: FloatArray | None = None) -> IntArray:
+        kind = list(UNCERTAINTY).index(strategy)
+        if strategy == "margin" and weight is None:
+            kind = _LOG_LEAD
         score = self._scored(kind, is_open)
+        if weight is not None:
+            np.multiply(score, weight, out=score, where=is_open)
         best = float(score[np.argmax(score)])
         if np.isnan(best):  # a row outside the range of floats
-            score = np.where(is_open, UNCERTAINTY[strategy](self.posterior()), -np.inf)
+            score = UNCERTAINTY[strategy](self.posterior()) * (1.0 if weight is None else weight)
+            score = np.where(is_open, score, -np.inf)
             return np.flatnonzero(score >= score.max() - _ROUNDING)
         if kind != _LOG_LEAD:
             return np.flatnonzero(score >= best - _ROUNDING)
@@ -261,10 +266,10 @@ class BeliefsOfFewRows(BeliefsByClass):
         self._latest[0].add_to(log_joint, self._pool.subset(rows).batch)
         return log_joint
 
-    def contenders(self, strategy: str, is_open: BoolArray) -> IntArray:
-        large = strategy == "margin" and self._pool.n_rows > _LARGE_POOL
+    def contenders(self, strategy: str, is_open: BoolArray, weight: FloatArray | None = None) -> IntArray:
+        large = strategy == "margin" and weight is None and self._pool.n_rows > _LARGE_POOL
         near = self._seen_on_the_screen(is_open) if large else None
-        return super().contenders(strategy, is_open) if near is None else near
+        return super().contenders(strategy, is_open, weight) if near is None else near
 
     def _seen_on_the_screen(self, is_open: BoolArray) -> IntArray | None:
         """All rows whose log odds may reach those of the row that seems best; None where that is no help."""

@@ -74,7 +74,7 @@ class Chooser:
         """n rows, best first."""
         if self._draws:
             return []
-        if n == 1 and self.strategy in UNCERTAINTY:
+        if n == 1 and self._is_by_uncertainty:
             return [self._most_uncertain(is_open)]
         rows, scores = self.scored(np.flatnonzero(is_open))
         order = np.argsort(-scores, kind="stable") if n > 1 else np.array([np.argmax(scores)])
@@ -84,20 +84,31 @@ class Chooser:
         best, score = rows[order[:n]], scores[order[:n]]
         return list(map(Wanted, best.tolist(), score.tolist(), self.beliefs.posterior(best)))
 
+    @property
+    def _is_by_uncertainty(self) -> bool:
+        return self.strategy in UNCERTAINTY or self.strategy == "density-weighted"
+
+    def _uncertainty(self, posterior: FloatArray, rows: IntArray) -> FloatArray:
+        """(n_rows,)."""
+        if self.strategy == "density-weighted":
+            return entropy(posterior) * self.likeness.density[rows]
+        return UNCERTAINTY[self.strategy](posterior)
+
     def _most_uncertain(self, is_open: BoolArray) -> Wanted:
         """The first of the best rows: all but a few need no second look."""
-        near = self.beliefs.contenders(self.strategy, is_open)
+        if self.strategy == "density-weighted":
+            near = self.beliefs.contenders("entropy", is_open, self.likeness.density)
+        else:
+            near = self.beliefs.contenders(self.strategy, is_open)
         posterior = self.beliefs.posterior(near)
-        score = UNCERTAINTY[self.strategy](posterior)
+        score = self._uncertainty(posterior, near)
         best = int(np.argmax(score))
         return Wanted(int(near[best]), float(score[best]), posterior[best])
 
     def scored(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """How much the label of each row is wanted; for the lookahead, of the most costly rows only."""
-        if self.strategy in UNCERTAINTY:
-            return rows, UNCERTAINTY[self.strategy](self.beliefs.posterior(rows))
-        if self.strategy == "density-weighted":
-            return rows, entropy(self.beliefs.posterior(rows)) * self.likeness.density[rows]
+        if self._is_by_uncertainty:
+            return rows, self._uncertainty(self.beliefs.posterior(rows), rows)
         table = self.costs.table
         if self.strategy == "ask":
             return rows, savings_of_asking(self.beliefs.posterior(rows) @ table.T, asking_action(self.costs))[0]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 Work: TypeAlias = Callable[[slice], None]
 
-_ROWS = 16_384  # what is believed of them stays in the second-level cache
+_ROWS = 32_768  # what is believed of them stays in the second-level cache
 
 
 class Parts:
