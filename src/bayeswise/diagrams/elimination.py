@@ -8,11 +8,11 @@ made once, its largest table is known before any number is touched, and it runs 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 from operator import or_
 from string import ascii_letters
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _LARGE = 2_048  # cells
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """A table that goes in: the variables of its axes, ascending; `of` is x where it is p(x | the others)."""
 
     scope: tuple[int, ...]
@@ -35,8 +34,7 @@ class Argument:
     of: int | None = None
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Utilities that are summed out together: (slot, shape) of each, and the shapes of what they meet."""
 
     slots: tuple[tuple[int, Shape], ...]
@@ -45,8 +43,7 @@ class Group:
     total_shape: Shape
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One variable less: the tables that mention it, each with the shape that lines up its axes."""
 
     probabilities: tuple[tuple[int, Shape], ...]
@@ -57,6 +54,8 @@ class Step:
 
 class _Tables:
     """Tables by slot with their variables as bits, found by any of their variables."""
+
+    __slots__ = ("_by_variable", "bits")
 
     def __init__(self) -> None:
         self.bits: dict[int, int] = {}
@@ -84,7 +83,9 @@ class Plan:
     [1.0, 6.0]
     """
 
-    def __init__(self, arguments: Sequence[Argument], sizes: dict[int, int], keep: Sequence[int]) -> None:
+    def __init__(
+        self, arguments: Sequence[Argument], sizes: Sequence[int] | Mapping[int, int], keep: Sequence[int]
+    ) -> None:
         self._sizes = sizes
         self.keep = tuple(sorted(keep))
         self.n_cells = 1.0  # of the largest table of any step
@@ -92,32 +93,33 @@ class Plan:
         self._n_slots = len(arguments)
         self._probabilities = _Tables()
         self._utilities = _Tables()
-        for slot, argument in enumerate(arguments):
-            (self._utilities if argument.is_utility else self._probabilities).add(slot, _bits(argument.scope))
-        self._conditional = {k: a.of for k, a in enumerate(arguments) if a.of is not None}
-        everything = reduce(or_, [*self._probabilities.bits.values(), *self._utilities.bits.values()], 0)
-        kept = _bits(self.keep)
+        self._conditional: dict[int, int | None] = {}
+        everything, kept = 0, _bits(self.keep)
+        for slot, (scope, is_utility, of) in enumerate(arguments):
+            bits = _bits(scope)
+            everything |= bits
+            (self._utilities if is_utility else self._probabilities).add(slot, bits)
+            self._conditional[slot] = of
         self._refuse_too_large(kept)
-        self.steps = tuple(self._ordered(set(_variables(everything & ~kept))))
-        shape = self._shape(kept, kept)
-        self._end_shape = shape
-        self._end_probabilities = tuple((s, self._shape(b, kept)) for s, b in self._probabilities.bits.items())
-        self._end_utilities = tuple((s, self._shape(b, kept)) for s, b in self._utilities.bits.items())
+        self.steps = tuple(self._ordered(_variables(everything & ~kept)))
+        self._end_shape = self._shape(kept, kept)
+        self._end_probabilities = [(s, self._shape(b, kept)) for s, b in self._probabilities.bits.items()]
+        self._end_utilities = [(s, self._shape(b, kept)) for s, b in self._utilities.bits.items()]
 
     # -- making the plan --------------------------------------------------------------------------------------
-    def _ordered(self, waiting: set[int]) -> list[Step]:
+    def _ordered(self, waiting: Sequence[int]) -> list[Step]:
         """Greedily the variable whose step has the smallest tables; only its neighbours are weighed again."""
-        weight = {x: self._weight(x) for x in waiting}
+        weight = {x: self._weight(x) for x in waiting} if len(waiting) > 1 else {}
         steps = []
-        while weight:
+        while len(weight) > 1:
             x = min(weight, key=lambda v: (weight[v], v))
             near = reduce(or_, (*self._utilities.of(x).values(), *self._probabilities.of(x).values()), 0)
             del weight[x]
             steps.append(self._step(x))
-            for v in _variables(near):
+            for v in _variables(near) if len(weight) > 1 else ():
                 if v in weight:
                     weight[v] = self._weight(v)
-        return steps
+        return [*steps, *(self._step(x) for x in weight or waiting)]
 
     def _weight(self, x: int) -> float:
         joint = reduce(or_, self._probabilities.of(x).values(), 1 << x)
@@ -145,7 +147,8 @@ class Plan:
             self._utilities.add(self._n_slots, left)
             self._n_slots += 1
             self._refuse_too_large(union)
-        self._refuse_too_large(joint)
+        if not groups:
+            self._refuse_too_large(joint)
         shapes = tuple((slot, self._shape(bits, joint)) for slot, bits in met.items())
         return Step(shapes, _axis(x, joint), is_conditional, tuple(groups))
 
@@ -158,13 +161,17 @@ class Plan:
             )
 
     def _cells(self, bits: int) -> float:
-        if bits not in self._counted:
-            self._counted[bits] = math.prod([float(self._sizes[v]) for v in _variables(bits)])
-        return self._counted[bits]
+        found = self._counted.get(bits)
+        if found is None:
+            self._counted[bits] = found = math.prod([self._sizes[v] for v in _variables(bits)], start=1.0)
+        return found
 
     def _shape(self, bits: int, union: int) -> Shape:
         """The axes of the union, those that a table lacks of length one."""
-        return tuple([self._sizes[v] if bits >> v & 1 else 1 for v in _variables(union)])
+        sizes = self._sizes
+        if bits == union:
+            return tuple([sizes[v] for v in _variables(union)])
+        return tuple([sizes[v] if bits >> v & 1 else 1 for v in _variables(union)])
 
     # -- running it -------------------------------------------------------------------------------------------
     def run(self, tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, float]:
@@ -176,25 +183,36 @@ class Plan:
             log_scale += log_top
             total = None
             if not step.is_conditional:
-                total = joint.sum(axis=step.axis)
+                total = np.add.reduce(joint, axis=step.axis)
                 slots.append(total)
             for group in step.groups:
-                utility = sum(slots[slot].reshape(shape) for slot, shape in group.slots)
-                mean = _summed(joint.reshape(group.probability_shape), np.asarray(utility), group.axis)
+                utility = _sum(slots, group.slots)
+                mean = _summed(joint.reshape(group.probability_shape), utility, group.axis)
                 if total is not None:
                     divisor = total.reshape(group.total_shape)
-                    mean = np.divide(mean, divisor, out=np.zeros_like(mean), where=divisor > 0.0)
+                    mean = np.divide(mean, divisor, out=np.zeros(mean.shape), where=divisor > 0.0)
                 slots.append(mean)
-        probability = np.ones(self._end_shape)
+        probability: FloatArray | None = None
         for slot, shape in self._end_probabilities:
-            if slots[slot].size == 1 and slots[slot] > 0.0:  # much evidence makes many small numbers
-                log_scale += math.log(slots[slot].item())
+            table = slots[slot]
+            if table.size == 1 and table.item() > 0.0:  # much evidence makes many small numbers
+                log_scale += math.log(table.item())
             else:
-                probability = probability * slots[slot].reshape(shape)
-        utility = np.zeros(self._end_shape)
-        for slot, shape in self._end_utilities:
-            utility = utility + slots[slot].reshape(shape)
-        return probability, utility, log_scale
+                factor = table.reshape(shape)
+                probability = factor if probability is None else probability * factor
+        gained = _sum(slots, self._end_utilities) if self._end_utilities else np.zeros(self._end_shape)
+        return self._spread(np.ones(()) if probability is None else probability), self._spread(gained), log_scale
+
+    def _spread(self, table: FloatArray) -> FloatArray:
+        return table if table.shape == self._end_shape else table + np.zeros(self._end_shape)
+
+
+def _sum(slots: Sequence[FloatArray], terms: Sequence[tuple[int, Shape]]) -> FloatArray:
+    slot, shape = terms[0]
+    found = slots[slot].reshape(shape)
+    for slot, shape in terms[1:]:
+        found = found + slots[slot].reshape(shape)
+    return found
 
 
 def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) -> tuple[FloatArray, float]:
@@ -203,7 +221,7 @@ def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) 
     product = slots[slot].reshape(shape)
     for slot, shape in factors[1:]:
         product = product * slots[slot].reshape(shape)
-    if len(factors) == 1 or float(product.max()) >= _SMALL:
+    if len(factors) == 1 or np.maximum.reduce(product, axis=None) >= _SMALL:
         return product, 0.0
     return _scaled_product([slots[slot].reshape(shape) for slot, shape in factors])
 
@@ -211,7 +229,7 @@ def _product(slots: Sequence[FloatArray], factors: Sequence[tuple[int, Shape]]) 
 def _summed(left: FloatArray, right: FloatArray, axis: int) -> FloatArray:
     """(left * right).sum(axis), of large tables without making their product; `einsum` knows 52 axes."""
     if max(left.size, right.size) < _LARGE or left.ndim > 50:
-        return np.asarray((left * right).sum(axis=axis))
+        return np.asarray(np.add.reduce(left * right, axis=axis))
     axes = ascii_letters[: left.ndim]
     return np.asarray(np.einsum(f"{axes},{axes}->{axes[:axis]}{axes[axis + 1 :]}", left, right))
 
@@ -229,7 +247,10 @@ def _scaled_product(factors: Sequence[FloatArray]) -> tuple[FloatArray, float]:
 
 
 def _bits(variables: Sequence[int]) -> int:
-    return reduce(or_, [1 << v for v in variables], 0)
+    found = 0
+    for v in variables:
+        found |= 1 << v
+    return found
 
 
 @lru_cache(maxsize=1 << 14)

@@ -68,30 +68,29 @@ def requisite(
     graph = [*(list(above) for above in parents), *(list(above) for above in utilities)]
     for decision, info in past.items():
         graph[decision] = [] if decision in evidence else list(fixed.get(decision, info))
+    below = children_of(graph)
     found: dict[int, tuple[int, ...]] = {}
     for decision in reversed(list(past)):
         if decision in fixed or decision in evidence:
             continue
-        below = children_of(graph)
-        reached = _below(below, decision)
-        targets = [len(parents) + k for k in range(len(utilities)) if len(parents) + k in reached]
+        reached = reached_from(below, decision)
+        targets = [node for node in reached if node >= len(parents)]
         told = set(past[decision]) - evidence
         touched = _touched(graph, below, targets, {*told, decision, *evidence})
-        graph[decision] = sorted(told & touched)
+        matters = sorted(told & touched)
+        for idle in set(graph[decision]).difference(matters):
+            below[idle].remove(decision)
+        graph[decision] = matters
         found[decision] = tuple(graph[decision])
     return dict(reversed(found.items()))
 
 
-def descendants_of(parents: Parents, node: int) -> set[int]:
-    """The node and all that depends on it.
+def reached_from(below: Sequence[Sequence[int]], node: int) -> set[int]:
+    """The node and all that depends on it, from the children of each node.
 
-    >>> sorted(descendants_of([[], [0], [1], []], 1))
+    >>> sorted(reached_from(children_of([[], [0], [1], []]), 1))
     [1, 2]
     """
-    return _below(children_of(parents), node)
-
-
-def _below(below: Sequence[Sequence[int]], node: int) -> set[int]:
     found, waiting = {node}, [node]
     while waiting:
         for child in below[waiting.pop()]:
@@ -103,17 +102,18 @@ def _below(below: Sequence[Sequence[int]], node: int) -> set[int]:
 
 def _touched(parents: Parents, below: Sequence[Sequence[int]], start: Iterable[int], observed: set[int]) -> set[int]:
     """The observed nodes that the ball of Shachter's Bayes-ball meets on its way from the start."""
-    visits = {(node, True) for node in start}  # True: coming from a child
-    waiting = list(visits)
+    waiting = [2 * node + 1 for node in start]  # a visit is 2 node, plus 1 if the ball comes from a child
+    visits = set(waiting)
     while waiting:
-        node, from_child = waiting.pop()
-        if node in observed:
-            steps = [] if from_child else [(parent, True) for parent in parents[node]]
-        else:
-            steps = [(child, False) for child in below[node]]
-            steps += [(parent, True) for parent in parents[node]] if from_child else []
+        visit = waiting.pop()
+        node, from_child = visit >> 1, visit & 1
+        steps = []
+        if node not in observed:
+            steps = [2 * child for child in below[node]]
+        if from_child != (node in observed):
+            steps += [2 * parent + 1 for parent in parents[node]]
         for step in steps:
             if step not in visits:
                 visits.add(step)
                 waiting.append(step)
-    return {node for node, _ in visits} & observed
+    return {visit >> 1 for visit in visits} & observed

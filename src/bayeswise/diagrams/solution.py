@@ -194,6 +194,8 @@ def _by_place(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> dict[int, 
 
 def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> None:
     """Evidence about what an open decision brings about would be known before it is brought about."""
+    if not codes:
+        return
     settled = [diagram.place(name) for name in codes if name in diagram.decisions]
     above = [list(parents) for parents in diagram.network._parents]
     for name, policy in given.items():
@@ -226,18 +228,19 @@ def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str,
 def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
     """What is known in the order in which it becomes known."""
     order = sorted(range(len(choice.knows)), key=lambda k: diagram.sequence.index(choice.knows[k]))
-    knows = [choice.knows[k] for k in order]
-    n_options = len(diagram.states(name))
-    option = np.transpose(choice.option, order).ravel()
+    knows, with_option = [choice.knows[k] for k in order], [*order, len(order)]
+    options = diagram.states(name)
+    table = np.zeros((choice.option.size, len(options)))
+    table[np.arange(len(table)), choice.option.transpose(order).ravel()] = 1.0
     return Policy(
         name,
-        diagram.states(name),
-        tuple(diagram.names[v] for v in knows),
-        tuple(diagram._states[v] for v in knows),
-        np.eye(n_options)[option],
-        np.transpose(choice.expected, [*order, len(order)]).reshape(-1, n_options),
-        np.transpose(choice.possible, order).ravel(),
-        np.transpose(choice.best, [*order, len(order)]).reshape(-1, n_options),
+        options,
+        tuple([diagram.names[v] for v in knows]),
+        tuple([diagram._states[v] for v in knows]),
+        table,
+        choice.expected.transpose(with_option).reshape(-1, len(options)),
+        choice.possible.transpose(order).ravel(),
+        choice.best.transpose(with_option).reshape(-1, len(options)),
     )
 
 

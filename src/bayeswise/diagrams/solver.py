@@ -11,13 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from bayeswise.diagrams.elimination import Argument, Plan
-from bayeswise.diagrams.ordering import descendants_of, requisite
+from bayeswise.diagrams.ordering import reached_from, requisite
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.networks.graph import ancestors_of
+from bayeswise.networks.graph import ancestors_of, children_of
 
 _GAINS = ("utility", "value")
 TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
@@ -40,9 +41,13 @@ class Numbers:
     chances: Mapping[int, FloatArray]
     utilities: Sequence[FloatArray]
 
+    @cached_property
+    def largest(self) -> list[float]:
+        """The largest entry of each utility, whatever its sign."""
+        return [float(np.abs(table).max()) for table in self.utilities]
 
-@dataclass(frozen=True)
-class Choice:
+
+class Choice(NamedTuple):
     """The best option of a decision for each case of what matters, and what every option would lead to."""
 
     decision: int
@@ -53,8 +58,7 @@ class Choice:
     best: BoolArray  # (states of each known node ..., n_options) the options that are as good as the chosen one
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """All choices, the utility they lead to given the evidence, and log P(evidence)."""
 
     choices: dict[int, Choice]
@@ -62,8 +66,7 @@ class Outcome:
     log_evidence: float  # minus infinity if it is impossible
 
 
-@dataclass(frozen=True)
-class Gain:
+class Gain(NamedTuple):
     """A utility of the diagram, or what a later decision leads to at its best, and over which variables."""
 
     kind: str  # "utility" or "value"
@@ -72,25 +75,15 @@ class Gain:
     covers: frozenset[int]  # the utilities that are in it
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(NamedTuple):
     """One sweep of sums: whose options it compares, over which gains, and where the plan's arguments come from."""
 
     decision: int | None
     gains: tuple[Gain, ...]
     plan: Plan
     sources: tuple[tuple[str, int], ...]
-
-    @property
-    def covers(self) -> frozenset[int]:
-        """The utilities that are added up."""
-        return frozenset[int]().union(*(gain.covers for gain in self.gains))
-
-    @cached_property
-    def axes(self) -> list[int]:
-        """The axes of what is kept, the decision last."""
-        others = [k for k, v in enumerate(self.plan.keep) if v != self.decision]
-        return [*others, *(k for k, v in enumerate(self.plan.keep) if v == self.decision)]
+    covers: frozenset[int]  # the utilities that are added up
+    axes: list[int] | None  # of what is kept, the decision last; None where it is last already
 
 
 class Solver:
@@ -110,16 +103,19 @@ class Solver:
         )
         self.graph = [list(self.given.get(node, above)) for node, above in enumerate(structure.parents)]
         gains = [Gain("utility", k, scope, frozenset([k])) for k, scope in enumerate(structure.utilities)]
+        children = children_of(self.graph)
         self.passes: list[Pass] = []
         for decision, info in reversed(self.requisite.items()):
-            below = descendants_of(self.graph, decision)
-            changed = tuple(gain for gain in gains if below.intersection(gain.scope))
-            self.passes.append(self._pass(decision, changed))
-            gains = [gain for gain in gains if gain not in changed]
+            below = reached_from(children, decision)
+            changed = [gain for gain in gains if not below.isdisjoint(gain.scope)]
+            gains = [gain for gain in gains if below.isdisjoint(gain.scope)]
+            self.passes.append(self._pass(decision, tuple(changed)))
             gains.append(Gain("value", decision, info, self.passes[-1].covers))
         # the first decision's pass tells the expectation of what it changes; the rest needs one more
         rest = tuple(gains[:-1] if self.passes else gains)
         self.last = self._pass(None, rest) if rest or not self.passes else None
+        every = self.passes if self.last is None else [*self.passes, self.last]
+        self.open = {source for each in every for source in each.sources if source[0] == "open"}
 
     def _pass(self, target: int | None, gains: tuple[Gain, ...]) -> Pass:
         """The plan whose kept variables are the family of the target; decisions are open and depend on nothing."""
@@ -130,16 +126,23 @@ class Solver:
         for node in sorted(ancestors_of(self.graph, asked)):
             if node == target or (node in self.evidence and node in self.structure.past):
                 continue
+            if node in keep and node in self.requisite:
+                continue  # an open decision that is known: all its options alike
             scope = self._free([*self.graph[node], node])
-            arguments.append(Argument(scope, of=None if node in self.evidence else node))
+            arguments.append(Argument(scope, False, None if node in self.evidence else node))
             sources.append(("open" if node in self.requisite else "table", node))
         for gain in gains:
-            arguments.append(Argument(self._free(gain.scope), is_utility=True))
+            arguments.append(Argument(self._free(gain.scope), True))
             sources.append((gain.kind, gain.of))
-        return Pass(target, gains, Plan(arguments, dict(enumerate(self.structure.sizes)), keep), tuple(sources))
+        covers = frozenset[int]().union(*[gain.covers for gain in gains])
+        plan = Plan(arguments, self.structure.sizes, keep)
+        axes = None
+        if target is not None and plan.keep[-1] != target:
+            axes = [*(k for k, v in enumerate(plan.keep) if v != target), plan.keep.index(target)]
+        return Pass(target, gains, plan, tuple(sources), covers, axes)
 
     def _free(self, scope: Sequence[int]) -> tuple[int, ...]:
-        return tuple(sorted(v for v in scope if v not in self.evidence))
+        return tuple(sorted([v for v in scope if v not in self.evidence] if self.evidence else scope))
 
     def run(
         self,
@@ -157,14 +160,16 @@ class _Run:
     def __init__(
         self, solver: Solver, numbers: Numbers, seen: Mapping[int, int], policies: Mapping[int, FloatArray]
     ) -> None:
-        self._solver = solver
+        self._solver, self._largest = solver, numbers.largest
         sizes, graph = solver.structure.sizes, solver.graph
-        tables = {("table", node): table for node, table in {**numbers.chances, **policies}.items()}
-        self._tables = {key: _at(table, sorted([*graph[key[1]], key[1]]), seen) for key, table in tables.items()}
-        for decision in solver.requisite:
-            self._tables["open", decision] = np.full(sizes[decision], 1.0 / sizes[decision])
-        for k, scope in enumerate(solver.structure.utilities):
-            self._tables["utility", k] = _at(numbers.utilities[k], scope, seen)
+        self._tables = {("table", node): table for node, table in {**numbers.chances, **policies}.items()}
+        self._tables |= {("utility", k): table for k, table in enumerate(numbers.utilities)}
+        if seen:
+            scopes = {("table", node): sorted([*graph[node], node]) for node in (*numbers.chances, *policies)}
+            scopes |= {("utility", k): list(scope) for k, scope in enumerate(solver.structure.utilities)}
+            self._tables = {key: _at(table, scopes[key], seen) for key, table in self._tables.items()}
+        for source in solver.open:
+            self._tables[source] = np.full(sizes[source[1]], 1.0 / sizes[source[1]])
         self._choices: dict[int, Choice] = {}
         self._absolute: dict[tuple[str, int], FloatArray] = {}
 
@@ -178,8 +183,10 @@ class _Run:
             value = _at_option(choice.expected, choice.option)
             self._tables["value", choice.decision] = value
             if each is self._solver.passes[-1]:
-                weight = _at_option(probability.transpose(each.axes), choice.option)
-                total, log_evidence = _mean(weight, value), _log(float(weight.sum())) + log_scale
+                weight = _at_option(_turned(probability, each), choice.option)
+                whole = float(np.add.reduce(weight, axis=None))
+                total = float(np.add.reduce(weight * value, axis=None)) / whole if whole > 0.0 else 0.0
+                log_evidence = _log(whole) + log_scale
         if self._solver.last is not None:
             sources = self._solver.last.sources
             probability, utility, log_scale = self._solver.last.plan.run([self._tables[source] for source in sources])
@@ -189,11 +196,12 @@ class _Run:
     def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> Choice:
         """The first of the best options; what may be a tie is judged by the size of what was summed for it."""
         assert each.decision is not None
-        expected = utility.transpose(each.axes)  # (..., n_options)
-        possible = np.asarray(probability.transpose(each.axes).max(axis=-1) > 0.0)
-        largest = sum(float(np.abs(self._tables["utility", k]).max()) for k in each.covers)
-        best = np.asarray(expected >= expected.max(axis=-1, keepdims=True) - TIE * largest)
-        if (best.sum(axis=-1) > 1)[possible].any():
+        expected = _turned(utility, each)  # (..., n_options)
+        possible = np.asarray(np.maximum.reduce(_turned(probability, each), axis=-1) > 0.0)
+        largest = math.fsum([self._largest[k] for k in each.covers])
+        best = np.asarray(expected >= np.maximum.reduce(expected, axis=-1, keepdims=True) - TIE * largest)
+        tied = np.count_nonzero(best) > possible.size
+        if tied and (best.sum(axis=-1) > 1)[possible].any():
             best = _near_best(expected, TIE * self._sizes(each))
         knows = tuple(v for v in each.plan.keep if v != each.decision)
         return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best)
@@ -202,7 +210,7 @@ class _Run:
         """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
         inputs = [self._size(source) if source[0] in _GAINS else self._tables[source] for source in each.sources]
         _, absolute, _ = each.plan.run(inputs)
-        return absolute.transpose(each.axes)
+        return _turned(absolute, each)
 
     def _size(self, source: tuple[str, int]) -> FloatArray:
         kind, k = source
@@ -215,21 +223,22 @@ class _Run:
         return self._absolute[source]
 
 
+def _turned(table: FloatArray, each: Pass) -> FloatArray:
+    """The axis of the decision last."""
+    return table if each.axes is None else table.transpose(each.axes)
+
+
 def _at_option(cells: FloatArray, option: IntArray) -> FloatArray:
     """The cells (..., n_options) of the chosen options."""
-    return np.asarray(np.take_along_axis(cells, option[..., None], axis=-1)[..., 0])
+    rows = cells.reshape(-1, cells.shape[-1])
+    return np.asarray(rows[np.arange(len(rows)), option.ravel()].reshape(option.shape))
 
 
 def _at(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> FloatArray:
     """The part of a table that agrees with the evidence."""
-    if not seen or not any(v in seen for v in scope):
+    if not any(v in seen for v in scope):
         return table
     return np.asarray(table[tuple(seen.get(v, slice(None)) for v in scope)])
-
-
-def _mean(weight: FloatArray, utility: FloatArray) -> float:
-    whole = float(weight.sum())
-    return float((weight * utility).sum()) / whole if whole > 0.0 else 0.0
 
 
 def _log(probability: float) -> float:
