@@ -14,7 +14,14 @@ from scipy.special import gammaln
 
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning import FamilyCounts, Scores, best_graph, edge_strengths, hill_climbing
+from bayeswise.networks.learning import (
+    FamilyCounts,
+    Scores,
+    best_graph,
+    edge_strengths,
+    fit_tables,
+    hill_climbing,
+)
 from bayeswise.networks.learning.averaging import edge_posteriors
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.weights import in_units
@@ -137,6 +144,19 @@ def test_weights_that_are_not_whole_give_the_same_bits_in_any_order_of_rows() ->
         learned = [BeliefNetwork.learn(rows, weights=weights, method=method),
                    BeliefNetwork.learn(turned, weights=weights[order], method=method)]  # fmt: skip
         assert learned[0] == learned[1]
+
+
+def test_em_gives_the_same_bits_in_any_order_of_rows() -> None:
+    rows = CodedRows.of(case(4)[0])
+    codes = rows.codes.copy()
+    codes[::4, 1] = -1
+    holes, order = replace(rows, codes=codes), np.random.default_rng(2).permutation(len(codes))
+    weights = np.random.default_rng(1).exponential(1.0, len(codes))
+    graph = {rows.names[2]: [rows.names[1]], rows.names[3]: [rows.names[1]]}
+    one = fit_tables(holes, graph, weights=weights)
+    other = fit_tables(replace(holes, codes=codes[order]), graph, weights=weights[order])
+    assert one.trace == other.trace
+    assert one.network == other.network
 
 
 def test_units_are_exact_where_they_can_be_and_never_overflow() -> None:

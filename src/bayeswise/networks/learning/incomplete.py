@@ -17,6 +17,7 @@ from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks import graph
 from bayeswise.networks.inference import MEMORY_LIMIT
 from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.weights import summed_weights
 
 _ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of holes share a tree that takes any pattern
 _CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same
@@ -134,7 +135,7 @@ def _distinct(rows: CodedRows) -> tuple[CodeArray, FloatArray]:
     packed = np.ascontiguousarray((codes + 1).astype(rows.code_type))
     keys = packed.view(np.dtype((np.void, packed.itemsize * packed.shape[1]))).ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return codes[first], np.bincount(which.ravel(), rows.weights, len(first)).astype(np.float64)
+    return codes[first], summed_weights(which.ravel(), len(first), rows.weights)
 
 
 def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ SCORES = ("bic", "aic", "mdl", "bdeu", "k2")
 MOST_CELLS = 1 << 20
 """A family with more cells is never chosen."""
 _COPIES = 8  # so many copies of a row, as bitmaps, are counted sooner than one with a weight
+_MOST_COPIED = 1 << 28  # cells
 
 
 class Scores:
@@ -43,7 +44,8 @@ class Scores:
         self.unit = 1.0
         if rows.weights is not None:
             self.units, self.unit = in_units(rows.weights)
-            if self.unit == 1.0 and int(self.units.sum()) <= _COPIES * len(self.units):
+            total = int(self.units.sum())
+            if self.unit == 1.0 and total <= _COPIES * len(self.units) and total * len(self.sizes) <= _MOST_COPIED:
                 self.columns, self.units = np.repeat(self.columns, self.units, axis=1), None
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
         self._added: dict[tuple[int, tuple[int, ...]], FloatArray] = {}

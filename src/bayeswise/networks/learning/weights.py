@@ -51,3 +51,17 @@ def in_units(weights: FloatArray) -> tuple[IntArray, float]:
         return weights.astype(np.int64), 1.0
     exponent = math.frexp(total)[1] - _MOST_UNITS
     return np.rint(np.ldexp(weights, -exponent)).astype(np.int64), math.ldexp(1.0, exponent)
+
+
+def summed_weights(which: IntArray, n_cells: int, weights: FloatArray | None) -> FloatArray:
+    """(n_cells,) the weight of the rows in each cell, whatever their order.
+
+    >>> summed_weights(np.array([0, 1, 0]), 2, np.array([0.5, 1.0, 0.25])).tolist()
+    [0.75, 1.0]
+    """
+    if weights is None:
+        return np.bincount(which, minlength=n_cells).astype(np.float64)
+    units, unit = in_units(weights)
+    found = np.zeros(n_cells, dtype=np.int64)
+    np.add.at(found, which, units)
+    return np.asarray(found.astype(np.float64) * unit)
