@@ -37,7 +37,7 @@ VERBS: dict[str, str] = {
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
     "bayes": ManyValues,
-    **dict.fromkeys(("fit", "explain", "decide", "thresholds", "next-test"), ManyPairs),
+    **dict.fromkeys(("fit", "explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
 }
 
 # The verbs that have verbs of their own: their file says which, by an `application` like this one.

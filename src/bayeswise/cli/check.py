@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli import calibrating, columns, costs_option, reading
+from bayeswise.cli.writing import say
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.decision_file import DecisionFile
+    from bayeswise.evaluation.evaluate import Evaluation
+    from bayeswise.tables.source import Source
 
 CrossValidation = Annotated[
     str | None,
@@ -26,6 +33,7 @@ def run(
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="X", help="Exit with 5 if a case costs more on average.")
     ] = None,
+    prior: costs_option.Prior = None,
     cv: CrossValidation = None,
     calibrate: calibrating.LearnedTable = None,
     null: columns.NullWords = None,
@@ -42,12 +50,14 @@ def run(
     bayeswise check loan.bayeswise train.csv --costs decision.toml --cv loo
     bayeswise check loan.bayeswise test.csv --costs decision.toml --calibrate train.csv
 
-    Without --cv the rows must be new to the model. Costs are 0-1 loss unless they are given.
+    Without --cv the rows must be new to the model, and --prior, or that of the file, is theirs. Costs are 0-1 loss
+    unless they are given.
     """
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.evaluation.evaluate import evaluate
 
+    if max_cost is not None and math.isnan(max_cost):
+        raise UsageError("--max-cost is no number", fix="write what a case may cost, such as 3.5")
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     folds = folds_of(cv, calibrate)
@@ -62,12 +72,26 @@ def run(
     )
     source = opened(files)
     judged = calibrating.mended(fitted, calibrate, opened, decision.costs if decision else None)
-    with Bar(f"checking {source.description}") as bar:
-        found = evaluate(judged, source, decision and decision.costs, cv=folds, progress=bar.advance)
+    found = evaluated(judged, source, decision, prior, folds)
     facts = {**found.to_dict(), "max_cost": max_cost}
     print(json_text(facts, indent=2) if as_json else found.to_text())
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
+
+
+def evaluated(
+    model: Any, source: Source, decision: DecisionFile | None, prior: list[str] | None, cv: int | str | None
+) -> Evaluation:
+    """What `decide` would do with these rows, and what that costs; rows that were learned have the model's prior."""
+    from bayeswise.evaluation.evaluate import evaluate
+
+    moved = costs_option.new_prior(decision, prior, model.classes)
+    if moved is not None and cv is not None and not prior:
+        say("The prior of the file is for other rows than those that were learned: with --cv it is left out.")
+        moved = None
+    named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
+    with Bar(f"checking {source.description}") as bar:
+        return evaluate(model, source, decision and decision.costs, cv=cv, prior=named, progress=bar.advance)
 
 
 def folds_of(cv: str | None, calibrate: str | None = None) -> int | str | None:

@@ -43,11 +43,13 @@ def read_decision(path: str, model: Any = None) -> DecisionFile:
     return decision
 
 
-def new_prior(decision: DecisionFile, typed: Sequence[str] | None, classes: tuple[Any, ...]) -> FloatArray | None:
+def new_prior(
+    decision: DecisionFile | None, typed: Sequence[str] | None, classes: tuple[Any, ...]
+) -> FloatArray | None:
     """(n_states,) the prior that was typed, else that of the file, else none."""
     if typed:
         from bayeswise.cli.wanted import prior_of
         from bayeswise.posteriors.prior import prior_by_state
 
         return prior_by_state(prior_of(typed, classes), classes)
-    return decision.prior_of(classes)
+    return None if decision is None else decision.prior_of(classes)

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from bayeswise.cli import calibrating, columns, costs_option, reading
-from bayeswise.cli.check import CrossValidation, folds_of
+from bayeswise.cli.check import CrossValidation, evaluated, folds_of
 from bayeswise.cli.writing import check_output, say
-from bayeswise.foundation.progress import Bar
 
 
 def run(
@@ -20,6 +19,7 @@ def run(
         str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
     ] = None,
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The page.")] = "report.html",
+    prior: costs_option.Prior = None,
     cv: CrossValidation = None,
     calibrate: calibrating.LearnedTable = None,
     null: columns.NullWords = None,
@@ -38,7 +38,6 @@ def run(
     """
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.table_text import as_json as json_text
-    from bayeswise.evaluation.evaluate import evaluate
     from bayeswise.evaluation.report import report_page
     from bayeswise.store.atomic import replacing_text
 
@@ -57,8 +56,7 @@ def run(
     )
     source = opened(files)
     judged = calibrating.mended(fitted, calibrate, opened, decision.costs if decision else None)
-    with Bar(f"checking {source.description}") as bar:
-        found = evaluate(judged, source, decision and decision.costs, cv=folds, progress=bar.advance)
+    found = evaluated(judged, source, decision, prior, folds)
     with replacing_text(out) as page:
         page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {source.description}"))
     if as_json:

@@ -40,6 +40,9 @@ def run(
         names = " ".join(f"{name}=..." for name in decision.costs.columns)
         raise UsageError(f"the costs depend on the row: {names.replace('=...', '')}", fix=f"add --row {names}")
     policy = rule(decision.costs, row=_cells(row))
+    if prior and len(policy.costs.states) != 2:
+        found = len(policy.costs.states)
+        raise UsageError(f"--prior is for the likelihood ratio of two states; there are {found}", fix="leave it out")
     facts = _facts(policy, _prior(prior, decision, policy.costs.states))
     print(json_text(facts, indent=2) if as_json else "\n".join(_lines(facts)))
 

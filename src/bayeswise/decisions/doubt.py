@@ -39,7 +39,10 @@ def doubt_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = Non
     >>> answer.best.tolist(), answer.confidence.round(4).tolist(), answer.expected_regret.round(4).tolist()
     ([1], [0.6667], [0.4333])
     """
-    draws = np.asarray(samples, dtype=np.float64)
+    try:
+        draws = np.asarray(samples, dtype=np.float64)
+    except (TypeError, ValueError):
+        draws = np.zeros(0)
     if draws.ndim != 3 or draws.shape[2] != len(states) or not len(draws):
         raise ParameterError(
             f"samples of posteriors have the shape (n_samples, n_rows, {len(states)}); found {draws.shape}",

@@ -14,6 +14,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label, label_of
 
 _QUANTILES = 400  # of each state, between which at most one change of action is looked for at a time
@@ -55,10 +56,11 @@ class FeatureRule:
     actions: tuple[Label, ...]
 
     @classmethod
-    def of(cls, likelihoods: Mapping[Any, Density], prior: Mapping[Any, float], costs: Costs) -> FeatureRule:
+    def of(cls, likelihoods: Mapping[Any, Density], prior: Mapping[Any, float], costs: Any) -> FeatureRule:
         """The best rule for these densities and priors, by name of state."""
         states = tuple(label_of(state) for state in likelihoods)
-        table, shares = costs.aligned(states), prior_by_state(prior, states)
+        table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
+        shares = prior_by_state(prior, states)
         edges, chosen = _regions(table.table, shares, tuple(likelihoods.values()))
         return cls(table, shares, tuple(likelihoods.values()), tuple(edges), tuple(table.actions[a] for a in chosen))
 
@@ -83,6 +85,14 @@ class FeatureRule:
     def to_columns(self) -> dict[str, list[Any]]:
         """action, from, to of each region."""
         return {"action": list(self.actions), "from": [-np.inf, *self.edges], "to": [*self.edges, np.inf]}
+
+    def __str__(self) -> str:
+        ends = [f" up to {edge:.4g}" for edge in self.edges]
+        parts = [f"{shown(action)}{end}" for action, end in zip(self.actions, [*ends, ""], strict=True)]
+        return f"always {parts[0]}" if len(parts) == 1 else f"{', '.join(parts[:-1])}, then {parts[-1]}"
+
+    def __repr__(self) -> str:
+        return f"FeatureRule({self}; risk {self.risk:.4g})"
 
 
 def least_risk(table: FloatArray, prior: FloatArray, likelihoods: Sequence[Any]) -> float:

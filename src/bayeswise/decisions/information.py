@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import plain_number
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.feature_rule import least_risk
 from bayeswise.decisions.posterior_tables import posterior_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label
 
+_SUM = 1e-6  # by which likelihoods may miss 1
 _ROUNDING = 1e-12  # of the largest cost
 _SLICES = 64  # of a number column, where more than one test is planned ahead
 
@@ -55,6 +58,23 @@ class Outcomes:
     values: tuple[Any, ...]
     likelihood: FloatArray  # (n_values, n_states)
 
+    def __post_init__(self) -> None:
+        table = np.asarray(self.likelihood)
+        if table.ndim != 2 or len(table) != len(self.values):
+            raise ParameterError(
+                f"{len(self.values)} values have likelihoods of the shape {table.shape}",
+                fix="give one row for each value, one column for each state",
+            )
+        if not ((table >= 0.0).all() and (np.abs(table.sum(axis=0) - 1.0) <= _SUM).all()):
+            sums = ", ".join(f"{total:.6g}" for total in table.sum(axis=0)[:6])
+            raise ParameterError(
+                f"how likely the values are must sum to 1 in each state; found {sums}", fix="divide each by its sum"
+            )
+
+    @property
+    def n_states(self) -> int:
+        return int(self.likelihood.shape[1])
+
     @classmethod
     def of_levels(cls, values: Sequence[Any], log_likelihood: FloatArray) -> Outcomes:
         """Levels with log p(level | state); what is left to 1 is a level that was never seen."""
@@ -78,6 +98,10 @@ class Densities:
     """A column of numbers: its distribution in each state (logpdf, cdf, ppf)."""
 
     likelihoods: tuple[Any, ...]
+
+    @property
+    def n_states(self) -> int:
+        return len(self.likelihoods)
 
     def least_cost(self, weights: FloatArray, table: FloatArray) -> float:
         """The risk of the best rule on that number: exact up to the edges of its regions."""
@@ -154,6 +178,12 @@ def next_test(
     table = costs if isinstance(costs, Costs) else Costs(costs)
     shares, labels = posterior_of(posterior, None, table.states)
     table = table.aligned(labels)
+    for name, outcomes in columns.items():
+        if outcomes.n_states != len(labels):
+            raise ParameterError(
+                f"the outcomes of {name!r} are about {outcomes.n_states} states; there are {len(labels)}",
+                fix=f"give them for {', '.join(map(repr, labels[:8]))}, in this order",
+            )
     decisions = decide_rows(shares, table, {})
     now = float(decisions.least_cost[0])
     known = {name: outcomes.sliced() if depth > 1 else outcomes for name, outcomes in columns.items()}
@@ -173,9 +203,10 @@ def next_test(
 
 
 def _price(prices: Mapping[str, float] | float, name: str) -> float:
-    price = float(prices.get(name, 0.0)) if isinstance(prices, Mapping) else float(prices)
-    if not price >= 0.0:
-        raise ParameterError(f"the price of {name!r} is {price}", fix="give a number from 0 on")
+    given = prices.get(name, 0.0) if isinstance(prices, Mapping) else prices
+    price = plain_number(given)
+    if price is None or not price >= 0.0:
+        raise ParameterError(f"the price of {name!r} is {shown(given, 40)}", fix="give a number from 0 on")
     return price
 
 

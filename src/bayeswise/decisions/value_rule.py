@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import plain_number
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
@@ -49,7 +50,8 @@ class ValueRule:
         table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
         by_state = [{label_of(v): p for v, p in each.items()} for each in likelihoods.values()]
         values = _in_order({label_key(v): v for each in by_state for v in each}.values())
-        found = np.array([[each.get(value, 0.0) for each in by_state] for value in values], dtype=np.float64)
+        cells = [[plain_number(each.get(value, 0.0)) for each in by_state] for value in values]
+        found = np.array([[np.nan if p is None else p for p in row] for row in cells])
         for k, state in enumerate(states):
             total = float(found[:, k].sum())
             if not (found[:, k] >= 0.0).all() or not abs(total - 1.0) <= _SUM:
@@ -120,6 +122,9 @@ class ValueRule:
     def __str__(self) -> str:
         parts = ((shown(action), ", ".join(map(shown, values))) for action, values in self.regions())
         return "; ".join(f"{action} if x is {values}" for action, values in parts)
+
+    def __repr__(self) -> str:
+        return f"ValueRule({self}; risk {self.risk:.4g})"
 
 
 def _in_order(values: Any) -> tuple[Label, ...]:

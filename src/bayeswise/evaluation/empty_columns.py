@@ -21,6 +21,7 @@ from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.posteriors.odds import probability_of
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.names import find_name
 from bayeswise.tables.sweep import rows_of
 
 _POINTS = 4001  # of the quadrature over a column whose distribution has no quantiles
@@ -76,6 +77,10 @@ def next_test_for(
     >>> print(next_test_for(bw.fit(rows, target="play"), {"rain": "u"}, costs, {"wind": 0.01}))
     wind: worth 0.2286 at a price of 0.01
     """
+    costs = costs if isinstance(costs, Costs) else Costs(costs)
+    if isinstance(row, list) and len(row) == 1 and isinstance(row[0], Mapping):
+        row = row[0]
+    _refuse_unknown_names(model, row, prices, costs)
     table = [dict.fromkeys(model.schema.used) | dict(row)] if isinstance(row, Mapping) else row
     batch = next(iter(model.batches(table)), None)
     if batch is None or batch.n_rows != 1:
@@ -88,12 +93,19 @@ def next_test_for(
     posterior = np.asarray(model.predict_proba(batch))
     if prior is not None:
         posterior = shifted(posterior, np.exp(model.log_prior), np.asarray(prior), model.classes)
-    given = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(model.classes)
+    given = costs.aligned(model.classes)
     if not given.constant:
         given = given.for_row(dict(row) if isinstance(row, Mapping) else _cells(model, batch))
     shares = dict(zip(model.classes, posterior[0].tolist(), strict=True))
     answer = next_test(shares, given, empty.outcomes, prices, depth=depth)
     return replace(answer, posterior=shares, left_out=empty.left_out)
+
+
+def _refuse_unknown_names(model: Any, row: Any, prices: Any, costs: Costs) -> None:
+    """A name that was mistyped would make a column empty, or its test free."""
+    known = [*model.schema.names, *costs.columns]
+    for name in [*(row if isinstance(row, Mapping) else ()), *(prices if isinstance(prices, Mapping) else ())]:
+        find_name(name, known, where="the model")
 
 
 def _cells(model: Any, batch: Batch) -> dict[str, float]:

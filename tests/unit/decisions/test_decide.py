@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.stats import norm
 
 import bayeswise as bw
+from bayeswise.decisions import FeatureRule, Outcomes, ValueRule, next_test
 from bayeswise.foundation.errors import ParameterError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
@@ -110,3 +112,28 @@ def test_one_row_and_a_batch_give_the_same_digits() -> None:
 def test_a_posterior_without_states_is_refused() -> None:
     with pytest.raises(ParameterError, match="names no state"):
         bw.decide([], MAIL, states=[])
+
+
+def test_outcomes_of_a_test_are_distributions_over_the_states_of_the_case() -> None:
+    case, costs = {"ill": 0.1, "well": 0.9}, {"treat": {"ill": 0, "well": 5}, "wait": {"ill": 50, "well": 0}}
+    with pytest.raises(ParameterError, match=r"sum to 1 in each state; found 1\.48, 1"):
+        Outcomes(("+", "-"), np.array([[0.98, 0.03], [0.5, 0.97]]))
+    with pytest.raises(ParameterError, match="one row for each value"):
+        Outcomes(("+",), np.array([[0.98, 0.03], [0.02, 0.97]]))
+    three = Outcomes(("+", "-"), np.array([[0.9, 0.1, 0.2], [0.1, 0.9, 0.8]]))
+    with pytest.raises(ParameterError, match="'lab' are about 3 states; there are 2"):
+        next_test(case, costs, {"lab": three})
+    lab = Outcomes(("+", "-"), np.array([[0.98, 0.03], [0.02, 0.97]]))
+    for price in ("x", -1, float("nan"), None):
+        with pytest.raises(ParameterError, match="the price of 'lab' is"):
+            next_test(case, costs, {"lab": lab}, {"lab": price})  # type: ignore[dict-item]
+
+
+def test_rules_of_one_feature_take_plain_costs_and_are_shown_in_words() -> None:
+    costs = {"a": {"a": 0, "b": 4}, "b": {"a": 1, "b": 0}}
+    best = FeatureRule.of({"a": norm(-1, 1), "b": norm(1, 1)}, {"a": 0.5, "b": 0.5}, costs)
+    assert repr(best) == "FeatureRule(a up to -0.6931, then b; risk 0.2802)"
+    counted = ValueRule.of({"a": {1: 0.5, 2: 0.5}, "b": {2: 0.2, 3: 0.8}}, {"a": 0.5, "b": 0.5}, costs)
+    assert repr(counted) == "ValueRule(a if x is 1; b if x is 2, 3; risk 0.25)"
+    with pytest.raises(ParameterError, match="state 'a' must be from 0 on"):
+        ValueRule.of({"a": {1: "half", 2: 0.5}, "b": {2: 0.2, 3: 0.8}}, {"a": 0.5, "b": 0.5}, costs)  # type: ignore[dict-item]

@@ -1,0 +1,98 @@
+"""Mistakes with decision files and rows: every one ends in a line that says what to do, and the right exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import bayeswise as bw
+
+Command = Callable[..., SimpleNamespace]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TEST = EXAMPLES / "credit-test.csv"
+TOML = EXAMPLES / "credit.toml"
+PLAIN = "[costs]\nrefuse = 0\nlend = { yes = -1, no = 5 }\n"
+
+
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of the credit table."""
+    path = tmp_path_factory.mktemp("credit") / "credit.bayeswise"
+    bw.fit(str(EXAMPLES / "credit.csv"), target="repaid").save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (PLAIN + "[costs.ask", "is no TOML"),
+        ("[utilities]\nrefuse = 0\nlend = { yes = [1], no = 5 }\n", "'lend' in state 'yes' must be a number"),
+        (PLAIN.replace("5", "9" * 5000), "is no TOML"),
+        (PLAIN.replace("yes", "Yes"), "no entry for state 'yes'; they know 'Yes', 'no'. Fix: did you mean 'Yes'?"),
+        (PLAIN + "[prices]\nhistry = 5\n", "did you mean 'history'?"),
+    ],
+)
+def test_a_mistaken_file_exits_with_a_message(
+    bayeswise: Command, credit: Path, tmp_path: Path, text: str, told: str
+) -> None:
+    (tmp_path / "decision.toml").write_text(text)
+    answer = bayeswise("next-test", credit, "--row", "amount=500", "--costs", tmp_path / "decision.toml")
+    assert answer.code in (2, 4) and told in answer.err and answer.out == ""
+
+
+def test_an_action_that_stands_twice_in_a_csv_is_named(bayeswise: Command, tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text("action,yes,no\nlend,-1,5\nlend,-2,6\nrefuse,0,0\n")
+    answer = bayeswise("thresholds", tmp_path / "costs.csv")
+    assert answer.code == 2 and "the action 'lend' is named twice" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        (["next-test", "--row", "amount=500", "--price", "histry=3"], 4, "did you mean 'history'?"),
+        (["next-test", "--row", "income=500"], 2, "depend on 'amount', which the row does not have"),
+        (["check", str(TEST), "--max-cost", "nan"], 2, "--max-cost is no number"),
+        (["check", str(TEST), "--cv", "99999999"], 2, "99999999 folds of 500 rows"),
+        (["check", str(TEST), "--prior", "yes=.7", "--cv", "5"], 2, "prior of the model"),
+        (["check", str(TEST), "--prior", "yes=.7", "no=.4"], 2, "sums to 1.1"),
+    ],
+)
+def test_what_is_mistyped_is_told(
+    bayeswise: Command, credit: Path, typed: list[str], code: int, told: str
+) -> None:
+    verb, *rest = typed
+    answer = bayeswise(verb, credit, *rest, "--costs", TOML)
+    assert answer.code == code and told in answer.err and answer.out == ""
+
+
+def test_a_row_that_names_another_column_is_guessed_by_thresholds(bayeswise: Command) -> None:
+    answer = bayeswise("thresholds", TOML, "--row", "amuont=500")
+    assert answer.code == 2 and "did you mean 'amuont'?" in answer.err
+
+
+def test_a_prior_of_three_states_has_no_likelihood_ratio(bayeswise: Command, tmp_path: Path) -> None:
+    (tmp_path / "three.toml").write_text("[costs]\ngo = { a = 0, b = 1, c = 2 }\nstay = { a = 2, b = 1, c = 0 }\n")
+    answer = bayeswise("thresholds", tmp_path / "three.toml", "--prior", "a=.5", "b=.3", "c=.2")
+    assert answer.code == 2 and "two states; there are 3" in answer.err
+
+
+def test_check_and_report_judge_what_decide_would_do_under_the_prior_of_the_file(
+    bayeswise: Command, credit: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved.toml"
+    moved.write_text(TOML.read_text() + "\n[prior]\nyes = 0.7\nno = 0.3\n")
+    decided = json.loads(bayeswise("decide", credit, TEST, "--costs", moved, "--json").out)
+    for typed in (["--costs", moved], ["--costs", TOML, "--prior", "yes=.7", "no=.3"]):
+        checked = json.loads(bayeswise("check", credit, TEST, *typed, "--json").out)
+        assert checked["expected_cost_per_case"]["mean"] == pytest.approx(decided["expected_cost"] / 500)
+        counts = [sum(line[k] for line in checked["confusion"]) for k in range(3)]
+        assert counts == [each["rows"] for each in decided["decided"]]
+    page = tmp_path / "r.html"
+    assert bayeswise("report", credit, TEST, "--costs", moved, "-o", page).code == 0
+    assert f"{checked['cost_per_case']['mean']:.4g}" in page.read_text()
+    folded = bayeswise("check", credit, EXAMPLES / "credit.csv", "--costs", moved, "--cv", "5")
+    assert folded.code == 0 and "with --cv it is left out" in folded.err
