@@ -17,6 +17,7 @@ import numpy as np
 
 from bayeswise.engines.ranges import row_ranges
 from bayeswise.engines.request import Ask, Request
+from bayeswise.engines.room import refuse_too_large
 from bayeswise.foundation.errors import NonFiniteError, SupportError
 from bayeswise.statistics import Grouped, Product, Weights
 from bayeswise.statistics.coded_counts import CodedCounts
@@ -90,8 +91,10 @@ def _of_range(batch: Batch, schema: Schema, request: Request, n_groups: int, row
     n_rows = rows.stop - rows.start
     parts: dict[str, Any] = {ROWS: Weights.of(n_rows, groups, n_groups, weights)}
     for name, ask in request.asks.items():
+        block = _block(batch, schema, ask, rows)
+        refuse_too_large(ask, block, n_groups)
         try:
-            parts[name] = ask.summarise(*_block(batch, schema, ask, rows), groups, n_groups, weights)
+            parts[name] = ask.summarise(*block, groups, n_groups, weights)
         except (NonFiniteError, SupportError) as error:
             row, column = batch.place(rows.start + error.row), ask.columns[int(error.column)]
             raise error.at(row=row, column=column) from None

@@ -84,7 +84,8 @@ def _levels(column: Column, profile: ColumnProfile) -> list[str]:
     declared = list(column.levels) if column.levels is not None and column.labels != "boolean" else None
     levels = declared or sorted((level for level, _ in profile.levels[:_SHOWN_LEVELS]), key=str)
     more = max(len(declared) if declared else profile.distinct, len(levels)) - min(len(levels), _SHOWN_LEVELS)
-    words = ", ".join(map(shown, levels[:_SHOWN_LEVELS])) + (f", {more} more" if more > 0 else "")
+    words = ", ".join([*map(shown, levels[:_SHOWN_LEVELS]), *([f"{more:,} more"] if more > 0 else [])])
+    words = words if levels else f"{profile.distinct:,} levels"
     return [f"declared: {words}" if declared else words]
 
 

@@ -1,0 +1,37 @@
+"""Whether what is asked of rows has room in memory, before it is taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayeswise.engines.request import Ask
+from bayeswise.foundation.errors import TooLargeError
+
+MOST_ENTRIES = 1 << 28
+"""Entries of 8 bytes in one table of counts or sums; threads and merges hold a few such tables at a time."""
+
+_WORDS = {"numbers": "columns of numbers", "categories": "levels", "text": "words"}
+_ENTRIES = {"numbers": 16, "categories": 1, "text": 1}  # a number has the limbs of a weight, a sum and a sum of squares
+
+
+def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
+    """`TooLargeError` for more classes times levels than an ordinary machine holds: often the target is an id."""
+    widths = _widths(ask, block)
+    width = sum(widths.values())
+    n_entries = n_groups * width * _ENTRIES[ask.block]
+    if n_entries <= MOST_ENTRIES:
+        return
+    widest = max(widths, key=lambda name: widths[name])
+    raise TooLargeError(
+        f"{n_groups:,} classes and {width:,} {_WORDS[ask.block]} would take {8 * n_entries / 1e9:,.1f} GB; "
+        f"at most {8 * MOST_ENTRIES / 1e9:.1f} are taken",
+        fix=f"choose a target with fewer classes, or ignore=[{widest!r}] (--ignore {widest})",
+    )
+
+
+def _widths(ask: Ask, block: tuple[Any, ...]) -> dict[str, int]:
+    """How many entries of a class each column has."""
+    if ask.block == "numbers":
+        return dict.fromkeys(ask.columns, 1)
+    vocabularies = block[1] if ask.block == "categories" else [block[1]]
+    return {name: len(known) for name, known in zip(ask.columns, vocabularies, strict=True)}
