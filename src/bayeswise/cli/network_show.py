@@ -122,8 +122,9 @@ def _page(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | None
     for name in wanted:
         above = f" | {', '.join(network.parents(name))}" if network.parents(name) else ""
         lines.append(f"  {name}{above}: {', '.join(map(str, network.states(name)))}")
-    if found is not None:
+    edges = [edge for edge in network.edges if set(wanted).issuperset(edge)]
+    if found is not None and edges:
         from bayeswise.networks.drawing.strengths import lines_of, widths_of
 
-        lines += lines_of(*widths_of(found, [edge for edge in network.edges if set(wanted).issuperset(edge)]))
+        lines += lines_of(*widths_of(found, edges))
     return "\n".join([*lines, *(f"note: {note}" for note in network.notes)])

@@ -40,7 +40,7 @@ def picture_of(
     drawn = [_node(name, marginals.get(name), seen, soft or {}) for name in shown]
     kept = set(shown)
     edges = [edge for edge in network.edges if kept.issuperset(edge)]
-    if strengths is None:
+    if strengths is None or not edges:
         return Picture.of(drawn, edges, title=title)
     widths, legend = widths_of(strengths, edges, by)
     return Picture.of(drawn, edges, title=title, widths=widths, legend=legend)
