@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from rich.cells import cell_len
 
+import bayeswise as bw
 from bayeswise.cli.label_keys import COMMANDS, Keys
 from tests.cli.test_label import posix, reply, started, told
 
@@ -126,3 +127,35 @@ def test_a_disk_without_room_for_the_table_says_where_the_answers_are(label: Com
     (tmp_path / "s" / "labelled.csv").rmdir()
     assert label("a,b", "").code == 0
     assert labels(tmp_path) == ["a", "b"]
+
+
+def test_a_class_that_was_named_once_belongs_to_the_session_whatever_is_typed_later(
+    label: Command, bayeswise: Command, pool: Path, tmp_path: Path
+) -> None:
+    label("no,yes", "1\n")
+    label("no,yes,maybe", "maybe\n")
+    assert label("no,yes", "2\n").code == 0
+    resumed = bayeswise("label", pool, "-t", "y", "-o", tmp_path / "s", stdin=b"3\n")
+    assert resumed.code == 0 and "[1] no  [2] yes  [3] maybe" in resumed.err
+    assert labels(tmp_path) == ["maybe", "maybe", "no", "yes"]
+
+
+def test_numbers_in_the_pool_and_names_that_are_typed_are_of_one_type(
+    bayeswise: Command, pool: Path, tmp_path: Path
+) -> None:
+    header, *rows = pool.read_text().splitlines()
+    some = [f"{row},{k % 2 if k < 4 else ''}" for k, row in enumerate(rows)]
+    pool.write_text("\n".join([f"{header},y", *some]) + "\n")
+    words = ("label", pool, "-t", "y", "-o", tmp_path / "s")
+    assert "[0] 0  [1] 1\n" in bayeswise(*words, stdin=b"1\n").err
+    refused = bayeswise(*words, "--classes", "0,1,maybe", stdin=b"1\n")
+    assert refused.code == 2 and "'maybe' is no integer as the other classes are" in refused.err
+    mixed = bayeswise("label", pool, "-t", "y", "-o", tmp_path / "t", "--classes", "0,1,maybe", stdin=b"2\n")
+    assert "[0] 0  [1] 1  [2] maybe\n" in mixed.err
+    assert bw.load(tmp_path / "t" / "model.bayeswise").classes == ("0", "1", "maybe")
+
+
+def test_what_is_wrong_is_found_before_there_is_a_session(label: Command, tmp_path: Path) -> None:
+    answer = label("no,yes", "1\n", "--strategy", "ask")
+    assert answer.code == 2 and "asks for a label" in answer.err
+    assert not (tmp_path / "s").exists()

@@ -14,6 +14,7 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
 if TYPE_CHECKING:
     from bayeswise.acquisition import ActiveLearner
+    from bayeswise.acquisition.journal import Journal
     from bayeswise.cli.label_pool import PoolTable
     from bayeswise.cli.label_session import Labelling
     from bayeswise.decisions.decision_file import DecisionFile
@@ -94,20 +95,24 @@ def run(
         table=table,
         like=model and model.schema,
     )
-    pool = PoolTable.read(source, target)
+    pool = PoolTable.read(source, target, _named(classes, decision))
     kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
     wishes = columns.asked_for([column.name for column in source.columns], **kinds)
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
-    known = _classes(classes, pool, decision, model)
     folder = Path(out)
+    begun = (folder / "journal").exists()
+    known = _classes(pool, model, begun)
+    maker = Maker(pool, target, decision, model, strategy, random_share, average, wishes)
+    if not begun:
+        maker.learner(known)  # finds what is wrong before there is a session
     _make_folder(folder)
     with Journal.open(folder / "journal", {**header, "classes": known}) as journal:
         _check(journal.header, target, out)
         pool.check_same(journal.header, out)
         if journal.bytes_cut:
             say("The last line of the journal was cut off before it was confirmed; it is gone.")
-        maker = Maker(pool, target, decision, model, strategy, random_share, average, wishes)
-        session = Session(maker.learner, list(dict.fromkeys([*journal.header["classes"], *known])), journal)
+        _take_classes(journal, known)
+        session = Session(maker.learner, journal.header["classes"], journal)
         if not journal.is_new and not as_json:
             say(f"Going on with {out}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
         tell = (lambda facts: print(json_text(facts), flush=True)) if as_json else None
@@ -207,21 +212,33 @@ def _target(typed: str | None, decision: DecisionFile | None, model: Any) -> str
     return str(named.pop())
 
 
-def _classes(typed: str | None, pool: PoolTable, decision: DecisionFile | None, model: Any) -> list[Label]:
-    """Those that were typed, that the pool has, that costs and model know."""
-    from bayeswise.cli.label_pool import as_classes
+def _named(typed: str | None, decision: DecisionFile | None) -> list[Label]:
+    """The classes that were typed, or those that the costs know."""
+    if typed:
+        return [name.strip() for name in typed.split(",")]
+    return [] if decision is None else list(decision.costs.states)
 
-    named: list[Label] = as_classes([name.strip() for name in typed.split(",")]) if typed else []
+
+def _classes(pool: PoolTable, model: Any, begun: bool) -> list[Label]:
+    """Those that were named and that the pool has, or those of the model; a session that was begun has its own."""
     if model is not None:
         return list(model.classes)
-    if decision is not None and not named:
-        named = as_classes(list(decision.costs.states))
-    found = list(dict.fromkeys([*named, *sorted(set(pool.labels.values()), key=str)]))
-    for label in found:
+    for label in pool.classes:
         pool.check_class(label)
-    if len(found) < 2:
+    if len(pool.classes) < 2 and not begun:
         raise UsageError("at least two classes are needed", fix="name them: --classes A,B")
-    return found
+    return pool.classes
+
+
+def _take_classes(journal: Journal, known: Sequence[Label]) -> None:
+    """Record the classes that the session has not had before, so that it knows them whatever is typed later."""
+    from bayeswise.cli.label_pool import as_label_like
+
+    named = [*journal.header["classes"], *(record["class"] for record in journal.records if "class" in record)]
+    for label in (as_label_like(str(label), named) for label in known):
+        if label not in named:
+            journal.append({"class": label})
+            named.append(label)
 
 
 def _refuse_other(classes: Sequence[Label], known: Sequence[Label]) -> None:

@@ -18,16 +18,17 @@ MOST_ROWS = 2_000_000
 
 @dataclass(frozen=True)
 class PoolTable:
-    """All cells of the columns to be shown, and the labels by row."""
+    """All cells of the columns to be shown, the labels by row, and the classes that were named beside them."""
 
     source: Source
     cells: Mapping[str, Sequence[Any]]
     labels: Mapping[int, Label]
+    named: tuple[Label, ...]
     n_rows: int
     fingerprint: str
 
     @classmethod
-    def read(cls, source: Source, target: str) -> PoolTable:
+    def read(cls, source: Source, target: str, named: Sequence[Label] = ()) -> PoolTable:
         """One sweep; a column of the target's name holds labels, where it is filled."""
         names = [column.name for column in source.columns]
         inside = next((name for name in names if normal_name(name) == normal_name(target)), None)
@@ -49,7 +50,14 @@ class PoolTable:
             if n_rows > MOST_ROWS:
                 raise UsageError(f"{source.description} has more than {MOST_ROWS:,} rows", fix="label a sample of it")
         whole = hashlib.sha256(repr([(name, digest.hexdigest()) for name, digest in digests.items()]).encode())
-        return cls(source, cells, _typed(labels), n_rows, whole.hexdigest())
+        classes = _of_one_type(named, list(labels.values()))
+        typed = dict(zip(labels, classes[len(named) :], strict=True))
+        return cls(source, cells, typed, tuple(classes[: len(named)]), n_rows, whole.hexdigest())
+
+    @property
+    def classes(self) -> list[Label]:
+        """Those that were named, then those of the labels."""
+        return list(dict.fromkeys([*self.named, *sorted(set(self.labels.values()), key=str)]))
 
     def check_same(self, header: Mapping[str, Any], folder: str) -> None:
         """Refuse a table that is not the one the session began with."""
@@ -78,9 +86,11 @@ class PoolTable:
         return {name: column[index] for name, column in self.cells.items()}
 
 
-def _typed(labels: dict[int, Label]) -> dict[int, Label]:
-    """Labels of a text file that are all whole numbers are numbers, as `fit` takes them."""
-    return dict(zip(labels, as_classes(list(labels.values())), strict=True))
+def _of_one_type(named: Sequence[Label], labels: Sequence[Label]) -> list[Label]:
+    """Names and labels; where all are text that reads as whole numbers they are numbers, as `fit` takes them."""
+    if labels and label_type_of(labels) != "text":
+        return [*(as_label_like(str(name), labels) for name in named), *labels]
+    return as_classes([*named, *labels])
 
 
 def as_classes(names: Sequence[Label]) -> list[Label]:
@@ -94,3 +104,15 @@ def as_classes(names: Sequence[Label]) -> list[Label]:
     numbers = [as_label(name, "integer", textual=True) for name in names]
     plain = all(str(number) == name for number, name in zip(numbers, names, strict=True))
     return [number for number in numbers if number is not None] if plain else list(names)
+
+
+def as_label_like(name: str, classes: Sequence[Label]) -> Label:
+    """A name of the type that the classes have.
+
+    >>> as_label_like("7", (0, 1)), as_label_like("7", ("a", "b"))
+    (7, '7')
+    """
+    label = as_label(name, label_type_of(classes), textual=True)
+    if label is None:
+        raise UsageError(f"{name!r} is no {label_type_of(classes)} as the other classes are", fix="name it as they are")
+    return label

@@ -9,7 +9,7 @@ from typing import Any
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.session import Session
 from bayeswise.cli.label_keys import NEW, QUIT, SKIP, TYPED, UNDO, UNKNOWN, WHY, Answers, Keys
-from bayeswise.cli.label_pool import PoolTable
+from bayeswise.cli.label_pool import PoolTable, as_label_like
 from bayeswise.cli.label_screen import Screen, Standing, case_facts, case_text, why_text
 from bayeswise.explanations.plain import json_value
 from bayeswise.foundation.errors import DataError, UsageError
@@ -164,17 +164,3 @@ class Labelling:
             file.write(text.rows([*columns, [taught[row] for row in rows]], [False] * len(names)))
         self.session.learner.model.save(folder / "model.bayeswise")
         return {"labelled": str(folder / "labelled.csv"), "model": str(folder / "model.bayeswise")}
-
-
-def as_label_like(name: str, classes: tuple[Label, ...]) -> Label:
-    """A name of the type that the classes have.
-
-    >>> as_label_like("7", (0, 1)), as_label_like("7", ("a", "b"))
-    (7, '7')
-    """
-    from bayeswise.tables.label_types import as_label, label_type_of
-
-    label = as_label(name, label_type_of(classes), textual=True)
-    if label is None:
-        raise UsageError(f"{name!r} is no {label_type_of(classes)} as the other classes are", fix="name it as they are")
-    return label
