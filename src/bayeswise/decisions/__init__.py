@@ -9,7 +9,7 @@
     displays/             regions of three states
     feature_rule.py       regions of one measured number, and the error that no rule avoids
     value_rule.py         the same for a feature that is counted or named
-    number_actions.py     actions that are numbers, over a predictive distribution
+    expectation.py        what a cost comes to on average          number_actions.py  actions that are numbers
     number_costs.py       the same for a table and a file             decision_file.py  one file for a decision
     cautious.py           no trusted prior: minimax and minimax regret
     capacity.py           at most so many rows in an action        places.py       which rows get the places

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import plain_number
+from bayeswise.decisions.expectation import Expectation, one_number, quantile
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 
-_PANELS, _NODES = 256, 8  # of the quadrature over quantiles
-_TAIL_LEVELS = 40  # panels that halve towards each end, as the tails are long there
 _GRID, _SECTIONS = 257, 90
 
 
@@ -68,13 +68,13 @@ def within_action(predictive: Predictive, tolerance: float) -> float:
     >>> round(within_action(gamma(3), 1e-3), 3)  # near the mode, which is 2
     2.0
     """
-    if not tolerance > 0:
+    if not 0 < tolerance < np.inf:
         raise ParameterError(f"the tolerance is {tolerance}", fix="choose a number above 0")
 
     def missed(action: FloatArray) -> FloatArray:
         return np.asarray(predictive.cdf(action - tolerance) - predictive.cdf(action + tolerance))
 
-    low, high = (_one(quantile(predictive, q)) for q in (1e-6, 1 - 1e-6))
+    low, high = (one_number(quantile(predictive, q)) for q in (1e-6, 1 - 1e-6))
     return _least(missed, low, high)
 
 
@@ -88,23 +88,24 @@ def best_action(
 ) -> Chosen:
     """min_a E[cost(y, a)] for any cost: over a given set of actions, or over numbers from `low` to `high`.
 
-    The expectation is an integral over quantiles, E = int_0^1 cost(q(u), a) du; `cost` takes an array of y.
-    Numbers are searched from the 1e-6 quantile to its mirror unless the limits are given.
+    The expectation is an integral over quantiles, E = int_0^1 cost(q(u), a) du, cut where y is the action, or a sum
+    over counts; `cost` takes an array of y. Numbers are searched from the 1e-6 quantile to its mirror unless the limits
+    are given.
 
     >>> from scipy.stats import norm
     >>> answer = best_action(norm(100, 20), lambda y, a: np.where(y > a, 9 * (y - a), a - y))
-    >>> round(answer.action, 2)
-    125.63
+    >>> round(answer.action, 4)
+    125.631
     >>> best_action(norm(100, 20), lambda y, a: np.where(y > a, 9 * (y - a), a - y), actions=[90, 120, 150]).action
     120
     """
-    values, weights = quadrature(predictive)
+    over = Expectation(predictive)
 
     def expected(action: Any) -> float:
-        total = float(weights @ np.broadcast_to(np.asarray(cost(values, action), dtype=np.float64), values.shape))
-        if not np.isfinite(total):
-            raise CostError(f"the expected cost of action {action!r} is {total}", fix="choose a cost that is finite")
-        return total
+        try:
+            return over.of(lambda y: cost(y, action), kink=action)
+        except CostError as error:
+            raise CostError(f"action {action!r}: {error.what}", fix=error.fix) from error.__cause__
 
     if actions is not None:
         if not len(actions):
@@ -112,8 +113,10 @@ def best_action(
         expectations = [expected(action) for action in actions]
         best = int(np.argmin(expectations))
         return Chosen(actions[best], expectations[best])
-    bottom = _one(quantile(predictive, 1e-6)) if low is None else low
-    top = _one(quantile(predictive, 1 - 1e-6)) if high is None else high
+    bottom = one_number(quantile(predictive, 1e-6)) if low is None else low
+    top = one_number(quantile(predictive, 1 - 1e-6)) if high is None else high
+    if not bottom < top:
+        raise ParameterError(f"there is no number from {bottom:g} to {top:g}", fix="give low= below high=")
     action = _least(lambda candidates: np.array([expected(float(a)) for a in candidates]), bottom, top)
     return Chosen(action, expected(action))
 
@@ -130,19 +133,24 @@ def newsvendor(
     >>> newsvendor([norm(100, 20), norm(50, 5)], under=[9, 4], over=[1, 1], capacity=150).round(2).tolist()
     [104.57, 45.43]
     """
+    if not len(demands) == len(under) == len(over):
+        raise ParameterError(
+            f"{len(demands)} demands, {len(under)} costs of too little and {len(over)} of too much",
+            fix="give one of each for every product",
+        )
+    if capacity is not None and not capacity >= 0:
+        raise ParameterError(f"the capacity is {capacity}", fix="choose a number from 0 on")
     fractiles = np.array([_fractile(u, o) for u, o in zip(under, over, strict=True)])
     total = np.asarray(under, dtype=np.float64) + np.asarray(over, dtype=np.float64)
 
     def orders(price: float) -> FloatArray:
         levels = fractiles - price / total
-        wanted = [_one(quantile(d, q)) if q > 0 else 0.0 for d, q in zip(demands, levels.tolist(), strict=True)]
+        wanted = [one_number(quantile(d, q)) if q > 0 else 0.0 for d, q in zip(demands, levels.tolist(), strict=True)]
         return np.maximum(wanted, 0.0)
 
     free = orders(0.0)
     if capacity is None or free.sum() <= capacity:
         return free
-    if capacity < 0:
-        raise ParameterError(f"the capacity is {capacity}", fix="choose a number from 0 on")
     low, high = 0.0, float(max(under))
     for _ in range(200):
         price = 0.5 * (low + high)
@@ -150,44 +158,14 @@ def newsvendor(
     return orders(high)
 
 
-def quantile(predictive: Any, level: Any) -> Any:
-    """The quantile of a distribution that calls it `ppf` or `quantile`."""
-    return predictive.ppf(level) if hasattr(predictive, "ppf") else predictive.quantile(level)
-
-
-def quadrature(predictive: Any) -> tuple[FloatArray, FloatArray]:
-    """Values of y and weights that sum to 1: Gauss-Legendre on panels of quantiles, narrow towards the tails."""
-    inner = np.linspace(0.0, 1.0, _PANELS + 1)[1:-1]
-    tails = (1.0 / _PANELS) * 0.5 ** np.arange(1.0, _TAIL_LEVELS + 1)
-    edges = np.concatenate([[0.0], tails[::-1], inner, 1.0 - tails, [1.0]])
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    half = 0.5 * np.diff(edges)[:, None]
-    levels = (edges[:-1, None] + half * (1.0 + nodes)).ravel()
-    values = np.asarray(quantile(predictive, levels), dtype=np.float64)
-    if values.size != levels.size:
-        raise _of_one_row(values.size // levels.size)
-    values = values.ravel()  # of a regression's distribution for one row
-    return values, (half * weights).ravel()
-
-
-def _one(value: Any) -> float:
-    found = np.ravel(value)
-    if len(found) != 1:
-        raise _of_one_row(len(found))
-    return float(found[0])
-
-
-def _of_one_row(n_rows: int) -> ParameterError:
-    return ParameterError(f"the distribution has {n_rows} rows", fix="search the action of one row at a time")
-
-
 def _fractile(under: float, over: float) -> float:
-    if not (under >= 0 and over >= 0 and 0 < under + over < np.inf):
+    little, much = (np.nan if cost is None else cost for cost in map(plain_number, (under, over)))
+    if not (little >= 0 and much >= 0 and 0 < little + much < np.inf):
         raise CostError(
             f"too little costs {under}, too much costs {over}: both must be from 0 on, one above 0",
             fix="give under= and over= as costs per unit",
         )
-    return under / (under + over)
+    return little / (little + much)
 
 
 def _least(function: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:

@@ -12,7 +12,8 @@ import numpy as np
 
 from bayeswise.decisions.cost_cells import plain_number
 from bayeswise.decisions.cost_tables import read_toml
-from bayeswise.decisions.number_actions import absolute_action, pinball_action, quadrature, squared_action
+from bayeswise.decisions.expectation import Expectation, one_number
+from bayeswise.decisions.number_actions import absolute_action, pinball_action, squared_action
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.posteriors.states import guess
@@ -84,9 +85,12 @@ class NumberCosts:
         return found
 
     def _by_quadrature(self, predictive: Any) -> float:
-        values, weights = quadrature(predictive)
-        away = values - float(np.ravel(self.actions(predictive))[0])
-        return float(weights @ np.where(away > 0, self.under * away, -self.over * away))
+        action = one_number(self.actions(predictive))
+
+        def cost(y: FloatArray) -> FloatArray:
+            return np.where(y > action, self.under * (y - action), self.over * (action - y))
+
+        return Expectation(predictive).of(cost, kink=action)
 
 
 def _row(predictive: Any, k: int) -> tuple[FloatArray, FloatArray, float]:
