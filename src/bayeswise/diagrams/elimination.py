@@ -69,9 +69,15 @@ class _Tables:
         for v in _variables(bits):
             self._by_variable.setdefault(v, {})[slot] = bits
 
-    def drop(self, slot: int) -> None:
-        for v in _variables(self.bits.pop(slot)):
-            del self._by_variable[v][slot]
+    def take(self, x: int) -> dict[int, int]:
+        """The tables that mention x, which are no longer there."""
+        found = self._by_variable.pop(x, {})
+        for slot, bits in found.items():
+            del self.bits[slot]
+            for v in _variables(bits):
+                if v != x:
+                    del self._by_variable[v][slot]
+        return found
 
 
 class Plan:
@@ -126,35 +132,34 @@ class Plan:
         return self._cells(joint) + sum([self._cells(joint | bits) for bits in self._utilities.of(x).values()])
 
     def _step(self, x: int) -> Step:
-        met, gained = dict(self._probabilities.of(x)), dict(self._utilities.of(x))
-        joint = reduce(or_, met.values(), 1 << x)
-        is_conditional = [self._conditional.get(slot) for slot in met] == [x]
-        for slot in met:
-            self._probabilities.drop(slot)
-        rest = joint & ~(1 << x)
+        met, gained, bit = self._probabilities.take(x), self._utilities.take(x), 1 << x
+        joint = reduce(or_, met.values(), bit)
+        is_conditional = len(met) == 1 and self._conditional.get(next(iter(met))) == x
+        rest = joint & ~bit
         if not is_conditional:
             self._probabilities.add(self._n_slots, rest)
             self._n_slots += 1
         by_union: dict[int, list[int]] = {}
         for slot, bits in gained.items():
             by_union.setdefault(joint | bits, []).append(slot)
-            self._utilities.drop(slot)
         groups = []
         for union, slots in by_union.items():
-            left = union & ~(1 << x)
-            shapes = tuple((slot, self._shape(gained[slot], union)) for slot in slots)
+            left = union & ~bit
+            shapes = tuple([(slot, self._shape(gained[slot], union)) for slot in slots])
             groups.append(Group(shapes, self._shape(joint, union), _axis(x, union), self._shape(rest, left)))
             self._utilities.add(self._n_slots, left)
             self._n_slots += 1
             self._refuse_too_large(union)
         if not groups:
             self._refuse_too_large(joint)
-        shapes = tuple((slot, self._shape(bits, joint)) for slot, bits in met.items())
+        shapes = tuple([(slot, self._shape(bits, joint)) for slot, bits in met.items()])
         return Step(shapes, _axis(x, joint), is_conditional, tuple(groups))
 
     def _refuse_too_large(self, bits: int) -> None:
-        self.n_cells = max(self.n_cells, self._cells(bits))
-        if self.n_cells > LARGEST_STEP or bits.bit_count() > 60:
+        cells = self._cells(bits)
+        if cells > self.n_cells:
+            self.n_cells = cells
+        if cells > LARGEST_STEP or bits.bit_count() > 60:
             raise TooLargeError(
                 f"solving needs a table of {self.n_cells:.3g} cells; {LARGEST_STEP:.3g} are allowed",
                 fix="let decisions know less, or give nodes fewer parents or states",

@@ -151,12 +151,15 @@ def solve(
     diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None, policies: Mapping[str, Any] | None
 ) -> Solution:
     """Plans are made once for each kind of question and kept with the diagram."""
-    codes = evidence_codes(diagram, evidence)
-    for name in policies or {}:
-        if name in codes:
-            raise ParameterError(f"{name!r} has both evidence and a policy", fix="give it one of them")
-    given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
-    _refuse_consequences(diagram, codes, given)
+    codes: dict[str, int] = {}
+    given: dict[str, Policy] = {}
+    if evidence or policies:
+        codes = evidence_codes(diagram, evidence)
+        for name in policies or {}:
+            if name in codes:
+                raise ParameterError(f"{name!r} has both evidence and a policy", fix="give it one of them")
+        given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
+        _refuse_consequences(diagram, codes, given)
     solver = solver_for(diagram, codes, given)
     outcome = solver.run(diagram.numbers, _by_place(diagram, codes), policy_tables(diagram, given))
     seen = {name: diagram.states(name)[code] for name, code in codes.items()}
@@ -194,8 +197,6 @@ def _by_place(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> dict[int, 
 
 def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> None:
     """Evidence about what an open decision brings about would be known before it is brought about."""
-    if not codes:
-        return
     settled = [diagram.place(name) for name in codes if name in diagram.decisions]
     above = [list(parents) for parents in diagram.network._parents]
     for name, policy in given.items():
