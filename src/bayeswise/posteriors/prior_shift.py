@@ -17,6 +17,7 @@ from bayeswise.tables.labels import Label, label_of
 
 _MOST_STEPS = 10_000
 _SETTLED = 1e-12
+_SUM = 1e-5  # by which a row may miss 1: posteriors of single precision pass
 
 
 def shift_prior(
@@ -29,7 +30,7 @@ def shift_prior(
     """
     labels = tuple(label_of(state) for state in states)
     before, after = prior_by_state(old, labels), prior_by_state(new, labels)
-    return shifted(np.asarray(probability, dtype=np.float64), before, after, labels)
+    return shifted(_checked(probability, labels), before, after, labels)
 
 
 def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, states: Sequence[Label]) -> FloatArray:
@@ -49,6 +50,26 @@ def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, stat
             fix="give every state a prior above 0",
         )
     return moved
+
+
+def _checked(probability: Any, states: Sequence[Label]) -> FloatArray:
+    """(n_rows, n_states) posteriors, or an error that names the first row that is none."""
+    try:
+        found = np.atleast_2d(np.asarray(probability, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ParameterError("a posterior is made of numbers", fix="give one column for each state") from None
+    if found.ndim != 2 or found.shape[1] != len(states):
+        raise ParameterError(
+            f"the posterior has the shape {found.shape}; {len(states)} states are named",
+            fix="give one row for each case, one column for each state",
+        )
+    total = found @ np.ones(len(states))
+    # a comparison with NaN is false
+    if not (found.min(initial=0.0) >= 0.0 and np.abs(total - 1.0).max(initial=0.0) <= _SUM):
+        row = int(np.argmin((np.abs(total - 1.0) <= _SUM) & (found >= 0.0).all(axis=1)))
+        numbers = ", ".join(f"{p:.6g}" for p in found[row, :8])
+        raise ParameterError(f"row {row_number(row)} is no posterior: {numbers}", fix="give shares that sum to 1")
+    return found
 
 
 @dataclass(frozen=True)
@@ -73,9 +94,9 @@ def estimate_prior(probability: Any, *, states: Sequence[Any], old: Mapping[Any,
     """
     labels = tuple(label_of(state) for state in states)
     before = prior_by_state(old, labels)
-    shares = np.asarray(probability, dtype=np.float64)
-    if shares.ndim != 2 or not len(shares) or shares.shape[1] != len(labels):
-        raise ParameterError(f"the posterior has the shape {shares.shape}", fix="give at least one row, named states")
+    shares = _checked(probability, labels)
+    if not len(shares):
+        raise ParameterError("there is no row to tell the prior by", fix="give at least one")
     ratio = np.where(before > 0.0, shares / np.where(before > 0.0, before, 1.0), 0.0)  # (n_rows, n_states)
     prior, steps = _most_probable(ratio, before)
     prior = prior / prior.sum()
