@@ -12,6 +12,7 @@ from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.decisions.posterior_tables import check_posterior
 from bayeswise.evaluation.evaluate import paid_for
+from bayeswise.foundation.errors import FitError, row_number
 from bayeswise.tables.labels import Vocabulary, label_of
 
 
@@ -37,6 +38,12 @@ class ExpectedCostScorer:
         posterior = np.asarray(estimator.predict_proba(X), dtype=np.float64)
         check_posterior(posterior, states)
         truth = Vocabulary(states).encode(np.asarray(y).tolist()).astype(np.int64)
+        if (truth < 0).any():
+            row = int(np.argmax(truth < 0))
+            raise FitError(
+                f"y has {np.asarray(y).tolist()[row]!r} in row {row_number(row)}; the classifier knows {states[:8]}",
+                fix="give every fold rows of every state, or leave out those of a rare one",
+            )
         paid = paid_for(costs, columns, truth)
         best = decide_rows(posterior, costs, columns).best
         return -float(np.average(paid[np.arange(len(truth)), best], weights=sample_weight))

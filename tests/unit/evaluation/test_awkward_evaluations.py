@@ -145,3 +145,9 @@ def test_the_corners_of_a_cost_curve_lose_no_threshold() -> None:
             x * np.mean(p[true] < t) + (1 - x) * np.mean(p[~true] >= t) for t in [*np.unique(p).tolist(), 2.0]
         ]
         assert best == pytest.approx(min(costs), abs=1e-12)
+
+
+def test_a_state_that_the_classifier_never_saw_has_no_score() -> None:
+    scorer = bw.expected_cost_scorer()
+    with pytest.raises(FitError, match="y has 'maybe' in row 2; the classifier knows"):
+        scorer(GaussianNB().fit(X, Y), X[:2], np.array(["yes", "maybe"]))
