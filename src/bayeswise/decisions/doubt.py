@@ -10,9 +10,9 @@ import numpy as np
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
-from bayeswise.decisions.posterior_tables import check_posterior
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.shares import check_posterior
 
 
 @dataclass(frozen=True, eq=False)

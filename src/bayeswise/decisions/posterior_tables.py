@@ -9,11 +9,9 @@ import numpy as np
 
 from bayeswise.decisions.cost_tables import numbers_of
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError, row_number
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.shares import as_shares, check_posterior
 from bayeswise.tables.labels import Label, label_of
-
-SUM_TOLERANCE = 1e-5  # posteriors of single precision pass
-_BLOCK_ROWS = 1 << 14
 
 
 def posterior_of(
@@ -85,39 +83,4 @@ def _of_array(values: Any, states: Sequence[Any] | None) -> tuple[FloatArray, tu
     labels = tuple(label_of(state) for state in states)
     if not labels:
         raise ParameterError("states=[] names no state", fix="name one for each column of the posterior")
-    try:
-        probability = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ParameterError("a posterior is made of numbers", fix="give one column for each state") from None
-    if probability.ndim != 2 or probability.shape[1] != len(labels):
-        raise ParameterError(
-            f"the posterior has the shape {probability.shape}; {len(labels)} states are named",
-            fix="give one column for each state",
-        )
-    return probability, labels
-
-
-def check_posterior(probability: FloatArray, states: Sequence[Label]) -> None:
-    """Refuse what is no distribution: a number that is missing, below 0, or a row that does not sum to 1."""
-    for start in range(0, len(probability), _BLOCK_ROWS):
-        block = probability[start : start + _BLOCK_ROWS]
-        total = block[:, 0].copy()
-        low = block[:, 0]
-        for column in block.T[1:]:
-            total += column
-            low = np.minimum(low, column)
-        # a comparison with NaN is false, so that one test finds all three
-        good = (np.abs(total - 1.0) <= SUM_TOLERANCE) & (low >= 0.0)
-        if not good.all():
-            k = int(np.argmin(good))
-            _complain(block[k], total[k], row_number(start + k), states)
-
-
-def _complain(row: FloatArray, total: float, number: int, states: Sequence[Label]) -> None:
-    for state, p in zip(states, row.tolist(), strict=True):
-        if not 0.0 <= p <= 1.0 + SUM_TOLERANCE:
-            raise ParameterError(
-                f"the posterior of state {state!r} in row {number} must be from 0 to 1; found {p}",
-                fix="look at what made it",
-            )
-    raise ParameterError(f"the posterior of row {number} sums to {total:.9g}, not to 1", fix="divide it by its sum")
+    return as_shares(values, labels), labels

@@ -10,9 +10,9 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
-from bayeswise.decisions.posterior_tables import check_posterior
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.foundation.errors import FitError, row_number
+from bayeswise.posteriors.shares import check_posterior
 from bayeswise.tables.labels import Vocabulary, label_of
 
 

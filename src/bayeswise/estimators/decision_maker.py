@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
-from bayeswise.decisions.posterior_tables import check_posterior
 from bayeswise.decisions.rule import Rule
 from bayeswise.decisions.stakes import stakes, weights_by_stakes
 from bayeswise.estimators.cost_scorer import table_of
@@ -24,6 +23,7 @@ from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, FitError, MissingColumnError, ParameterError, row_number
 from bayeswise.posteriors.calibration import fit_calibration
+from bayeswise.posteriors.shares import check_posterior
 from bayeswise.tables.labels import Label, Vocabulary, label_of
 
 AMBIGUOUS, UNKNOWN = "ambiguous", "unknown"

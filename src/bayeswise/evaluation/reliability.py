@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.posterior_tables import SUM_TOLERANCE
 from bayeswise.evaluation.intervals import check_level
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.calibration_fits import isotonic_steps
+from bayeswise.posteriors.shares import SUM_TOLERANCE
 from bayeswise.tables.labels import Label
 
 

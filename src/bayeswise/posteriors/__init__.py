@@ -9,6 +9,7 @@ bayes_rule.py  the calculator for problems of two lines, every step kept
 joint_table.py sum rule and product rule on a table of joint probabilities
 bayes_text.py  both of them as text, step by step
 calibration.py posteriors that mean what they say (calibration_fits.py: the estimates behind it)
+shares.py      posteriors as arrays from outside, checked
 prior_shift.py the same evidence under another prior, given or estimated
 wording.py     labels that fit into a line, whatever they contain
 """

@@ -13,11 +13,11 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.posteriors.shares import as_shares, check_posterior
 from bayeswise.tables.labels import Label, label_of
 
 _MOST_STEPS = 10_000
 _SETTLED = 1e-12
-_SUM = 1e-5  # by which a row may miss 1: posteriors of single precision pass
 
 
 def shift_prior(
@@ -53,22 +53,8 @@ def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, stat
 
 
 def _checked(probability: Any, states: Sequence[Label]) -> FloatArray:
-    """(n_rows, n_states) posteriors, or an error that names the first row that is none."""
-    try:
-        found = np.atleast_2d(np.asarray(probability, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ParameterError("a posterior is made of numbers", fix="give one column for each state") from None
-    if found.ndim != 2 or found.shape[1] != len(states):
-        raise ParameterError(
-            f"the posterior has the shape {found.shape}; {len(states)} states are named",
-            fix="give one row for each case, one column for each state",
-        )
-    total = found @ np.ones(len(states))
-    # a comparison with NaN is false
-    if not (found.min(initial=0.0) >= 0.0 and np.abs(total - 1.0).max(initial=0.0) <= _SUM):
-        row = int(np.argmin((np.abs(total - 1.0) <= _SUM) & (found >= 0.0).all(axis=1)))
-        numbers = ", ".join(f"{p:.6g}" for p in found[row, :8])
-        raise ParameterError(f"row {row_number(row)} is no posterior: {numbers}", fix="give shares that sum to 1")
+    found = as_shares(probability, states)
+    check_posterior(found, states)
     return found
 
 

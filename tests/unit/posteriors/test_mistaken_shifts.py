@@ -16,9 +16,9 @@ OLD, NEW = {"a": 0.5, "b": 0.5}, {"a": 0.8, "b": 0.2}
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([[0.5, 0.5], [float("nan"), 0.5]], "row 2 is no posterior: nan, 0.5"),
-        ([[1.5, -0.5]], "row 1 is no posterior: 1.5, -0.5"),
-        ([[0.5, 0.6]], "row 1 is no posterior: 0.5, 0.6"),
+        ([[0.5, 0.5], [float("nan"), 0.5]], "state 'a' in row 2 must be from 0 to 1; found nan"),
+        ([[1.5, -0.5]], "state 'a' in row 1 must be from 0 to 1; found 1.5"),
+        ([[0.5, 0.6]], "row 1 sums to 1.1"),
         ([[0.2, 0.3, 0.5]], "2 states are named"),
         ("text", "made of numbers"),
     ],
