@@ -96,3 +96,31 @@ def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Pa
     answer = bayeswise("merge", golf_model, golf_model, "-o", tmp_path / "twice")
     assert answer.code == 0
     assert "golf.bayeswise is named twice: its rows count twice." in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--encoding", "utf-16"], 3, "golf.csv is not utf-16: UTF-16 stream does not start with BOM. Fix: name its"),
+        (["--encoding", "rot13"], 2, "unknown encoding 'rot13'"),
+        (["--encoding", "utf-32"], 3, "golf.csv is not utf-32"),
+        (["--smoothing", "-1"], 2, "smoothing must be a number from 0 on; found -1.0. Fix: give 0 or more"),
+        (["--prior", "yes=2"], 2, "the prior of yes is 2, more than 1. Fix: give a probability from 0 to 1"),
+        (["--prior", "yes=-1"], 2, "the prior of yes is -1, less than 0. Fix: give a probability from 0 to 1"),
+        (["--number", "outlook"], 3, "column 'outlook' is asked to be numbers, but 14 of its 14 cells are none: "),
+        (["--table", "golf"], 2, "table_name (--table) means nothing for golf.csv. Fix: leave it out"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_told_with_its_remedy(
+    bayeswise: Command, golf: Path, tmp_path: Path, words: list[str], code: int, told: str
+) -> None:
+    answer = bayeswise("fit", golf, "-t", "play", "-o", tmp_path / "m", *words)
+    assert (answer.code, answer.out) == (code, "")
+    assert told in answer.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_file_that_is_named_twice_is_told(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
+    answer = bayeswise("fit", golf, golf, "-t", "play", "-o", tmp_path / "m")
+    assert answer.code == 0
+    assert "golf.csv is named twice: its rows count twice." in answer.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -48,6 +49,8 @@ def open_table(
     """The table in some files, or on standard input; words that mean "missing" are those of the schema it is `like`."""
     from bayeswise.tables.source import open_source
 
+    twice = [name for name, times in Counter(files).items() if times > 1 and name != STDIN]
+    say(*(f"{name} is named twice: its rows count twice." for name in twice))
     if STDIN in files:
         if len(files) > 1:
             raise UsageError("standard input is one table", fix="name files, or - alone")

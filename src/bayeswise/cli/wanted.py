@@ -167,6 +167,9 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     for text, number in typed.items():
         label = class_of(text, classes, what="--prior names a class that the rows do not have:")
         given[label] = exact(number, f"the prior of {text}", PriorError)
+        if not 0 <= given[label] <= 1:
+            beyond = "more than 1" if given[label] > 1 else "less than 0"
+            raise PriorError(f"the prior of {text} is {number}, {beyond}", fix="give a probability from 0 to 1")
     left = [label for label in classes if label not in given]
     total = sum(given.values(), Fraction(0))
     if len(left) == 1 and total <= 1:

@@ -172,8 +172,9 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
         )
     strays = evidence.strays(profile)
     if evidence.too_many_strays(strays, profile.present):
+        taken = "is asked to be numbers" if column.reason == "asked for" else "looks like numbers"
         return SchemaError(
-            f"column {column.name!r} looks like numbers, but {strays:,} of its {profile.present:,} cells are none: "
+            f"column {column.name!r} {taken}, but {strays:,} of its {profile.present:,} cells are none: "
             + places_of(profile.stray_examples, strays),
             fix=f"correct these cells, or {keep(column.name, 'category')}",
         )

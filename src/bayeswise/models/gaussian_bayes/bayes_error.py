@@ -66,7 +66,7 @@ def error_at(
     Without `below` it is the state with the lower mean. The limits of the two integrals depend on that side.
     """
     if len(classes) != 2:
-        raise FitError(f"a boundary parts two classes; there are {len(classes)}")
+        raise FitError(f"a boundary parts two classes; there are {len(classes)}", fix="leave the boundary out")
     _, lines = weighted(densities, log_prior)
     low = min((0, 1), key=lambda state: lines[state].mean) if below is None else find_state(below, classes)
     high = 1 - low

@@ -116,7 +116,8 @@ def fisher_projection(
     most = min(int((moments.weight > 0).sum()) - 1, len(names))
     chosen = most if n_components is None else n_components
     if not 0 <= chosen <= most:
-        raise ParameterError(f"there are {most} directions between the classes; asked for {n_components}")
+        what = f"there are {most} directions between the classes; asked for {n_components}"
+        raise ParameterError(what, fix="ask for fewer, or leave the number out")
     n, columns = moments.weight, moments.columns
     within = moments.scatter.sum(axis=0) / n.sum()
     spread = spread_of(within, columns, shrinkage=0.0, variance_floor=settings.variance_floor, exact=False)

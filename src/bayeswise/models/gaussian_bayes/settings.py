@@ -55,20 +55,25 @@ class GaussianBayesSettings:
             _refuse_unless(
                 isinstance(found, str) and found in allowed,
                 f"{name} must be one of {', '.join(map(repr, allowed))}; found {found!r}",
+                "choose one of these",
             )
         share = self.shrinkage
         is_auto = isinstance(share, str) and share == "auto"
         _refuse_unless(
             is_auto or (_is_number(share) and 0 <= share <= 1),  # type: ignore[operator]
             f"shrinkage must be a number from 0 to 1, or 'auto'; found {share!r}",
+            "take 'auto' if in doubt",
         )
         floor = self.variance_floor
         _refuse_unless(
-            _is_number(floor) and 0 < floor < 1, f"variance_floor must lie between 0 and 1; found {floor!r}"
+            _is_number(floor) and 0 < floor < 1,
+            f"variance_floor must lie between 0 and 1; found {floor!r}",
+            "give a small share, such as 1e-9",
         )
         _refuse_unless(
             self.prior is None or isinstance(self.prior, NormalInverseWishart),
             f"prior must be a NormalInverseWishart or None; found {type(self.prior).__name__}",
+            "give bw.families.NormalInverseWishart(...), or class_prior={...} for the classes",
         )
         if self.prior is not None and len(self.prior.mean) > 1:
             raise ParameterError("prior has several groups", fix="give one prior, which counts for every class")
@@ -106,7 +111,7 @@ class GaussianBayesSettings:
         """
         known = [each.name for each in fields(self)]
         for name in changes:
-            _refuse_unless(name in known, f"there is no setting {name!r}; there are {', '.join(known)}")
+            _refuse_unless(name in known, f"there is no setting {name!r}", f"choose one of {', '.join(known)}")
         return replace(self, **changes)
 
     def __str__(self) -> str:
@@ -125,6 +130,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _refuse_unless(condition: bool, what: str) -> None:
+def _refuse_unless(condition: bool, what: str, fix: str) -> None:
     if not condition:
-        raise ParameterError(what)
+        raise ParameterError(what, fix=fix)

@@ -29,7 +29,7 @@ class MEstimate:
     p: Mapping[str, Mapping[Label, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _refuse_unless(_is_amount(self.m), f"m must be a number from 0 on; found {self.m!r}")
+        _refuse_unless(_is_amount(self.m), f"m must be a number from 0 on; found {self.m!r}", "give 0 or more")
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,13 @@ class NaiveBayesSettings:
         amounts = ["prior_smoothing", "variance_floor"]
         for name in amounts if isinstance(self.smoothing, MEstimate) else ["smoothing", *amounts]:
             found = getattr(self, name)
-            _refuse_unless(_is_amount(found), f"{name} must be a number from 0 on; found {found!r}")
+            _refuse_unless(_is_amount(found), f"{name} must be a number from 0 on; found {found!r}", "give 0 or more")
         for name, allowed in _CHOICES.items():
             found = getattr(self, name)
             _refuse_unless(
                 any(found is choice or found == choice for choice in allowed),
                 f"{name} must be one of {', '.join(map(repr, allowed))}; found {found!r}",
+                "choose one of these",
             )
 
     @property
@@ -85,7 +86,7 @@ class NaiveBayesSettings:
         """The same beliefs but for these."""
         known = [each.name for each in fields(self)]
         for name in changes:
-            _refuse_unless(name in known, f"there is no setting {name!r}; there are {', '.join(known)}")
+            _refuse_unless(name in known, f"there is no setting {name!r}", f"choose one of {', '.join(known)}")
         return replace(self, **changes)
 
 
@@ -101,9 +102,9 @@ def _is_amount(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
-def _refuse_unless(condition: bool, what: str) -> None:
+def _refuse_unless(condition: bool, what: str, fix: str) -> None:
     if not condition:
-        raise ParameterError(what)
+        raise ParameterError(what, fix=fix)
 
 
 CONVENTIONS: dict[str, NaiveBayesSettings] = {

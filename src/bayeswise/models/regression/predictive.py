@@ -63,7 +63,8 @@ class Predictive:
         """(n_rows,) the value that y stays below with this probability; (n_rows, n) for several."""
         p = np.asarray(probability, dtype=np.float64)
         if not np.all((p >= 0) & (p <= 1)):
-            raise ParameterError(f"a probability lies between 0 and 1; found {probability!r}")
+            found = f"a probability lies between 0 and 1; found {probability!r}"
+            raise ParameterError(found, fix="give shares, such as 0.05 and 0.95")
         return np.asarray(self._law(p.ndim).ppf(p))
 
     def cdf(self, value: ArrayLike) -> FloatArray:

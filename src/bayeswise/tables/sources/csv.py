@@ -144,7 +144,7 @@ def flaw_error(name: str, block: _kernels.CsvBlock, n_columns: int, dialect: Dia
             f"{name} ends inside the quoted field that opens in line {block.flaw_line}",
             fix="close the quote, or fetch the file again if it was cut off",
         )
-    return SourceError(f"{where} is not UTF-8", fix='name the encoding, such as encoding="latin-1"')
+    return SourceError(f"{where} is not UTF-8", fix='name the encoding, as in encoding="latin-1" (--encoding latin-1)')
 
 
 def _check_delimiter(delimiter: str | None) -> None:

@@ -16,6 +16,7 @@ from bayeswise.tables.sources.table import TableSource
 TEXT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
 CHOICES = ("table_name", "query")
 FILE_OPTIONS = (*TEXT_OPTIONS, *CHOICES)
+_TYPED = {"table_name": "table_name (--table)"}  # the others have one name in Python and in the shell
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def refuse(options: Options, names: Sequence[str], what: str) -> None:
     """Options that say nothing about this kind of table are not passed over."""
     for name in names:
         if getattr(options, name) is not None:
-            raise ParameterError(f"{name} means nothing for {what}", fix="leave it out")
+            raise ParameterError(f"{_TYPED.get(name, name)} means nothing for {what}", fix="leave it out")
 
 
 def _is_paths(table: object) -> bool:

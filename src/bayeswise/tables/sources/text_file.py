@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
 
 SAMPLE_BYTES = 1 << 18
+_NAME_IT = 'name its encoding, as in encoding="latin-1" (--encoding latin-1)'
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BOMS = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE))
 
@@ -33,16 +34,26 @@ class Utf8Stream:
         with translated(self._name):
             fresh = self._raw.read(size)
             if self._decoder is not None:
-                text = self._decoder.decode(fresh, final=not fresh)
+                text = self._decoded(fresh)
                 while fresh and not text:  # half a character
                     fresh = self._raw.read(size)
-                    text = self._decoder.decode(fresh, final=not fresh)
+                    text = self._decoded(fresh)
                 fresh = text.encode("utf-8")
         if self._at_start and fresh:
             self._at_start = False
             fresh = fresh.removeprefix(codecs.BOM_UTF8)
             return fresh or self.read(size)
         return fresh
+
+
+    def _decoded(self, fresh: bytes) -> str:
+        assert self._decoder is not None
+        try:
+            return self._decoder.decode(fresh, final=not fresh)
+        except UnicodeDecodeError:
+            raise
+        except UnicodeError as problem:  # no byte is to blame: there is no mark at the beginning
+            raise SourceError(f"{self._name} is not {self._encoding}: {problem}", fix=_NAME_IT) from None
 
 
 @contextmanager
@@ -83,9 +94,8 @@ def translated(name: str) -> Iterator[None]:
     except (EOFError, zlib.error) as problem:
         raise SourceError(f"{name} is cut off or damaged ({problem})", fix="fetch or pack the file again") from None
     except UnicodeDecodeError as problem:
-        raise SourceError(
-            f"{name} is not {problem.encoding}: byte {problem.object[problem.start]:#04x}", fix="name its encoding"
-        ) from None
+        what = f"{name} is not {problem.encoding}: byte {problem.object[problem.start]:#04x}"
+        raise SourceError(what, fix=_NAME_IT) from None
     except OSError as problem:
         raise SourceError(f"{name} cannot be read: {problem.strerror or problem}", fix="check the file") from None
     except Exception as problem:
@@ -132,13 +142,17 @@ def _decodes(sample: bytes, encoding: str, whole: bool) -> bool:
 
 def decoded(sample: bytes, encoding: str) -> str:
     """The text of a sample, which may end within a character."""
-    return codecs.getincrementaldecoder(encoding)("replace").decode(sample).removeprefix("\ufeff")
+    try:
+        return codecs.getincrementaldecoder(encoding)("replace").decode(sample).removeprefix("\ufeff")
+    except UnicodeError:  # the reader says what is wrong
+        return ""
 
 
 def known_encoding(encoding: str) -> str:
     """The encoding under the name that the rest of this module uses."""
     try:
+        "".encode(encoding)  # rot13 and the like are known, and encode no text
         name = codecs.lookup(encoding).name
-    except LookupError:
+    except (LookupError, ValueError):
         raise ParameterError(f"unknown encoding {encoding!r}", fix="use utf-8, utf-16, latin-1, cp1252, ...") from None
     return "utf-8" if name in ("utf-8", "utf-8-sig", "ascii") else name
