@@ -165,15 +165,8 @@ class Moved:
 
     def solution(self, value: float) -> Solution:
         """The best policies with another value of the entry."""
-        outcome = self._outcome(value, {})
-        found = policies_of(self.diagram, outcome, {})
-        return Solution(
-            changed_entry(self.diagram, self.entry, value),
-            self.now.evidence,
-            found,
-            outcome.utility,
-            outcome.log_evidence,
-        )
+        changed = changed_entry(self.diagram, self.entry, value)
+        return Solution(changed, self.now.evidence, self._outcome(value, {}), {})
 
     def total(self, policies: Mapping[str, Policy], value: float) -> tuple[float, float]:
         """Utility under policies times P(evidence), and P(evidence), as a share of what it is now."""

@@ -34,9 +34,23 @@ class Solution:
 
     diagram: InfluenceDiagram
     evidence: dict[str, Label]
-    policies: dict[str, Policy]
-    utility: float
-    log_evidence: float
+    outcome: Outcome
+    given: Mapping[str, Policy]  # those that were followed and not chosen
+
+    @property
+    def utility(self) -> float:
+        """What is gained on average."""
+        return self.outcome.utility
+
+    @property
+    def log_evidence(self) -> float:
+        """log P(evidence)."""
+        return self.outcome.log_evidence
+
+    @cached_property
+    def policies(self) -> dict[str, Policy]:
+        """The policies by name, from the first decision to the last."""
+        return policies_of(self.diagram, self.outcome, self.given)
 
     @property
     def expected_cost(self) -> float:
@@ -163,10 +177,9 @@ def solve(
     solver = solver_for(diagram, codes, given)
     outcome = solver.run(diagram.numbers, _by_place(diagram, codes), policy_tables(diagram, given))
     seen = {name: diagram.states(name)[code] for name, code in codes.items()}
-    found = policies_of(diagram, outcome, given)
     if outcome.log_evidence == -math.inf:
-        _explain_conflict(diagram, found, seen)
-    return Solution(diagram, seen, found, outcome.utility, outcome.log_evidence)
+        _explain_conflict(diagram, policies_of(diagram, outcome, given), seen)
+    return Solution(diagram, seen, outcome, given)
 
 
 def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> dict[str, int]:
