@@ -27,6 +27,7 @@ from bayeswise.tables.batch import Batch
 
 _FEW_ROWS = 2_000  # that are looked at by themselves
 _LARGE_POOL = 20_000  # is worth a screen
+_ROWS_ON_A_SCREEN = 131_072  # fewer are done before another thread has begun
 _ROUNDING = 1e-12
 _LOG_LEAD = 3  # of the kernel: minus the log odds of the two most probable states
 _CERTAIN = -20.0  # log odds below which 1 less the lead has few digits left
@@ -274,7 +275,7 @@ class BeliefsOfFewRows(BeliefsByClass):
     def _seen_on_the_screen(self, is_open: BoolArray) -> IntArray | None:
         """All rows whose log odds may reach those of the row that seems best; None where that is no help."""
         if self._screen is None:
-            self._screen = Screen(self._values, len(self._rows), self._in_parts)
+            self._screen = Screen(self._values, len(self._rows), Parts(self._pool.n_rows, _ROWS_ON_A_SCREEN))
         seen = self._screen.upper_log_odds(self._latest[0], self._log_prior, is_open)
         if seen is None:
             return None

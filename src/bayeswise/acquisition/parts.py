@@ -15,11 +15,12 @@ _ROWS = 32_768  # what is believed of them stays in the second-level cache
 class Parts:
     """Work for ranges of rows, each done once.
 
-    >>> Parts(40_000)(lambda rows: None)
+    >>> Parts(100, size=200)(print)
+    slice(0, 100, None)
     """
 
-    def __init__(self, n_rows: int) -> None:
-        self._ranges = [slice(start, min(start + _ROWS, n_rows)) for start in range(0, n_rows, _ROWS)]
+    def __init__(self, n_rows: int, size: int = _ROWS) -> None:
+        self._ranges = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
         alone = len(self._ranges) < 2 or (os.cpu_count() or 1) < 2
         self._other_thread = None if alone else ThreadPoolExecutor(1)
 
