@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +15,7 @@ from rich.cells import cell_len
 
 import bayeswise as bw
 from bayeswise.cli.label_keys import COMMANDS, Keys
-from tests.cli.test_label import posix, reply, started, told
+from tests.cli.test_label import START, posix, reply, started, told
 
 Command = Callable[..., SimpleNamespace]
 
@@ -159,3 +161,10 @@ def test_what_is_wrong_is_found_before_there_is_a_session(label: Command, tmp_pa
     answer = label("no,yes", "1\n", "--strategy", "ask")
     assert answer.code == 2 and "asks for a label" in answer.err
     assert not (tmp_path / "s").exists()
+
+
+def test_a_terminal_of_ascii_letters_is_ruled_too(pool: Path, tmp_path: Path) -> None:
+    words = ["label", str(pool), "-t", "y", "--classes", "no,yes", "-o", str(tmp_path / "s")]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    done = subprocess.run([*START, *words], input=b"1\n", capture_output=True, env=environment)
+    assert done.returncode == 0 and b"\n" + b"-" * 80 + b"\n" in done.stderr and b"\\u" not in done.stderr

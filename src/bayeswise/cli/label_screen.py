@@ -95,11 +95,20 @@ class Standing:
 def case_text(table: PoolTable, query: Query, standing: Standing, keys: Keys, width: int) -> str:
     """The screen of one case."""
     title = f"row {query.row + 1:,} of {shown(table.source.description, min(40, width - 20))}"
-    lines = [*_head(title, standing.line(), width), "─" * width]
+    lines = [*_head(title, standing.line(), width), _rule(width)]
     lines += _cell_lines(table.row(query.row), width)
     said = [f"why: {query.why.partition(': ')[2]}", *standing.costs().split("\n")]
     folds = [line for sentence in said for line in wrapped(sentence, width, "  ")]
-    return "\n".join([*lines, "─" * width, *folds, *keys.lines(width)])
+    return "\n".join([*lines, _rule(width), *folds, *keys.lines(width)])
+
+
+def _rule(width: int) -> str:
+    """A line across the terminal, also across one that knows ASCII only."""
+    try:
+        "─".encode(sys.stderr.encoding or "ascii")
+    except UnicodeError:
+        return "-" * width
+    return "─" * width
 
 
 def _head(title: str, standing: str, width: int) -> list[str]:
