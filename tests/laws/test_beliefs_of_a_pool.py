@@ -127,7 +127,8 @@ def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strat
 
 def test_a_thread_that_never_comes_is_not_waited_for() -> None:
     columns, labels = many_rows()
-    quick, alone = (bw.ActiveLearner.over(columns, "y", CLASSES, warm_up=False, kinds=NUMBERS) for _ in range(2))
+    words: dict[str, Any] = {"strategy": "entropy", "warm_up": False, "random_share": 0.0, "kinds": NUMBERS}
+    quick, alone = (bw.ActiveLearner.over(columns, "y", CLASSES, **words) for _ in range(2))
     hold = threading.Event()
     try:
         alone._beliefs._in_parts._other_thread.submit(hold.wait)
