@@ -96,3 +96,23 @@ def test_check_and_report_judge_what_decide_would_do_under_the_prior_of_the_file
     assert f"{checked['cost_per_case']['mean']:.4g}" in page.read_text()
     folded = bayeswise("check", credit, EXAMPLES / "credit.csv", "--costs", moved, "--cv", "5")
     assert folded.code == 0 and "with --cv it is left out" in folded.err
+
+
+def test_a_row_without_its_amount_is_counted_from_the_top_of_the_table(
+    bayeswise: Command, credit: Path, tmp_path: Path
+) -> None:
+    head, *rows = TEST.read_text().splitlines()
+    many = (rows * 150)[:70_000]  # more than one chunk
+    many[69_000] = "2940,,new,yes,other,yes"
+    many[5] = "2940,4700,new,yes,other,"  # whose state is not known, so that nothing is checked there
+    (tmp_path / "long.csv").write_text("\n".join([head, *many]) + "\n")
+    for verb in ("decide", "check"):
+        answer = bayeswise(verb, credit, tmp_path / "long.csv", "--costs", TOML)
+        assert answer.code == 2 and "has no number for 'amount' in row 69001" in answer.err
+
+
+def test_a_column_with_blanks_is_quoted_for_the_shell(bayeswise: Command, tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text("action,yes,no\nlend,-1,`amount in EUR`\nrefuse,0,0\n")
+    answer = bayeswise("thresholds", tmp_path / "costs.csv")
+    assert answer.code == 2 and "add --row 'amount in EUR=5'" in answer.err
+    assert bayeswise("thresholds", tmp_path / "costs.csv", "--row", "amount in EUR=5").code == 0

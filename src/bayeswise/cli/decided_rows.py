@@ -11,6 +11,7 @@ import numpy as np
 from bayeswise.cli.answers import Answers, Layout, probability_names
 from bayeswise.cli.limits import Decided, Limits, estimated_prior, within
 from bayeswise.cli.reading import Watched
+from bayeswise.decisions.cost_cells import RowCostError
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.evaluation.novelty import ModelTail
@@ -124,7 +125,10 @@ class DecidedRows(Answers):
         if self.prior is not None:
             posterior = shifted(posterior, np.exp(self.model.log_prior), self.prior, self.model.classes)
         found = {name: chunk.numbers(column)[0] for name, column in self.cost_columns.items()}
-        decisions = decide_rows(posterior, self.costs, found)
+        try:
+            decisions = decide_rows(posterior, self.costs, found)
+        except RowCostError as error:
+            raise error.at(chunk.first_row + error.row) from None
         p_value = np.ones(batch.n_rows) if self._tail is None else self._tail.p_value(batch)
         self._held.append(Decided(decisions, p_value <= (self.limits.novelty or 0.0), found))
         yield from ([None] * batch.n_rows for _ in range(3))  # filled in when all is known

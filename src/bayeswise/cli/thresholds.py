@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -37,8 +38,9 @@ def run(
         raise UsageError("one file of costs is needed", fix="bayeswise thresholds decision.toml")
     decision = costs_option.read_decision(file or costs or "")
     if not decision.costs.constant and not row:
-        names = " ".join(f"{name}=..." for name in decision.costs.columns)
-        raise UsageError(f"the costs depend on the row: {names.replace('=...', '')}", fix=f"add --row {names}")
+        names = decision.costs.columns
+        typed = " ".join(quote(f"{name}=5") if quote(name) != name else f"{name}=..." for name in names)
+        raise UsageError(f"the costs depend on the row: {' '.join(names)}", fix=f"add --row {typed}")
     policy = rule(decision.costs, row=_cells(row))
     if prior and len(policy.costs.states) != 2:
         found = len(policy.costs.states)

@@ -142,19 +142,27 @@ def cell_values(action: Label, state: Label, cell: Cell, columns: Mapping[str, F
     values = np.broadcast_to(cell.values(columns), (n_rows,))
     if not np.isfinite(values).all():
         row = int(np.argmin(np.isfinite(values)))
-        where = f"the cost of {action!r} in state {state!r}"
-        for name in cell.names:
-            if np.isnan(columns[name][row]):
-                raise CostError(
-                    f"{where}, {cell.text!r}, has no number in {name!r} of row {row_number(row)}",
-                    fix="fill that cell, or leave the row out",
-                )
-        given = ", ".join(f"{name} = {columns[name][row]:g}" for name in cell.names)
-        raise CostError(
-            f"{where}, {cell.text!r}, is {values[row]} in row {row_number(row)} ({given})",
-            fix="write a formula that is finite there",
-        )
+        given = {name: float(columns[name][row]) for name in cell.names}
+        raise RowCostError(f"the cost of {action!r} in state {state!r}, {cell.text!r},", float(values[row]), given, row)
     return values
+
+
+class RowCostError(CostError):
+    """A formula that gives no cost in a row; who knows the whole table says with `at` where the row stands."""
+
+    def __init__(self, which: str, value: float, given: Mapping[str, float], row: int) -> None:
+        self.which, self.value, self.given, self.row = which, value, given, row
+        empty = [name for name, number in given.items() if math.isnan(number)]
+        if empty:
+            what, fix = f"has no number for {empty[0]!r}", "fill that cell, or leave the row out"
+        else:
+            what = f"is {value} with {', '.join(f'{name} = {number:g}' for name, number in given.items())}"
+            fix = "write a formula that is finite there"
+        super().__init__(f"{which} {what} in row {row_number(row)}", fix=fix)
+
+    def at(self, row: int) -> RowCostError:
+        """The same error, with the place in the whole table."""
+        return RowCostError(self.which, self.value, self.given, row)
 
 
 def turned(entries: Any) -> Any:

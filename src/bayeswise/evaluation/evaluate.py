@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.decisions.cost_cells import RowCostError
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
@@ -185,7 +186,10 @@ def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float
     columns = {}
     if not aligned.constant:
         columns = {name: cells[known.kept] for name, cells in columns_for(aligned, table, len(known.kept)).items()}
-    decisions = decide_rows(known.posterior, aligned, columns)
+    try:
+        decisions = decide_rows(known.posterior, aligned, columns)
+    except RowCostError as error:
+        raise error.at(int(np.flatnonzero(known.kept)[error.row])) from None
     if not len(decisions):
         raise FitError("there is no row to evaluate", fix="give rows whose state is known")
     paid = paid_for(aligned, columns, known.truth)

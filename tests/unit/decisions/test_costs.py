@@ -245,9 +245,9 @@ def test_a_state_that_is_nearly_right_is_guessed() -> None:
 def test_a_missing_amount_is_named_by_row_and_column() -> None:
     loan = bw.Costs({"lend": {"yes": "-0.12 * amount", "no": "0.6 * amount"}, "refuse": 0})
     posterior = {"yes": [0.9, 0.8], "no": [0.1, 0.2]}
-    with pytest.raises(CostError, match=r"'lend' in state 'yes', '-0.12 \* amount', has no number in 'amount' of row"):
+    with pytest.raises(CostError, match=r"'lend' in state 'yes', '-0.12 . amount', has no number for 'amount' in row"):
         bw.decide(posterior, loan, rows={"amount": [5, None]})
-    with pytest.raises(CostError, match=r"is inf in row 2 .amount = inf."):
+    with pytest.raises(CostError, match="is inf with amount = inf in row 2"):
         bw.decide(posterior, loan.changed({"lend": {"yes": "amount"}}), rows={"amount": [5, float("inf")]})
     with pytest.raises(CostError, match=r"depend on 'amount', which the row does not have.*mean 'amuont'"):
         loan.rule({"amuont": 5})
