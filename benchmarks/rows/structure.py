@@ -111,6 +111,13 @@ def em_beside_pyagrum(n_rows: int, n_nodes: int) -> tuple[Task, Task]:
     return lambda: fit_tables(rows, graph, prior="m-estimate", strength=3.0, starts=1, tolerance=1e-4), peer
 
 
+def climbing_with_weights(n_rows: int) -> float:
+    """Weights that are not whole: each row is counted by itself, without bitmaps."""
+    weighted = sampled(n_rows)[0].weighted(np.random.default_rng(3).exponential(1.0, n_rows))
+    [best] = best_of(2, lambda: climb(Scores(weighted, "bic")))
+    return best
+
+
 def tree_of_many_rows(n_rows: int) -> float:
     codes = np.random.default_rng(0).integers(0, 4, (n_rows, 40)).astype(np.int32)
     rows = CodedRows(tuple(f"c{k}" for k in range(40)), (Vocabulary("abcd"),) * 40, codes)
@@ -133,6 +140,7 @@ def rows(size: Size) -> Iterator[Row]:
     n_rows = size.rows(50_000)
     yield Race(f"hill climbing, BIC, {n_rows:,} rows of {name} | pyAgrum", partial(beside_pyagrum, n_rows), at_least=2)
     yield Figure("the same, BIC found", partial(score_beside_pyagrum, n_rows), at_most=1.0, unit="of its")
+    yield Figure("the same rows with weights", partial(climbing_with_weights, n_rows), at_most=2.0)
     n_rows, n_columns = size.rows(10_000), 37 if size.scale >= 0.5 else 6  # it takes seconds even for a few rows
     race = partial(beside_pgmpy, n_rows, n_columns)
     yield Race(f"hill climbing, BIC, {n_rows:,} x {n_columns} of {name} | pgmpy", race, at_least=50)
