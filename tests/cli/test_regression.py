@@ -304,3 +304,22 @@ def test_classifiers_decide_and_are_checked(
 def test_a_number_is_not_decided_about(fitted: Callable[..., Path], visits: Path, bayeswise: Command) -> None:
     refused = bayeswise("check", fitted("linear"), visits)
     assert refused.code == 4 and "linear-regression" in refused.err
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 4, 40])
+def test_a_target_that_never_varies_is_certain(bayeswise: Command, tmp_path: Path, n_rows: int) -> None:
+    table = tmp_path / "flat.csv"
+    table.write_text("x,y\n" + "".join(f"{k},3\n" for k in range(n_rows)))
+    assert bayeswise("fit", table, "-t", "y", "--model", "linear", "-o", tmp_path / "m").code == 0
+    answer = bayeswise("predict", tmp_path / "m", table, "--columns", "none", "--quantiles", ".1,.9")
+    assert set(answer.out.splitlines()[1:]) == {"3.0,0.0,3.0,3.0"}
+
+
+def test_a_single_row_leaves_nothing_to_tell_the_noise_from(bayeswise: Command, tmp_path: Path) -> None:
+    table = tmp_path / "one.csv"
+    table.write_text("x,y\n1,3\n")
+    assert bayeswise("fit", table, "-t", "y", "--model", "linear", "-o", tmp_path / "m").code == 0
+    assert bayeswise("predict", tmp_path / "m", table, "--columns", "none").out == "y,stddev\n3.0,inf\n"
+    answer = bayeswise("predict", tmp_path / "m", table, "--quantiles", ".1,.9")
+    assert answer.code == 4
+    assert "1 complete row leaves no degree of freedom for the noise. Fix: give more rows.\n" in answer.err

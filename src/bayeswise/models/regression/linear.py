@@ -129,9 +129,10 @@ class LinearModel(RegressionModel):
         lost = len(kept) if self.settings.prior != "gaussian" else 0
         freedom = equations.freedom - lost
         if freedom <= 0:
+            rows = "1 complete row leaves" if equations.n_rows == 1 else f"{equations.n_rows:g} complete rows leave"
             raise TooFewRowsError(
-                f"{equations.n_rows:g} complete rows leave no degree of freedom for the noise",
-                fix="give more rows, or a gaussian prior",
+                f"{rows} no degree of freedom for the noise",
+                fix="give more rows" + (", or a gaussian prior" if self.settings.prior != "gaussian" else ""),
             )
         rest = equations.residual_square(w)
         if self.settings.prior == "gaussian" and self.scale is not None:

@@ -56,7 +56,8 @@ class Predictive:
         if self.kind == "student-t":
             freedom = np.maximum(self.freedom, 2.0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                return np.asarray(self.scale * np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0))))
+                factor = np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0)))
+                return np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise there is no doubt
         return np.asarray(self._law().std() * np.ones_like(self.location))
 
     def quantile(self, probability: ArrayLike) -> FloatArray:
