@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,38 +59,47 @@ def run(
         raise UsageError("--max-cost is no number", fix="write what a case may cost, such as 3.5")
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    folds = folds_of(cv, calibrate)
-    opened = partial(
-        reading.open_table,
-        null=null,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        table=table,
-        like=fitted.schema,
+    found, _ = judged(
+        fitted,
+        files,
+        decision,
+        prior=prior,
+        cv=cv,
+        calibrate=calibrate,
+        reader={"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "table": table},
     )
-    source = opened(files)
-    judged = calibrating.mended(fitted, calibrate, opened, decision.costs if decision else None)
-    found = evaluated(judged, source, decision, prior, folds)
     facts = {**found.to_dict(), "max_cost": max_cost}
     print(json_text(facts, indent=2) if as_json else found.to_text())
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
 
 
-def evaluated(
-    model: Any, source: Source, decision: DecisionFile | None, prior: list[str] | None, cv: int | str | None
-) -> Evaluation:
-    """What `decide` would do with these rows, and what that costs; rows that were learned have the model's prior."""
+def judged(
+    model: Any,
+    files: list[str],
+    decision: DecisionFile | None,
+    *,
+    prior: list[str] | None,
+    cv: str | None,
+    calibrate: str | None,
+    reader: dict[str, Any],
+) -> tuple[Evaluation, str]:
+    """What `decide` would do with these rows and what that costs, and what the rows are called."""
     from bayeswise.evaluation.evaluate import evaluate
 
+    def opened(names: list[str]) -> Source:
+        return reading.open_table(names, like=model.schema, **reader)
+
+    folds = folds_of(cv, calibrate)
+    source, costs = opened(files), decision.costs if decision else None
+    mended = calibrating.mended(model, calibrate, opened, costs)
     moved = costs_option.new_prior(decision, prior, model.classes)
-    if moved is not None and cv is not None and not prior:
+    if moved is not None and folds is not None and not prior:
         say("The prior of the file is for other rows than those that were learned: with --cv it is left out.")
         moved = None
     named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
     with Bar(f"checking {source.description}") as bar:
-        return evaluate(model, source, decision and decision.costs, cv=cv, prior=named, progress=bar.advance)
+        return evaluate(mended, source, costs, cv=folds, prior=named, progress=bar.advance), source.description
 
 
 def folds_of(cv: str | None, calibrate: str | None = None) -> int | str | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from bayeswise.cli import calibrating, columns, costs_option, reading
-from bayeswise.cli.check import CrossValidation, evaluated, folds_of
+from bayeswise.cli.check import CrossValidation, judged
 from bayeswise.cli.writing import check_output, say
 
 
@@ -44,21 +43,17 @@ def run(
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *([costs] if costs else []), *files])
-    folds = folds_of(cv, calibrate)
-    opened = partial(
-        reading.open_table,
-        null=null,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        table=table,
-        like=fitted.schema,
+    found, described = judged(
+        fitted,
+        files,
+        decision,
+        prior=prior,
+        cv=cv,
+        calibrate=calibrate,
+        reader={"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "table": table},
     )
-    source = opened(files)
-    judged = calibrating.mended(fitted, calibrate, opened, decision.costs if decision else None)
-    found = evaluated(judged, source, decision, prior, folds)
     with replacing_text(out) as page:
-        page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {source.description}"))
+        page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {described}"))
     if as_json:
         print(json_text(found.to_dict(), indent=2))
     say(f"Saved {out}.")

@@ -20,7 +20,8 @@
 
 from bayeswise.decisions.capacity import Limited, within_capacity
 from bayeswise.decisions.cautious import Cautious, minimax, minimax_regret
-from bayeswise.decisions.costs import Costs, CostWarning
+from bayeswise.decisions.cost_doubts import CostWarning
+from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, decide
 from bayeswise.decisions.doubt import DecisionDoubt, doubt_of
 from bayeswise.decisions.feature_rule import FeatureRule

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +16,25 @@ from bayeswise.tables.labels import label_key
 if TYPE_CHECKING:
     from bayeswise.decisions.costs import Costs
 
+_MOST_SAID = 8  # of one table
 _MOST_CELLS = 2_500  # beyond it, only pairs of actions are compared
 _MOST_PAIRED = 100_000  # beyond it, nothing is
 _TRIED = 4_000  # posteriors, before a linear program is asked
 _CLEAR = 1e-9  # by which the cheapest action must win there
 _TOLERANCE = 1e-12  # of the linear program, relative to the largest cost
+
+
+class CostWarning(UserWarning):
+    """A cost table that is legal, but probably not meant."""
+
+
+def warn_of(messages: Sequence[str], stacklevel: int) -> None:
+    """Say the first of them, and how many more there are; `stacklevel` is counted from who calls this."""
+    for message in messages[:_MOST_SAID]:
+        warnings.warn(message, CostWarning, stacklevel=stacklevel)
+    if len(messages) > _MOST_SAID:
+        more = f"and {len(messages) - _MOST_SAID} doubts more: look at costs.warnings"
+        warnings.warn(more, CostWarning, stacklevel=stacklevel)
 
 
 def doubts(costs: Costs) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from bayeswise.decisions.cost_cells import (
     states_named,
     turned,
 )
+from bayeswise.decisions.cost_doubts import doubts, warn_of
 from bayeswise.decisions.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
@@ -30,12 +30,6 @@ from bayeswise.tables.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
     from bayeswise.decisions.rule import Rule
-
-_MOST_WARNINGS = 8  # of one table; all of them are in `warnings`
-
-
-class CostWarning(UserWarning):
-    """A cost table that is legal, but probably not meant."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -86,20 +80,10 @@ class Costs:
         actions = tuple(given)
         refusing = None if reject is None else actions[position_of(reject, actions, "the costs have no action")]
         self._fill(actions, found, cells, refusing, textual)
-        self._warn(stacklevel=3)
-
-    def _warn(self, stacklevel: int) -> None:
-        for message in self.warnings[:_MOST_WARNINGS]:
-            warnings.warn(message, CostWarning, stacklevel=stacklevel)
-        if len(self.warnings) > _MOST_WARNINGS:
-            more = len(self.warnings) - _MOST_WARNINGS
-            warnings.warn(f"and {more} doubts more: look at costs.warnings", CostWarning, stacklevel=stacklevel)
+        warn_of(self.warnings, stacklevel=3)
 
     def _fill(self, actions: Any, states: Any, cells: Any, reject: Label | None, textual: bool) -> None:
-        for name, value in zip(
-            ("actions", "states", "cells", "reject", "textual"), (actions, states, cells, reject, textual), strict=True
-        ):
-            object.__setattr__(self, name, value)
+        self.__dict__.update(actions=actions, states=states, cells=cells, reject=reject, textual=textual)
 
     @classmethod
     def _of(
@@ -186,7 +170,7 @@ class Costs:
         if not first:
             actions, cells = (*self.actions, label), (*self.cells, row)
         made = Costs._of(actions, self.states, cells, label, self.textual)
-        made._warn(stacklevel=3)
+        warn_of(made.warnings, stacklevel=3)
         return made
 
     def changed(self, cells: Mapping[Any, Mapping[Any, Any] | Any]) -> Costs:
@@ -275,8 +259,6 @@ class Costs:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant: actions that are never best, and being right that is dearer than being wrong."""
-        from bayeswise.decisions.cost_doubts import doubts
-
         return tuple(doubts(self))
 
     def rule(self, row: Mapping[str, Any] | None = None) -> Rule:
