@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bayeswise.tables.labels import Label
 
 _SUM = 1e-6  # by which likelihoods may miss 1
 _ROUNDING = 1e-12  # of the largest cost
+_MOST_CASES = 5_000_000  # of a plan, which take about a minute
 _SLICES = 64  # of a number column, where more than one test is planned ahead
 
 
@@ -188,6 +190,10 @@ def next_test(
     now = float(decisions.least_cost[0])
     known = {name: outcomes.sliced() if depth > 1 else outcomes for name, outcomes in columns.items()}
     paid = {name: _price(prices, name) for name in columns}
+    if depth > 1 and (cases := _cases([len(each.values) for each in known.values()], depth)) > _MOST_CASES:
+        raise ParameterError(
+            f"a plan of {depth} tests out of {len(known)} has {cases:,} cases", fix="choose a smaller depth"
+        )
     found = []
     for name, outcomes in known.items():
         rest = {other: each for other, each in known.items() if other != name}
@@ -200,6 +206,20 @@ def next_test(
     planned = now - max([test.net for test in found] + [0.0])
     believed = dict(zip(labels, shares[0].tolist(), strict=True))
     return NextTest(decisions.action[0], now, perfect, tuple(found), planned, believed)
+
+
+def _cases(sizes: Sequence[int], depth: int) -> int:
+    """How many outcomes a plan looks at: of all but the last test of every sequence, times the last ones.
+
+    >>> _cases([2, 3], 2)  # either first, the other after each of its outcomes
+    5
+    """
+    k = min(depth, len(sizes)) - 1
+    chosen = [1, *[0] * k]  # the products of k sizes, over all choices
+    for size in sizes:
+        for j in range(k, 0, -1):
+            chosen[j] += chosen[j - 1] * size
+    return factorial(k) * chosen[k] * (len(sizes) - k) if sizes else 0
 
 
 def _price(prices: Mapping[str, float] | float, name: str) -> float:

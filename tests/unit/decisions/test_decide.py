@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import norm
 
 import bayeswise as bw
-from bayeswise.decisions import FeatureRule, Outcomes, ValueRule, next_test
+from bayeswise.decisions import Densities, FeatureRule, Outcomes, ValueRule, next_test
 from bayeswise.foundation.errors import ParameterError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
@@ -137,3 +137,13 @@ def test_rules_of_one_feature_take_plain_costs_and_are_shown_in_words() -> None:
     assert repr(counted) == "ValueRule(a if x is 1; b if x is 2, 3; risk 0.25)"
     with pytest.raises(ParameterError, match="state 'a' must be from 0 on"):
         ValueRule.of({"a": {1: "half", 2: 0.5}, "b": {2: 0.2, 3: 0.8}}, {"a": 0.5, "b": 0.5}, costs)  # type: ignore[dict-item]
+
+
+def test_a_plan_that_would_take_for_ever_is_refused_at_once() -> None:
+    ten = {f"x{k}": Densities((norm(0, 1), norm(1 + k / 10, 1))) for k in range(10)}
+    costs = {"go": {"a": 0, "b": 3}, "stay": {"a": 5, "b": 0}}
+    with pytest.raises(ParameterError, match="a plan of 4 tests out of 10 has .* cases"):
+        next_test({"a": 0.5, "b": 0.5}, costs, ten, depth=4)
+    few = {name: ten[name] for name in ("x0", "x9")}
+    once, twice = (next_test({"a": 0.5, "b": 0.5}, costs, few, depth=depth) for depth in (1, 2))
+    assert twice.best.value > once.best.value  # type: ignore[union-attr]
