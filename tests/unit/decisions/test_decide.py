@@ -142,7 +142,7 @@ def test_rules_of_one_feature_take_plain_costs_and_are_shown_in_words() -> None:
 def test_a_plan_that_would_take_for_ever_is_refused_at_once() -> None:
     ten = {f"x{k}": Densities((norm(0, 1), norm(1 + k / 10, 1))) for k in range(10)}
     costs = {"go": {"a": 0, "b": 3}, "stay": {"a": 5, "b": 0}}
-    with pytest.raises(ParameterError, match="a plan of 4 tests out of 10 has .* cases"):
+    with pytest.raises(ParameterError, match="a plan of 4 tests out of 10 has "):
         next_test({"a": 0.5, "b": 0.5}, costs, ten, depth=4)
     few = {name: ten[name] for name in ("x0", "x9")}
     once, twice = (next_test({"a": 0.5, "b": 0.5}, costs, few, depth=depth) for depth in (1, 2))
