@@ -190,7 +190,8 @@ def next_test(
     now = float(decisions.least_cost[0])
     known = {name: outcomes.sliced() if depth > 1 else outcomes for name, outcomes in columns.items()}
     paid = {name: _price(prices, name) for name in columns}
-    if depth > 1 and (cases := _cases([len(each.values) for each in known.values()], depth)) > _MOST_CASES:
+    listed = [len(each.values) for each in known.values() if isinstance(each, Outcomes)]
+    if depth > 1 and (cases := _cases(listed, depth)) > _MOST_CASES:
         raise ParameterError(
             f"a plan of {depth} tests out of {len(known)} has {cases:,} cases", fix="choose a smaller depth"
         )
