@@ -15,7 +15,6 @@ from bayeswise.models.hypotheses.boundaries import (
     NOTHING,
     Concept,
     Row,
-    at_least_as_general,
     candidate_elimination,
     covers,
     find_s,
@@ -41,6 +40,13 @@ class Small:
     def cube(self, **beliefs: object) -> ConceptCube:
         codes = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), len(self.n_levels))
         return ConceptCube.of(codes, np.array(self.positive, dtype=bool), self.n_levels, **beliefs)  # type: ignore[arg-type]
+
+
+def at_least_as_general(one: Concept, other: Concept) -> bool:
+    """Whether `one` demands nothing that `other` does not."""
+    if NOTHING in (one, other):
+        return other == NOTHING
+    return all(want in (ANY, given) for want, given in zip(one, other, strict=True))
 
 
 @st.composite

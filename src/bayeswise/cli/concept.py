@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -84,12 +84,19 @@ def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
         yield f"Most specific{known}:"
         yield from (f"  {_concept_text(concept)}" for concept in facts["S"])
         yield "Most general:"
-        yield from (f"  {_concept_text(concept)}" for concept in facts["G"][:_MOST_SHOWN])
-        if len(facts["G"]) > _MOST_SHOWN:
-            yield f"  ... and {len(facts['G']) - _MOST_SHOWN:,} more"
+        yield from _general(facts["G"])
     if facts["map"] is not None:
         yield f"Most probable, with p = {facts['p_map']:.4g} ({facts['prior']} prior):"
         yield f"  {_concept_text(facts['map'])}"
+
+
+def _general(concepts: Sequence[Mapping[str, Any]] | None) -> Iterator[str]:
+    if concepts is None:
+        yield "  too many to list; more rows of the class, or fewer columns, would leave less open"
+        return
+    yield from (f"  {_concept_text(concept)}" for concept in concepts[:_MOST_SHOWN])
+    if len(concepts) > _MOST_SHOWN:
+        yield f"  ... and {len(concepts) - _MOST_SHOWN:,} more"
 
 
 def _agreeing(n_concepts: int) -> str:

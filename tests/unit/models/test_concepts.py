@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bayeswise as bw
 from bayeswise.estimators.concept import ConceptClassifier
 from bayeswise.models.hypotheses import learn_concept
-from bayeswise.models.hypotheses.boundaries import covers
+from bayeswise.models.hypotheses.boundaries import ANY, covers
 
 ENJOY = """sky,air,humidity,wind,water,forecast,enjoy
 sunny,warm,normal,strong,warm,same,yes
@@ -152,3 +152,41 @@ def test_all_ways_of_answering_state_probabilities_with_sum_one() -> None:
     answer = model.predict_proba(np.array([["a", "b"], ["z", None]], dtype=object))
     assert answer.sum(axis=1) == pytest.approx(1.0)
     assert answer[0, 1] > 0.5 > answer[1, 1]
+
+
+def random_rows(n_columns: int, n_rows: int) -> dict[str, list[str]]:
+    """One row of the class, and others that differ from it here and there."""
+    generator = np.random.default_rng(0)
+    columns = {f"c{k}": ["pq"[v] for v in generator.integers(0, 2, n_rows)] for k in range(n_columns)}
+    return {**columns, "y": ["yes"] + ["no"] * (n_rows - 1)}
+
+
+def test_thousands_of_general_concepts_are_found_at_once_and_none_demands_too_much() -> None:
+    table = random_rows(24, 30)
+    model = learn_concept(table, "y")
+    negatives = [tuple(row) for row, yes in zip(model.codes.tolist(), model.is_positive, strict=True) if not yes]
+    general = model.boundaries.general
+    assert len(general) > 1000
+    for concept in general[::50]:
+        assert not any(covers(concept, row) for row in negatives)
+        for c in (c for c, want in enumerate(concept) if want != ANY):
+            wider = (*concept[:c], ANY, *concept[c + 1 :])
+            assert any(covers(wider, row) for row in negatives)
+
+
+def test_more_general_concepts_than_can_be_listed_leave_the_rest_to_be_told(
+    tmp_path: Path, bayeswise: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayeswise.models.hypotheses.boundaries.MOST_GENERAL", 100)
+    table = random_rows(24, 30)
+    model = learn_concept(table, "y")
+    assert len(model.S) == 1 and not model.collapsed and model.conflicts == []
+    with pytest.raises(bw.BayeswiseError, match="more than 100 members"):
+        _ = model.G
+    names = list(table)
+    lines = [",".join(names), *(",".join(row) for row in zip(*table.values(), strict=True))]
+    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+    page = bayeswise("concept", tmp_path / "table.csv", "-t", "y")
+    assert page.code == 0 and "too many to list" in page.out
+    facts = json.loads(bayeswise("concept", tmp_path / "table.csv", "-t", "y", "--json").out)
+    assert facts["G"] is None and len(facts["S"]) == 1

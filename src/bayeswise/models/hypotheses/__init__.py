@@ -3,7 +3,7 @@
 space.py      the space: prior, likelihood, posterior step by step        display.py    its picture
 combining.py  Bayes-optimal, Gibbs and MAP answers
 learning.py   from a table of categories to its conjunctive concepts      concepts.py   what they are and what they say
-boundaries.py FIND-S and candidate elimination                            cube.py       the belief in every concept
+boundaries.py FIND-S and candidate elimination (hitting.py its search)    cube.py       the belief in every concept
 """
 
 from bayeswise.models.hypotheses.combining import Combined

@@ -6,11 +6,12 @@ Here it is a tuple with a code or ANY for each column, and NOTHING for the last 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from bayeswise.foundation.errors import TooFewRowsError
+from bayeswise.models.hypotheses.hitting import Demand, minimal_demands
 
 ANY = -9
 """Any level; -1 and -2 are cells that are missing or unseen."""
@@ -30,13 +31,6 @@ def covers(concept: Concept, row: Row) -> bool:
     (True, False, False)
     """
     return concept != NOTHING and all(want in (ANY, cell) for want, cell in zip(concept, row, strict=True))
-
-
-def at_least_as_general(one: Concept, other: Concept) -> bool:
-    """Whether `one` demands nothing that `other` does not."""
-    if NOTHING in (one, other):
-        return other == NOTHING
-    return all(want in (ANY, given) for want, given in zip(one, other, strict=True))
 
 
 def find_s(positive: Iterable[Row]) -> Concept:
@@ -61,10 +55,6 @@ class Boundaries:
     specific: tuple[Concept, ...]
     general: tuple[Concept, ...]
 
-    @property
-    def collapsed(self) -> bool:
-        return not self.specific
-
 
 def candidate_elimination(positive: Iterable[Row], negative: Iterable[Row], n_levels: Sequence[int]) -> Boundaries:
     """The boundaries S and G of the concepts that cover every positive row and no negative one.
@@ -75,35 +65,25 @@ def candidate_elimination(positive: Iterable[Row], negative: Iterable[Row], n_le
     lowest = find_s(positive)
     if any(covers(lowest, row) for row in negatives):
         return Boundaries((), ())
-    general: set[Concept] = {(ANY,) * len(n_levels)}
-    for row in negatives:
-        general = _without(general, row, lowest, n_levels)
-        if len(general) > MOST_GENERAL:
+    general = tuple(sorted(_most_general(negatives, lowest, n_levels)))
+    return Boundaries((lowest,), general or (NOTHING,))
+
+
+def _most_general(negatives: Sequence[Row], lowest: Concept, n_levels: Sequence[int]) -> Iterator[Concept]:
+    """Those that rule every negative row out with no demand to spare; above S, whose levels alone may be demanded."""
+    demands = [
+        Demand(c, level)
+        for c in range(len(n_levels))
+        for level in (range(n_levels[c]) if lowest == NOTHING else {lowest[c]} - {ANY})
+    ]
+    ruled_out_by = (
+        sum(1 << k for k, demand in enumerate(demands) if row[demand.column] != demand.level) for row in negatives
+    )
+    for n, choice in enumerate(minimal_demands(demands, ruled_out_by)):
+        if n == MOST_GENERAL:
             raise TooFewRowsError(
                 f"the general boundary has more than {MOST_GENERAL:,} members",
                 fix="give more positive rows, or fewer columns",
             )
-    return Boundaries((lowest,), tuple(sorted(general)) or (NOTHING,))
-
-
-def _without(general: set[Concept], row: Row, lowest: Concept, n_levels: Sequence[int]) -> set[Concept]:
-    """Each member that covers the row gives way to its least special versions that do not, and are above S."""
-    kept = {concept for concept in general if not covers(concept, row)}
-    new = {
-        special
-        for concept in general - kept
-        for special in _specialised(concept, row, lowest, n_levels)
-        if not any(at_least_as_general(other, special) for other in kept)
-    }
-    minimal = {one for one in new if not any(other != one and at_least_as_general(other, one) for other in new)}
-    return kept | minimal
-
-
-def _specialised(concept: Concept, row: Row, lowest: Concept, n_levels: Sequence[int]) -> Iterable[Concept]:
-    for c, want in enumerate(concept):
-        if want != ANY:
-            continue
-        levels = range(n_levels[c]) if lowest == NOTHING else [lowest[c]]
-        for level in levels:
-            if level not in (ANY, row[c]):
-                yield (*concept[:c], level, *concept[c + 1 :])
+        levels = {demand.column: demand.level for demand in choice}
+        yield tuple(levels.get(c, ANY) for c in range(len(n_levels)))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.models.hypotheses.boundaries import (
     ANY,
     NOTHING,
@@ -72,14 +72,20 @@ class ConceptModel:
         outside = [row for row, yes in zip(rows, chosen, strict=True) if not yes]
         return candidate_elimination(inside, outside, self._n_levels)
 
+    @cached_property
+    def collapsed(self) -> bool:
+        """Whether no concept agrees with every row: then the most specific one that covers the class covers others."""
+        rows = zip(self._rows(), self.is_positive.tolist(), strict=True)
+        return any(covers(self.most_specific, row) for row, yes in rows if not yes)
+
     @property
     def S(self) -> list[dict[str, Any]]:
-        """The most specific concepts, as {column: level or "?"}; empty if the space has collapsed."""
-        return [self.named(concept) for concept in self.boundaries.specific]
+        """The most specific concept, as {column: level or "?"}; none if the space has collapsed."""
+        return [] if self.collapsed else [self.named(self.most_specific)]
 
     @property
     def G(self) -> list[dict[str, Any]]:
-        """The most general concepts."""
+        """The most general concepts; `TooFewRowsError` if they are too many to be listed."""
         return [self.named(concept) for concept in self.boundaries.general]
 
     @cached_property
@@ -90,7 +96,7 @@ class ConceptModel:
     @property
     def conflicts(self) -> list[Conflict]:
         """The rows that no concept can keep apart; empty unless the version space has collapsed."""
-        if not self.boundaries.collapsed:
+        if not self.collapsed:
             return []
         rows = self._rows()
         alike: dict[Row, list[int]] = {}
@@ -192,14 +198,18 @@ def check_way(by: Any) -> None:
 
 
 def as_plain(model: ConceptModel) -> Mapping[str, Any]:
-    """Everything that was found, as plain data; rows by their positions in the table, from 0 on."""
-    soft = model.can_enumerate and (model.noise > 0 or not model.boundaries.collapsed)
+    """What was found, as plain data: rows by their positions in the table, from 0 on; G is None if it is too long."""
+    soft = model.can_enumerate and (model.noise > 0 or not model.collapsed)
+    try:
+        general: list[dict[str, Any]] | None = model.G
+    except TooFewRowsError:
+        general = None
     return {
         "positive": model.positive,
         "rows": len(model.codes),
         "S": model.S,
-        "G": model.G,
-        "collapsed": model.boundaries.collapsed,
+        "G": general,
+        "collapsed": model.collapsed,
         "conflicts": [
             {
                 "row": model.place(c.negative),
