@@ -43,7 +43,14 @@ def learner_of(rows: list[dict[str, Any]], strategy: str = "margin", mixed: bool
     kinds = {"x": "number", "z": "number", "c": "category"}
     ignored = [] if mixed else ["c"]
     return bw.ActiveLearner.over(
-        rows, "y", CLASSES, strategy=strategy, warm_up=False, kinds=kinds if mixed else NUMBERS, ignore=ignored
+        rows,
+        "y",
+        CLASSES,
+        strategy=strategy,
+        warm_up=False,
+        random_share=0.0,
+        kinds=kinds if mixed else NUMBERS,
+        ignore=ignored,
     )
 
 
@@ -113,7 +120,8 @@ def many_rows(n_rows: int = 40_000, kind: str = "numbers") -> tuple[dict[str, An
 def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strategy: str, kind: str) -> None:
     columns, labels = many_rows(kind=kind)
     kinds = {name: NUMBERS.get(name, "category") for name in columns}
-    learner = bw.ActiveLearner.over(columns, "y", CLASSES, strategy=strategy, kinds=kinds)
+    how: dict[str, Any] = {"strategy": strategy, "warm_up": False, "random_share": 0.0, "kinds": kinds}
+    learner = bw.ActiveLearner.over(columns, "y", CLASSES, **how)
     for row in range(12):
         learner.teach(row, labels[row])
     for _ in range(6):
@@ -176,7 +184,7 @@ def test_a_session_taken_up_again_is_the_same_to_the_last_byte(session: Any) -> 
 def test_a_fitted_model_meets_levels_that_it_never_saw() -> None:
     model = bw.fit([{"c": "p", "y": "a"}, {"c": "q", "y": "b"}] * 3, target="y", kinds={"c": "category"})
     table = [{"c": "q"}, {"c": "new"}, {"c": "p"}, {"c": "also new"}]
-    learner = bw.ActiveLearner(model, pool=table)
+    learner = bw.ActiveLearner(model, pool=table, random_share=0.0)
     assert learner.posterior() == pytest.approx(model.predict_proba(table))
     learner.teach(1, "a")
     taught = model.learn([{"c": "new", "y": "a"}])
@@ -187,17 +195,18 @@ def test_a_fitted_model_meets_levels_that_it_never_saw() -> None:
 
 @pytest.mark.parametrize("kind", ["text", "averaged", "gaussian"])
 def test_other_models_are_asked_anew(kind: str) -> None:
+    how: dict[str, Any] = {"warm_up": False, "random_share": 0.0}
     if kind == "text":
         rows: Any = [{"t": text} for text in ("good day", "bad day", "good good", "bad luck")]
-        learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], kinds={"t": "text"})
+        learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], kinds={"t": "text"}, **how)
     elif kind == "averaged":
         rows = [{"x": float(k)} for k in range(6)]
-        learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], average=True, kinds={"x": "number"})
+        learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], average=True, kinds={"x": "number"}, **how)
     else:
         generator = np.random.default_rng(0)
         X, y = generator.normal(size=(20, 2)), np.array(["a", "b"] * 10)
         rows = X[:6]
-        learner = bw.ActiveLearner(bw.GaussianBayes().fit(X, y), pool=rows)
+        learner = bw.ActiveLearner(bw.GaussianBayes().fit(X, y), pool=rows, **how)
     assert not isinstance(beliefs_of(learner.pool, learner.model), BeliefsByClass)
     before = bytes_of(learner.model)
     learner.teach(1, "b").teach(0, "a")

@@ -81,7 +81,9 @@ def test_without_its_bound_the_screen_would_be_wrong() -> None:
 
 def taught(columns: dict[str, Any], labels: Any, **words: Any) -> bw.ActiveLearner:
     kinds = dict.fromkeys(columns, "number")
-    learner = bw.ActiveLearner.over(columns, "y", ["a", "b", "c"], warm_up=False, kinds=kinds, **words)
+    learner = bw.ActiveLearner.over(
+        columns, "y", ["a", "b", "c"], warm_up=False, random_share=0.0, kinds=kinds, **words
+    )
     for row in range(30):
         learner.teach(row, labels[row])
     return learner
@@ -145,7 +147,9 @@ def test_small_pools_are_asked_the_same_with_and_without_a_screen(seed: int, n_r
     generator = np.random.default_rng(seed)
     columns = {name: generator.choice([generator.normal(size=n_rows), np.arange(n_rows) / 7]) for name in KINDS}
     columns["z"][generator.random(n_rows) < 0.2] = np.nan
-    plain, screened = (bw.ActiveLearner.over(columns, "y", [0, 1, 2], warm_up=False, kinds=KINDS) for _ in range(2))
+    plain, screened = (
+        bw.ActiveLearner.over(columns, "y", [0, 1, 2], warm_up=False, random_share=0.0, kinds=KINDS) for _ in range(2)
+    )
     with pytest.MonkeyPatch.context() as patch:
         for step in range(n_rows - 1):
             patch.setattr(beliefs, "_LARGE_POOL", 20_000)

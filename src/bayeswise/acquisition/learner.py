@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.posteriors.states import find_state
 from bayeswise.tables.labels import Label
 
-_WARM_UP_LABELS = 6  # for each class
+RANDOM_SHARE = 0.1
+_LABELS_OF_A_CLASS = 3  # with fewer its spread is next to unknown, and so is which rows are uncertain
+_WARM_UP_LABELS = 6  # for each class, at most
 
 
 class ActiveLearner:
@@ -31,9 +34,10 @@ class ActiveLearner:
     strategy      "margin", "entropy", "least confident", "density-weighted", "random"; "expected cost": exact lookahead
                   of one label under the costs, for the `n_candidates` most costly rows; "ask": the rows whose best
                   action under the costs is to ask
-    random_share  of the queries that draw any row, each as probable as the others: `risk` needs some
-    warm_up       draw any row as long as a class has no label, for at most 6 labels per class: uncertainty about a
-                  class that was never seen is no guide ("ask" and "random" have no warm-up)
+    random_share  of the queries that draw any row, each as probable as the others: they find what the model does not
+                  know that it does not know, and `risk` needs some
+    warm_up       draw any row as long as a class has fewer than 3 labels, for at most 6 labels per class: uncertainty
+                  about a class that was hardly seen is no guide ("ask" and "random" have no warm-up)
 
     >>> rows = [{"x": 0.0}, {"x": 1.0}, {"x": 9.0}, {"x": 10.0}]
     >>> learner = ActiveLearner.over(rows, target="y", classes=["low", "high"], kinds={"x": "number"})
@@ -51,14 +55,15 @@ class ActiveLearner:
         *,
         pool: Any = None,
         n_candidates: int = 20,
-        random_share: float = 0.0,
+        random_share: float = RANDOM_SHARE,
         warm_up: bool = True,
         seed: int = 0,
     ) -> None:
         if strategy not in STRATEGIES:
             raise ParameterError(f"there is no strategy {strategy!r}", fix=f"choose one of {', '.join(STRATEGIES)}")
-        if not 0 <= random_share <= 1:
-            raise ParameterError(f"random_share is {random_share!r}", fix="give a share from 0 to 1")
+        _refuse_unless_share(random_share=random_share)
+        _refuse_below(1, n_candidates=n_candidates)
+        _refuse_below(0, seed=seed)
         self._model = _model_of(model)
         self._waiting: list[Step] = []  # taught, but not yet summed up
         self.classes: tuple[Label, ...] = self._model.classes
@@ -78,6 +83,8 @@ class ActiveLearner:
         self.warm_up = warm_up and strategy not in ("ask", "random")
         self.seed = seed
         self.curve: list[tuple[int, float]] = []
+        self.steps: list[Step] = []
+        self._pool: Pool | None = None
         if pool is not None:
             self.look_at(pool)
 
@@ -93,7 +100,7 @@ class ActiveLearner:
         average: bool = False,
         families: Any = "auto",
         variance_floor: float = VARIANCE_FLOOR,
-        random_share: float = 0.0,
+        random_share: float = RANDOM_SHARE,
         warm_up: bool = True,
         n_candidates: int = 20,
         seed: int = 0,
@@ -108,8 +115,8 @@ class ActiveLearner:
     def look_at(self, table: Any) -> ActiveLearner:
         """Ask about the rows of this table from now on; what was learned stays."""
         model = self.model
-        self.pool = table if isinstance(table, Pool) else Pool.seen_by(model, table)
-        self.steps: list[Step] = []
+        self._pool = table if isinstance(table, Pool) else Pool.seen_by(model, table)
+        self.steps = []
         self._is_open = np.ones(self.pool.n_rows, dtype=bool)
         self._pending: dict[int, Query] = {}
         self._beliefs = beliefs_of(self.pool, model)
@@ -117,6 +124,13 @@ class ActiveLearner:
         return self
 
     # -- what is known ----------------------------------------------------------------------------------------
+    @property
+    def pool(self) -> Pool:
+        """The rows that may be asked for."""
+        if self._pool is None:
+            raise _without_rows()
+        return self._pool
+
     @property
     def model(self) -> Any:
         """The model of all labels, exact sums and all; labels that were taught since are merged now, in one go."""
@@ -137,21 +151,23 @@ class ActiveLearner:
 
     @property
     def n_open(self) -> int:
-        """The rows that may still be asked for."""
-        return int(np.count_nonzero(self._is_open))
+        """How many rows may still be asked for."""
+        return int(np.count_nonzero(self._is_open)) if self._pool is not None else 0
 
     @property
     def is_warming_up(self) -> bool:
-        """Whether a class has no label yet, so that any row is drawn."""
+        """Whether a class has fewer than 3 labels yet, so that any row is drawn."""
         if not self.warm_up or len(self.steps) >= 2 * _WARM_UP_LABELS * len(self.classes):
             return False
         if self.n_labels >= _WARM_UP_LABELS * len(self.classes):
             return False
-        seen = {label for label, weight in zip(self.classes, self._model.class_weight, strict=True) if weight}
-        return len(seen | {label for _, label in self.taught}) < len(self.classes)
+        waiting = np.bincount([self._state(step) for step in self._waiting], minlength=len(self.classes))
+        return bool((self._model.class_weight + waiting < _LABELS_OF_A_CLASS).any())
 
     def posterior(self) -> FloatArray:
         """(n_rows, n_classes) what is believed of every row of the pool."""
+        if self._pool is None:
+            raise _without_rows()
         return self._beliefs.posterior()
 
     def believed_cost(self) -> float:
@@ -164,12 +180,19 @@ class ActiveLearner:
 
         Several rows at once differ from each other, unless `diverse` is taken away.
         """
-        if not self.n_open:
+        _refuse_below(1, n=n)
+        queries = self._chosen(n, diverse, self.random_share)
+        self._pending = {query.row: query for query in queries}
+        return queries
+
+    def _chosen(self, n: int, diverse: bool, random_share: float) -> list[Query]:
+        pool = self.pool
+        if not self._is_open.any():
             raise ParameterError("every row of the pool is labelled", fix="give a larger pool")
         chooser = Chooser(
             lambda: self.model,
             self.classes,
-            self.pool,
+            pool,
             self._beliefs,
             self._likeness,
             self.costs,
@@ -177,9 +200,7 @@ class ActiveLearner:
             self.n_candidates,
             self.is_warming_up,
         )
-        queries = chooser.queries(self._is_open, n, diverse, self.random_share, self._coin)
-        self._pending = {query.row: query for query in queries}
-        return queries
+        return chooser.queries(self._is_open, n, diverse, random_share, self._coin)
 
     def _coin(self, k: int) -> np.random.Generator:
         """The chance of the k-th row, by the number of its step: a session that is taken up again asks the same."""
@@ -187,6 +208,8 @@ class ActiveLearner:
 
     def saving(self, row: int) -> float:
         """What the label of a row is believed to save over the whole pool, by trying every answer."""
+        if not self._has(row):
+            raise ParameterError(f"row {row} is not in the pool", fix=f"name one from 0 to {self.pool.n_rows - 1}")
         found = expected_savings(
             lambda: self.model, self.classes, self.pool, self._beliefs, np.array([row]), self._costs_of_acting()
         )
@@ -195,13 +218,13 @@ class ActiveLearner:
     def worth_asking(self, price: float) -> bool:
         """Whether the best label is believed to save more than its price over the pool; stop when it does not.
 
-        While it warms up the answer is yes: of a class that was never seen the model has no opinion.
+        While it warms up the answer is yes: of a class that was hardly seen the model has no opinion. Rows that are
+        drawn by chance do not count: they may save little, though others save much.
         """
-        if self.strategy == "ask":
-            return self.query()[0].score > price
         if self.is_warming_up:
             return True
-        return self.saving(self.query()[0].row) > price
+        [best] = self._chosen(1, True, random_share=0.0)
+        return best.score > price if self.strategy == "ask" else self.saving(best.row) > price
 
     def _costs_of_acting(self) -> FloatArray:
         """(n_actions, n_states) without the action that asks, where the strategy is about it."""
@@ -264,10 +287,13 @@ class ActiveLearner:
         return find_state(step.label, self.classes)
 
     def _refuse_unless_open(self, row: int) -> None:
-        inside = 0 <= row < self.pool.n_rows
+        inside = self._has(row)
         if not inside or (not self._is_open[row] and any(row == other for other, _ in self.taught)):
             state = "is labelled already" if inside else "is not in the pool"
             raise ParameterError(f"row {row} {state}", fix="teach a row that `query` names")
+
+    def _has(self, row: int) -> bool:
+        return isinstance(row, Integral) and 0 <= row < self.pool.n_rows
 
     def _step(self, row: int, label: Label | None) -> Step:
         query = self._pending.pop(row, None)
@@ -309,6 +335,9 @@ class ActiveLearner:
 
         It is measured on all labels of the oracle, or by `test`, a function of the model.
         """
+        if not callable(oracle) and len(oracle) != self.pool.n_rows:
+            said = f"the oracle has {len(oracle):,} labels, the pool {self.pool.n_rows:,} rows"
+            raise ParameterError(said, fix="give one label for each row")
         labels = oracle if callable(oracle) else oracle.__getitem__
         truth = None if callable(oracle) else [find_state(label, self.classes) for label in oracle]
         for _ in range(n_labels):
@@ -322,7 +351,8 @@ class ActiveLearner:
         return self
 
     def __repr__(self) -> str:
-        return f"ActiveLearner({self.n_labels} of {self.pool.n_rows} rows labelled, {self.strategy})"
+        n_rows = 0 if self._pool is None else self._pool.n_rows
+        return f"ActiveLearner({self.n_labels} of {n_rows} rows labelled, {self.strategy})"
 
 
 def _model_of(model: Any) -> Any:
@@ -333,3 +363,19 @@ def _model_of(model: Any) -> Any:
             fix="fit it first, or start without labels: ActiveLearner.over(pool, target=..., classes=...)",
         )
     return inside
+
+
+def _without_rows() -> ParameterError:
+    return ParameterError("the learner has no rows to ask about", fix="give pool=rows, or call look_at(rows)")
+
+
+def _refuse_unless_share(**given: Any) -> None:
+    for name, share in given.items():
+        if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
+            raise ParameterError(f"{name} is {share!r}", fix="give a share from 0 to 1")
+
+
+def _refuse_below(least: int, **given: Any) -> None:
+    for name, number in given.items():
+        if not isinstance(number, Integral) or number < least:
+            raise ParameterError(f"{name} is {number!r}", fix=f"give a whole number from {least} on")

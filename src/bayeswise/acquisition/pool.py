@@ -24,6 +24,7 @@ from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema, Target
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.wishes import Asked
 
 VARIANCE_FLOOR = 0.1
 """A class of a few rows knows little of its spread: no less than this share of the column's variance."""
@@ -39,6 +40,7 @@ class Pool:
     @classmethod
     def of(cls, table: Any, target: str, classes: Sequence[Any], **wishes: Any) -> Pool:
         """From any table, its levels declared; a column of the target's name is not looked at."""
+        _refuse_unknown(wishes)
         source = open_source(table)
         hidden = [column.name for column in source.columns if column.name == target]
         found = infer_schema(source, None, **{**wishes, "ignore": [*wishes.get("ignore", ()), *hidden]})
@@ -100,6 +102,13 @@ class Pool:
         settings = NaiveBayesSettings(prior_smoothing=1.0, variance_floor=variance_floor)
         model = NaiveBayesModel(self.schema, settings, statistics, factors)
         return averaged(model) if average else model
+
+
+def _refuse_unknown(wishes: Mapping[str, Any]) -> None:
+    for name in wishes:
+        if name not in Asked.__annotations__:
+            known = ", ".join(Asked.__annotations__)
+            raise ParameterError(f"there is no wish {name!r} about a table", fix=f"choose among {known}")
 
 
 def _with_classes(schema: Schema, target: str, classes: Sequence[Any]) -> Schema:

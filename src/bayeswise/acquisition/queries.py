@@ -23,8 +23,8 @@ _REASONS = {
     "density-weighted": "it is uncertain and like many others (entropy times likeness {score:.3g})",
     "expected cost": "its label lowers the expected cost of a row most (by {score:.3g})",
     "ask": "asking saves {score:.3g} against the best action without it",
-    "warm-up": "it was drawn at random, as long as a class has no label yet",
-    "random": "it was drawn at random, so that the estimate of the risk stays honest",
+    "warm-up": "it was drawn at random, as long as a class has fewer than 3 labels",
+    "random": "it was drawn at random, to find what is not suspected and to keep the estimate of the risk honest",
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.curves import LearningCurves
-from bayeswise.acquisition.learner import ActiveLearner
+from bayeswise.acquisition.learner import RANDOM_SHARE, ActiveLearner
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
@@ -18,8 +18,6 @@ from bayeswise.foundation.progress import StepsBar
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.source import Source, open_source
-
-RANDOM_SHARE = 0.1
 
 
 def learning_curves(

@@ -18,13 +18,15 @@ KINDS = {"x": "number", "c": "category"}
 
 
 def learner(**words: Any) -> bw.ActiveLearner:
-    return bw.ActiveLearner.over(ROWS, target="y", classes=["a", "b"], kinds=KINDS, **words)
+    """Without chance, unless it is asked for."""
+    how: dict[str, Any] = {"random_share": 0.0, "warm_up": False, **words}
+    return bw.ActiveLearner.over(ROWS, target="y", classes=["a", "b"], kinds=KINDS, **how)
 
 
 @pytest.mark.parametrize("average", [False, True])
 def test_an_empty_start_is_answered_by_the_prior(average: bool) -> None:
     assert learner(average=average).posterior() == pytest.approx(np.full((6, 2), 0.5))
-    assert learner(average=average, warm_up=False).query()[0].row == 0
+    assert learner(average=average).query()[0].row == 0
 
 
 def test_the_most_uncertain_row_has_the_largest_entropy() -> None:
@@ -66,7 +68,6 @@ def test_the_expected_saving_is_that_of_refitting_with_each_answer() -> None:
 
 
 def test_queries_say_why_and_bad_labels_are_refused() -> None:
-    assert "as long as a class has no label yet" in learner().teach(0, "a").query()[0].why
     asking = learner().teach(0, "a").teach(5, "b")
     assert "two most probable classes" in asking.query()[0].why
     for words in ((0, "a"), (99, "a"), (1, "z")):
@@ -76,6 +77,74 @@ def test_queries_say_why_and_bad_labels_are_refused() -> None:
         learner(strategy="guess")
     with pytest.raises(bw.UsageError, match="take back"):
         learner().undo()
+
+
+def test_any_row_is_drawn_until_each_class_has_three_labels_or_six_per_class_are_known() -> None:
+    rows = [{"x": float(k)} for k in range(30)]
+    asking = bw.ActiveLearner.over(rows, "y", ["a", "b"], kinds={"x": "number"}, random_share=0.0)
+    assert "as long as a class has fewer than 3 labels" in asking.query()[0].why
+    for row, label in enumerate("aababa"):  # a, a, b, a, b, a: b has two
+        asking.teach(row, label)
+    assert asking.is_warming_up and asking.query()[0].chance == pytest.approx(1 / 24)
+    assert not asking.teach(6, "b").is_warming_up and asking.query()[0].chance == 1.0
+    assert bytes_of(asking.model) and not asking.is_warming_up  # labels that are merged count as well
+    assert asking.undo().is_warming_up
+    for row in range(6, 12):
+        asking.teach(row, "a")
+    assert asking.n_labels == 12 and not asking.is_warming_up  # b is rare: enough of chance
+
+
+def test_rows_drawn_by_chance_do_not_say_that_asking_is_not_worth_it() -> None:
+    truth = ["a", "b"] * 30
+    generator = np.random.default_rng(2)
+    rows = [{"x": generator.normal() + 2.0 * (label == "b")} for label in truth]
+    sessions = [
+        bw.ActiveLearner.over(rows, "y", ["a", "b"], kinds={"x": "number"}, random_share=share) for share in (0.0, 1.0)
+    ]
+    for row in range(8):
+        for session in sessions:
+            session.teach(row, truth[row])
+    certain, lucky = sessions
+    best = certain.saving(certain.query()[0].row)
+    for price in (best - 1e-9, best + 1e-9):
+        assert certain.worth_asking(price) == lucky.worth_asking(price) == (price < best)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"random_share": 1.5}, r"random_share is 1\.5"),
+        ({"random_share": "some"}, "random_share is 'some'"),
+        ({"n_candidates": 0}, "n_candidates is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"kindz": {}}, "no wish 'kindz'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_by_name(words: dict[str, Any], said: str) -> None:
+    with pytest.raises(bw.UsageError, match=said) as refused:
+        learner(**words)
+    assert "Fix: " in str(refused.value)
+
+
+def test_rows_and_labels_that_are_not_there_are_refused_by_name() -> None:
+    asking = learner().teach(0, "a").teach(5, "b")
+    for refused in (lambda: asking.teach(0.5, "a"), lambda: asking.saving(6), lambda: asking.saving(-1)):
+        with pytest.raises(bw.UsageError, match="not in the pool"):
+            refused()
+    with pytest.raises(bw.UsageError, match="n is 0"):
+        asking.query(0)
+    with pytest.raises(bw.UsageError, match="the oracle has 2 labels, the pool 6 rows"):
+        asking.simulate(["a", "b"], 1)
+
+
+def test_a_learner_without_rows_says_so_until_it_looks_at_some() -> None:
+    rows = [{"x": float(k), "y": "ab"[k > 4]} for k in range(10)]
+    asking = bw.ActiveLearner(bw.fit(rows, target="y", kinds={"x": "number"}))
+    assert repr(asking) == "ActiveLearner(0 of 0 rows labelled, margin)" and asking.n_open == 0
+    for refused in (asking.query, asking.posterior, lambda: asking.teach(0, "a"), lambda: asking.worth_asking(1.0)):
+        with pytest.raises(bw.UsageError, match=r"no rows to ask about. Fix: give pool=rows, or call look_at\(rows\)"):
+            refused()
+    assert asking.look_at([{"x": 4.5}]).query()[0].row == 0
 
 
 def test_on_iris_asking_needs_fewer_labels_than_drawing_at_random() -> None:

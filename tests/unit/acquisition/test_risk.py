@@ -46,7 +46,7 @@ def test_over_many_sessions_the_estimate_is_right_and_the_naive_one_is_not() -> 
 
 def test_without_chance_there_is_no_estimate() -> None:
     pool, truth = overlapping(20)
-    learner = bw.ActiveLearner(pool.empty_model(), pool=pool)
+    learner = bw.ActiveLearner(pool.empty_model(), pool=pool, random_share=0.0, warm_up=False)
     with pytest.raises(bw.UsageError, match="no row was drawn"):
         learner.risk()
     learner.simulate(truth, 3)
