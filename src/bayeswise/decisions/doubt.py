@@ -28,6 +28,12 @@ class DecisionDoubt:
         """(n_rows,) the probability that the chosen action is truly best."""
         return self.probability_best[np.arange(len(self.best)), self.best]
 
+    def __repr__(self) -> str:
+        if not len(self.best):
+            return "DecisionDoubt(no row)"
+        sure, regret = self.confidence.mean(), self.expected_regret.mean()
+        return f"DecisionDoubt({len(self.best):,} rows, right with {sure:.4g}, expected regret {regret:.4g})"
+
 
 def doubt_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = None) -> DecisionDoubt:
     """Posteriors drawn from what is believed about the parameters, (n_samples, n_rows, n_states).

@@ -9,11 +9,13 @@ import numpy as np
 
 from bayeswise.evaluation.text import number
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.posteriors.wording import shortened
 
 COLOURS = ("#2f6fb5", "#e08a2c", "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
 _WIDTH, _HEIGHT = 460, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 12, 12, 44
 _MOST_POINTS = 400
+_LETTER = 6.2  # units that a letter takes
 
 
 class Axes:
@@ -106,7 +108,7 @@ def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], hi
         y = 8 + 24 * k
         start, length = min(at(0.0), at(value)), abs(at(value) - at(0.0))
         rows.append(
-            f'<text x="182" y="{y + 12}" text-anchor="end">{escape(name[:34])}</text>'
+            f'<text x="182" y="{y + 12}" text-anchor="end">{escape(shortened(name, 30))}</text>'
             f'<rect x="{start:.1f}" y="{y}" width="{length:.1f}" height="16" fill="{COLOURS[0 if k == 0 else 5]}"/>'
             f'<line x1="{at(low[k]):.1f}" x2="{at(high[k]):.1f}" y1="{y + 8}" y2="{y + 8}" class="band"/>'
         )
@@ -116,6 +118,8 @@ def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], hi
 
 def triangle(states: Sequence[str], regions: Mapping[str, FloatArray], points: FloatArray) -> str:
     """Regions of three states, corners (n_corners, 3) each, and posteriors (n_rows, 3) as points in them."""
+    from rich.cells import cell_len
+
     corners = np.array([[70.0, 250.0], [390.0, 250.0], [230.0, 22.0]])
     shapes = []
     for k, region in enumerate(regions.values()):
@@ -126,7 +130,9 @@ def triangle(states: Sequence[str], regions: Mapping[str, FloatArray], points: F
     for x, y in (points[::step] @ corners).tolist():
         shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" class="point"/>')
     for name, (x, y), lift in zip(states, corners.tolist(), (16, 16, -8), strict=True):
-        shapes.append(f'<text x="{x}" y="{y + lift}" text-anchor="middle">{escape(name)}</text>')
+        reach = min(0.5 * _LETTER * cell_len(name) + 2.0, 0.5 * _WIDTH)  # half of the text, which stays in the drawing
+        middle = min(max(x, reach), _WIDTH - reach)
+        shapes.append(f'<text x="{middle:.0f}" y="{y + lift}" text-anchor="middle">{escape(name)}</text>')
     legend = "".join(
         f'<span><i style="background:{COLOURS[k % len(COLOURS)]}"></i>{escape(name)}</span>'
         for k, name in enumerate(regions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from bayeswise.evaluation.evaluate import Evaluation, evaluation_of
 from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.evaluation.reliability import reliability
 from bayeswise.evaluation.report import report_page
-from bayeswise.evaluation.svg import round_ticks
+from bayeswise.evaluation.svg import round_ticks, triangle
 from bayeswise.foundation.errors import CostError
 
 mpl.use("Agg")
@@ -94,3 +96,17 @@ def test_scales_end_at_round_numbers() -> None:
         ticks = round_ticks(low, high)
         assert ticks[0] <= low + 1e-9 * (high - low) and ticks[-1] >= high - 1e-9 * (high - low)
         assert 3 <= len(ticks) <= 9
+
+
+def test_long_names_stay_inside_the_pictures() -> None:
+    states = ["a state whose name goes on and on", "b", "c"]
+    costs = bw.Costs.zero_one(states)
+    page = triangle([f"{name} is certain" for name in states], {}, np.zeros((0, 3)))
+    middle = float(re.findall(r'<text x="(\d+)"', page)[0])
+    width = float(re.findall(r'viewBox="0 0 (\d+)', page)[0])
+    assert middle - 3 * len(f"{states[0]} is certain") > 0 and middle < width
+    shown = costs.rule().display([[0.2, 0.3, 0.5]])
+    assert shown.posterior is not None and shown.posterior.shape == (1, 3)
+    for wrong in ([[0.5, 0.5]], [[0.2, 0.3, float("nan")]], [[0.2, 0.3, 0.6]]):
+        with pytest.raises(bw.BayeswiseError, match="posterior"):
+            costs.rule().display(wrong)

@@ -10,6 +10,7 @@ from bayeswise.decisions.costs import Costs
 from bayeswise.explanations.displays.style import INK, NEUTRAL, STATES, axes_or_new, bare, label
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
+from bayeswise.posteriors.shares import as_shares, check_posterior
 from bayeswise.tables.labels import Label
 
 if TYPE_CHECKING:
@@ -67,10 +68,13 @@ def _area(region: FloatArray) -> float:
 class SimplexDisplay:
     """Each corner is a state that is certain; each colour an action."""
 
-    def __init__(self, costs: Costs, *, posterior: FloatArray | None = None) -> None:
+    def __init__(self, costs: Costs, *, posterior: Any = None) -> None:
         self.costs = costs
         self.regions = simplex_regions(costs)
-        self.posterior = posterior  # (n_rows, 3) points to mark
+        self.posterior: FloatArray | None = None  # (n_rows, 3) points to mark
+        if posterior is not None:
+            self.posterior = as_shares(posterior, costs.states)
+            check_posterior(self.posterior, costs.states)
         self.ax_: Axes | None = None
         self.figure_: Any = None
 
@@ -93,7 +97,8 @@ class SimplexDisplay:
             places = region @ _CORNERS
             ax.fill(*places.T, color=STATES[k % len(STATES)], alpha=0.75, linewidth=0)
             x, y = places.mean(axis=0).tolist()
-            ax.text(x, y, label(action), ha="center", va="center", color=INK)
+            ground = {"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 1.5}  # over the points
+            ax.text(x, y, label(action), ha="center", va="center", color=INK, bbox=ground, zorder=4)
         ax.plot(*_CORNERS[[0, 1, 2, 0]].T, color=NEUTRAL, linewidth=1.0)
         for state, corner, side in zip(self.costs.states, _CORNERS, ("top", "top", "bottom"), strict=True):
             ax.text(float(corner[0]), float(corner[1]), f"{label(state)} = 1", ha="center", va=side, color=INK)

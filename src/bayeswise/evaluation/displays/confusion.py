@@ -11,6 +11,8 @@ from bayeswise.explanations.displays.style import INK, axes_or_new, bare, label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LEVEL_LETTERS = 12  # of the longest action whose names stand beside each other
+
 
 class ConfusionDisplay:
     """States down, actions across; each cell its rows, and what they cost below."""
@@ -46,7 +48,11 @@ class ConfusionDisplay:
             for a in range(counts.shape[1]):
                 cost = self.evaluation.confusion_cost[s, a]
                 ax.text(a, s, f"{count(counts[s, a])}\n({number(cost)})", ha="center", va="center", color=INK)
-        ax.set_xticks(range(counts.shape[1]), [label(action) for action in decisions.actions])
+        names = [label(action) for action in decisions.actions]
+        slanted = max(map(len, names)) > _LEVEL_LETTERS
+        ax.set_xticks(
+            range(counts.shape[1]), names, rotation=30 if slanted else 0, ha="right" if slanted else "center"
+        )
         ax.set_yticks(range(counts.shape[0]), [f"true {label(state)}" for state in decisions.states])
         ax.set_title("rows (cost)", loc="left", fontsize="medium", color=INK)
         bare(ax)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.evaluation.curves import Curve
@@ -29,7 +30,7 @@ class CurveDisplay:
         for k, (name, values) in enumerate(self.curve.y.items()):
             ax.plot(self.curve.x, values, color=STATES[k % len(STATES)], label=label(name.replace("_", " ")))
         ax.set_xlabel(label(self.curve.x_name.replace("_", " ")))
-        ax.set_title(label(self.curve.title, 80), loc="left", fontsize="medium", color=INK)
+        ax.set_title(fill(label(self.curve.title, 120), 60), loc="left", fontsize="medium", color=INK)
         ax.grid(color=FAINT, linewidth=0.6)
         bare(ax, "bottom", "left")
         if len(self.curve.y) > 1:
