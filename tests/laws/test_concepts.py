@@ -71,7 +71,7 @@ def test_candidate_elimination_finds_the_boundaries_of_the_enumerated_version_sp
     found = candidate_elimination(table.chosen(True), table.chosen(False), table.n_levels)
     assert set(found.specific) == lowest
     assert set(found.general) == highest
-    assert found.collapsed == (not consistent)
+    assert (found.specific == ()) == (not consistent)
 
 
 @settings(max_examples=300)
