@@ -323,3 +323,25 @@ def test_a_single_row_leaves_nothing_to_tell_the_noise_from(bayeswise: Command, 
     answer = bayeswise("predict", tmp_path / "m", table, "--quantiles", ".1,.9")
     assert answer.code == 4
     assert "1 complete row leaves no degree of freedom for the noise. Fix: give more rows.\n" in answer.err
+
+
+def test_a_row_far_out_has_a_finite_stddev(bayeswise: Command, tmp_path: Path) -> None:
+    """What is not known about the weights grows with the row, and 1e200 squared is no float."""
+    table, new = tmp_path / "line.csv", tmp_path / "new.csv"
+    table.write_text("x,y\n" + "".join(f"{k / 2},{2 * k + (-1) ** k}\n" for k in range(10)))
+    assert bayeswise("fit", table, "-t", "y", "--model", "linear", "-o", tmp_path / "m").code == 0
+    new.write_text("x\n1e100\n1e200\n")
+    one, other = [
+        float(line.split(",")[1])
+        for line in bayeswise("predict", tmp_path / "m", new, "--columns", "none").out.splitlines()[1:]
+    ]
+    assert other == pytest.approx(1e100 * one, rel=1e-12)
+
+
+def test_inspect_shows_deviations_whose_squares_are_no_floats(bayeswise: Command, tmp_path: Path) -> None:
+    table = tmp_path / "wide.csv"
+    table.write_text("x,z,y\n" + "".join(f"{k % 4}e200,{k % 5}e-200,{'pq'[k % 2]}\n" for k in range(20)))
+    assert bayeswise("fit", table, "-t", "y", "--model", "gaussian", "-o", tmp_path / "m").code == 0
+    facts = json.loads(bayeswise("inspect", tmp_path / "m", "--json").out)
+    assert facts["columns"][0]["learned"]["stddev"]["p"] == pytest.approx(1e200)
+    assert facts["columns"][1]["learned"]["stddev"]["p"] == pytest.approx(1.4142135623731e-200, rel=1e-9)

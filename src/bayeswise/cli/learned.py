@@ -124,10 +124,9 @@ def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
 
 def _of_gaussians(model: Any) -> dict[str, dict[str, Any]]:
     """Mean and stddev of each column; how columns go together does not fit into a line."""
-    spread = SimpleNamespace(
-        mean=model.means, stddev=np.sqrt(np.diagonal(model.covariances, axis1=1, axis2=2))
-    )
-    return _parameters(model, model.columns, spread, ("mean", "stddev"))
+    spreads = model.densities.in_own_units().spreads
+    stddev = np.stack([each.stddev * np.sqrt(np.diagonal(each.correlation)) for each in spreads])
+    return _parameters(model, model.columns, SimpleNamespace(mean=model.means, stddev=stddev), ("mean", "stddev"))
 
 
 def _of_factors(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:

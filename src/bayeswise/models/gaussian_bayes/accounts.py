@@ -53,7 +53,8 @@ def log_conditionals(densities: Densities, row: FloatArray) -> FloatArray:
     if densities.frame is not None:
         log_widths = log_widths + np.log(densities.frame.unit)
     if densities.freedom is None:
-        return np.asarray((-0.5 * z**2 - log_widths - HALF_LOG_TWO_PI).T)
+        with np.errstate(over="ignore"):
+            return np.asarray((-0.5 * z**2 - log_widths - HALF_LOG_TWO_PI).T)
     return np.asarray((_log_student_t(z, densities.freedom) - log_widths).T)
 
 

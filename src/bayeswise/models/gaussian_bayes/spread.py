@@ -61,8 +61,9 @@ class Spread:
 
     @property
     def covariance(self) -> FloatArray:
-        """(n_columns, n_columns)"""
-        return np.asarray(self.correlation * self.stddev[:, None] * self.stddev)
+        """(n_columns, n_columns); infinite beyond the range of floats."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.correlation * self.stddev[:, None] * self.stddev)
 
     def precision_times(self, vectors: FloatArray) -> FloatArray:
         """(..., n_columns) covariance^-1 v for each v."""

@@ -158,12 +158,17 @@ class LinearModel(RegressionModel):
     def predictive_of(self, batch: Batch) -> Predictive:
         """The student-t of each row: noise, and what is not known about the weights."""
         known = self.posterior
+        noise = np.sqrt(known.noise_square)
+        if noise == 0:
+            return Predictive("student-t", self.predict(batch), np.zeros(batch.n_rows), known.freedom)
         away = self.matrix(batch) - self.baseline[0]
-        spread = np.einsum("ij,jk,ik->i", away, known.covariance, away)
-        if self.settings.intercept:
-            spread = spread + 1.0 / self.equations.n_rows
-        scale = np.sqrt(known.noise_square * (1.0 + spread))
-        return Predictive("student-t", self.predict(batch), scale, known.freedom)
+        unit = np.ldexp(1.0, np.frexp(np.abs(away).max(axis=1, initial=1.0))[1])  # so that no square overflows
+        small = away / unit[:, None]
+        doubt = unit * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", small, known.covariance, small), 0.0))
+        intercept = 1.0 / self.equations.n_rows if self.settings.intercept else 0.0
+        return Predictive(
+            "student-t", self.predict(batch), noise * np.hypot(np.sqrt(1.0 + intercept), doubt), known.freedom
+        )
 
     # -- rows come and go -------------------------------------------------------------------------------------
     @classmethod
