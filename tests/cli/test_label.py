@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bayeswise as bw
@@ -194,6 +195,20 @@ def test_a_price_ends_the_session_and_is_added_up(label: Command) -> None:
     assert spent[:3] == [0.0, 0.5, 1.0]
     assert end["n_labels"] < 14
     assert "its price is" in label("--price", 0.0, answers="1\n2\n", session="t").err
+
+
+def test_a_row_drawn_by_chance_ends_no_session_where_another_is_worth_its_price(
+    bayeswise: Command, tmp_path: Path
+) -> None:
+    """The eighth row is drawn by chance and saves nothing, but the most uncertain one does."""
+    generator = np.random.default_rng(4)
+    x = np.round(np.r_[generator.normal(size=20), generator.normal(size=20) + 2.2], 3)
+    (tmp_path / "pool.csv").write_text("x\n" + "\n".join(map(str, x)) + "\n")
+    words = ("-t", "y", "--classes", "a,b", "-o", tmp_path / "s", "--random-share", 0.5, "--price", 0.05, "--json")
+    answer = bayeswise("label", tmp_path / "pool.csv", *words, stdin=b"1\n2\n" * 3 + b"1\n")
+    asked = [line["ask"] for line in lines_of(answer) if "ask" in line]
+    assert len(asked) == 8 and "drawn at random" in asked[7]["why"]
+    assert lines_of(answer)[-1]["end"]["reason"] == "Stopped."
 
 
 # -- what can go wrong ----------------------------------------------------------------------------------------

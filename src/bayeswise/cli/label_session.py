@@ -62,6 +62,8 @@ class Labelling:
             return None
         if standing.saving is None or standing.saving > self.price or standing.is_overconfident:
             return None
+        if query.strategy == "random" and learner.worth_asking(self.price):
+            return None
         return (
             f"The next label is believed to save {standing.saving:.3g} over all rows; its price is {self.price:g}. "
             "Leave out --price to go on."
