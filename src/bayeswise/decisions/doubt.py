@@ -67,3 +67,14 @@ def doubt_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = Non
         wins[at, answer.best] += 1.0
         regret += answer.expected_cost[at, best] - answer.least_cost
     return DecisionDoubt(best, wins / len(draws), regret / len(draws))
+
+
+def joined(parts: Sequence[DecisionDoubt], n_actions: int) -> DecisionDoubt:
+    """The doubts of several stretches of rows as one."""
+    if not parts:
+        return DecisionDoubt(np.zeros(0, dtype=np.int64), np.zeros((0, n_actions)), np.zeros(0))
+    return DecisionDoubt(
+        np.concatenate([part.best for part in parts]),
+        np.concatenate([part.probability_best for part in parts]),
+        np.concatenate([part.expected_regret for part in parts]),
+    )

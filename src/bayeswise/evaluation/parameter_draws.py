@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.doubt import DecisionDoubt, doubt_of
+from bayeswise.decisions.cost_cells import RowCostError
+from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.decide import columns_for
+from bayeswise.decisions.doubt import DecisionDoubt, doubt_of, joined
 from bayeswise.evaluation.gaussian_draws import GaussianPosterior
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError
@@ -16,6 +20,9 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.sweep import rows_of
+
+_ROWS = 1 << 13  # whose draws are kept at a time
 
 
 def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> FloatArray:
@@ -26,10 +33,7 @@ def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> F
     mean ~ N(m, variance / n). Columns of other families and texts stay at their estimates. Covariances are inverse
     Wishart.
     """
-    if not (isinstance(model, NaiveBayesModel) or hasattr(type(model), "covariances")):
-        raise FitError(f"{type(model).__name__} has no parameters to draw", fix="use a naive or Gaussian Bayes model")
-    if n < 1:
-        raise ParameterError(f"{n} draws", fix="draw at least once")
+    _check(model, n)
     generator = np.random.default_rng(seed)
     batches = list(model.batches(table))
     draws = []
@@ -51,7 +55,33 @@ def decision_doubt(model: Any, table: Any, costs: Any, *, n: int = 200, seed: in
     >>> [bool(decision_doubt(m, rows[:1], costs).confidence[0] > 0.99) for m in (few, many)]
     [False, True]
     """
-    return doubt_of(posterior_draws(model, table, n=n, seed=seed), costs, states=model.classes, rows=table)
+    _check(model, n)
+    given = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(model.classes)
+    batches = list(model.batches(table))
+    columns = columns_for(given, table, sum(batch.n_rows for batch in batches))
+    parts, first = [], 0
+    for part in _stretches(batches):
+        cells = {name: values[first : first + part.n_rows] for name, values in columns.items()}
+        draws = posterior_draws(model, part, n=n, seed=seed)  # the same parameters for every part
+        try:
+            parts.append(doubt_of(draws, given, states=model.classes, rows=cells))
+        except RowCostError as error:
+            raise error.at(first + error.row) from None
+        first += part.n_rows
+    return joined(parts, len(given.actions))
+
+
+def _check(model: Any, n: int) -> None:
+    if not (isinstance(model, NaiveBayesModel) or hasattr(type(model), "covariances")):
+        raise FitError(f"{type(model).__name__} has no parameters to draw", fix="use a naive or Gaussian Bayes model")
+    if n < 1:
+        raise ParameterError(f"{n} draws", fix="draw at least once")
+
+
+def _stretches(batches: Sequence[Batch]) -> Iterator[Batch]:
+    for batch in batches:
+        for first in range(0, batch.n_rows, _ROWS):
+            yield rows_of(batch, slice(first, min(first + _ROWS, batch.n_rows)))
 
 
 class _Drawn:

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import bayeswise as bw
+from bayeswise.decisions import doubt_of
 from bayeswise.evaluation.gaussian_draws import GaussianPosterior
 from bayeswise.evaluation.parameter_draws import decision_doubt, posterior_draws
 from bayeswise.foundation.errors import FitError
@@ -114,3 +115,20 @@ def test_too_few_rows_or_a_covariance_without_a_posterior_are_refused() -> None:
 def test_only_models_of_columns_are_drawn() -> None:
     with pytest.raises(FitError, match="no parameters to draw"):
         posterior_draws(object(), [])
+
+
+def test_many_rows_are_doubted_in_stretches_with_the_same_draws() -> None:
+    generator = np.random.default_rng(2)
+    yes = generator.random(20_000) < 0.4
+    table = {"x": (generator.normal(size=len(yes)) + yes).tolist(), "fee": [1.0] * len(yes)}
+    model = bw.fit({"x": table["x"], "y": np.where(yes, "yes", "no").tolist()}, target="y")
+    costs = bw.Costs({"act": {"yes": 0, "no": "3 * fee"}, "wait": {"yes": 2, "no": 0}})
+    found = decision_doubt(model, table, costs, n=7)
+    whole = doubt_of(posterior_draws(model, table, n=7), costs, states=model.classes, rows=table)
+    assert found.best.tolist() == whole.best.tolist()
+    assert found.probability_best.tolist() == whole.probability_best.tolist()
+    assert found.expected_regret.tolist() == whole.expected_regret.tolist()
+    assert repr(found).startswith("DecisionDoubt(20,000 rows, right with 0.9")
+    with pytest.raises(bw.BayeswiseError, match="no number for 'fee' in row 19000"):
+        decision_doubt(model, {**table, "fee": [1.0] * 18_999 + [None] + [1.0] * 1000}, costs, n=2)
+    assert len(decision_doubt(model, {"x": [], "fee": []}, costs, n=2).best) == 0
