@@ -71,6 +71,8 @@ def from_frame(table: Any) -> dict[Any, Any]:
     >>> from_frame({"state": ["spam", "ham"], "bin": [0, 10], "keep": [1, 0]})
     {'bin': {'spam': 0, 'ham': 10}, 'keep': {'spam': 1, 'ham': 0}}
     """
+    if isinstance(table, str | os.PathLike) and Path(table).suffix.lower() == ".toml":
+        raise CostError(f"{table} is a decision file, not a table", fix=f"Costs.read({str(table)!r})")
     if _is_bare(table):
         raise CostError("a bare matrix does not say where its actions stand", fix="write {action: {state: cost}}")
     if hasattr(table, "index") and getattr(table.index, "name", None) in ("action", "state"):
@@ -82,7 +84,7 @@ def from_frame(table: Any) -> dict[Any, Any]:
     if {"action", "state", "cost"} <= set(by_name):
         return _long(*(cells[by_name[name]] for name in ("action", "state", "cost")))
     if ("action" in by_name) == ("state" in by_name):
-        unnamed = "; a pandas index counts if it is named" if hasattr(table, "index") else ""
+        unnamed = "; a pandas index counts if it is named" if hasattr(table, "iloc") else ""
         raise CostError(
             f"{source.description} does not say where its actions stand: {names[:8]}", fix=_SHAPES + unnamed
         )

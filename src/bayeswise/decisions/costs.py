@@ -26,6 +26,7 @@ from bayeswise.decisions.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.posteriors.states import guess
+from bayeswise.posteriors.wording import shown
 from bayeswise.tables.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
@@ -286,9 +287,9 @@ class Costs:
         def line(row: tuple[Cell, ...]) -> str:
             if len(set(map(str, row))) == 1 and len(row) > 1:
                 return _shown(row[0])
-            return ", ".join(f"{state} {_shown(cell)}" for state, cell in zip(self.states, row, strict=True))
+            return ", ".join(f"{shown(state)} {_shown(cell)}" for state, cell in zip(self.states, row, strict=True))
 
-        return f"Costs({'; '.join(f'{action}: {line(row)}' for action, row in self._rows())})"
+        return f"Costs({'; '.join(f'{shown(action)}: {line(row)}' for action, row in self._rows())})"
 
 
 def _shown(cell: Cell) -> str:

@@ -15,6 +15,7 @@ from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.posteriors.wording import told_apart
 from bayeswise.tables.labels import Label
 
 _BLOCK_ROWS = 1 << 12  # a block of a few actions and states stays in the cache
@@ -65,7 +66,8 @@ class Decisions:
         """(n_rows,) what the runner-up would cost more; infinite where there is none."""
         if len(self.actions) < 2:
             return np.full(len(self), np.inf)
-        return np.asarray(self.expected_cost[np.arange(len(self)), self._second] - self.least_cost)
+        with np.errstate(over="ignore"):  # costs at both ends of the range are infinitely far apart
+            return np.asarray(self.expected_cost[np.arange(len(self)), self._second] - self.least_cost)
 
     @property
     def refused(self) -> BoolArray:
@@ -80,12 +82,13 @@ class Decisions:
 
     def to_columns(self) -> dict[str, list[Any]]:
         """action, expected_cost, runner_up, margin and cost_ACTION of every row."""
+        named = told_apart(self.actions)
         return {
             "action": self.action.tolist(),
             "expected_cost": self.least_cost.tolist(),
             "runner_up": self.runner_up.tolist(),
             "margin": self.margin.tolist(),
-            **{f"cost_{action}": self.expected_cost[:, k].tolist() for k, action in enumerate(self.actions)},
+            **{f"cost_{name}": column.tolist() for name, column in zip(named, self.expected_cost.T, strict=True)},
         }
 
     def to_frame(self) -> Any:

@@ -18,6 +18,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.posteriors.wording import told_apart
 from bayeswise.tables.labels import Label
 
 
@@ -107,10 +108,11 @@ class Evaluation:
     # -- faces ------------------------------------------------------------------------------------------------
     def to_columns(self) -> dict[str, list[Any]]:
         """One line for each way to act: rule, cost_per_case, low, high."""
+        named = told_apart(self.decisions.actions)
         lines: dict[str, Estimate] = {
             "least expected cost": self.cost_per_case,
             "most probable state": self.most_probable,
-            **{f"always {action}": found for action, found in self.always.items()},
+            **{f"always {name}": found for name, found in zip(named, self.always.values(), strict=True)},
             "perfect knowledge": self.perfect,
         }
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.plain import json_number, json_value
+from bayeswise.posteriors.wording import told_apart
 
 if TYPE_CHECKING:
     from bayeswise.evaluation.evaluate import Evaluation
@@ -19,7 +20,10 @@ def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
         "how": evaluation.how,
         "cost_per_case": _estimate(evaluation.cost_per_case),
         "expected_cost_per_case": _estimate(evaluation.expected),
-        "always": {str(action): _estimate(found) for action, found in evaluation.always.items()},
+        "always": {
+            name: _estimate(found)
+            for name, found in zip(told_apart(decisions.actions), evaluation.always.values(), strict=True)
+        },
         "best_constant": json_value(evaluation.best_constant),
         "most_probable": _estimate(evaluation.most_probable),
         "perfect": _estimate(evaluation.perfect),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _JOINERS = "\u200d\u200c"  # emoji and several scripts are written with them
@@ -26,6 +28,17 @@ def shortened(line: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
+
+
+def told_apart(labels: Sequence[object]) -> list[str]:
+    """Each label as text; those that would look alike, such as 1 and '1', as they are written in Python.
+
+    >>> told_apart([1, "1", "a"])
+    ['1', "'1'", 'a']
+    """
+    texts = [str(label) for label in labels]
+    twice = {text for text, n in Counter(texts).items() if n > 1}
+    return [repr(label) if text in twice else text for label, text in zip(labels, texts, strict=True)]
 
 
 def padded(line: str, width: int, *, right: bool = False) -> str:

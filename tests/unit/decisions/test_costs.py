@@ -15,6 +15,8 @@ import bayeswise as bw
 from bayeswise.decisions import CostWarning
 from bayeswise.decisions.decision_file import DecisionFile
 from bayeswise.decisions.expressions import Expression
+from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.foundation.errors import CostError
 
 MAIL = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
@@ -274,3 +276,22 @@ def test_a_file_that_is_cut_or_absurd_ends_in_a_message(text: str, message: str,
 def test_a_file_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
     (tmp_path / "decision.toml").write_bytes(b"\xef\xbb\xbf[costs]\nlend = {yes = -1, no = 5}\nrefuse = 0\n")
     assert bw.Costs.read(tmp_path / "decision.toml").actions == ("lend", "refuse")
+
+
+def test_actions_that_look_alike_are_told_apart_everywhere() -> None:
+    costs = bw.Costs({1: {"a": 0, "b": 2}, "1": {"a": 1, "b": 0}})
+    columns = bw.decide({"a": [0.9, 0.1], "b": [0.1, 0.9]}, costs).to_columns()
+    assert columns["action"] == [1, "1"] and columns["cost_1"] == [0.2, 1.8] and columns["cost_'1'"] == [0.9, 0.1]
+    ones = np.ones(2)
+    known = HeldOut(("a", "b"), np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([0, 1]), ones, ones > 0, "as it is")
+    found = evaluation_of(known, costs)
+    assert found.to_columns()["rule"][2:4] == ["always 1", "always '1'"]
+    assert [found.to_dict()["always"][name]["mean"] for name in ("1", "'1'")] == [1.0, 0.5]
+
+
+def test_a_decision_file_is_read_by_name_and_a_name_with_a_line_break_stays_in_its_line() -> None:
+    with pytest.raises(CostError, match=r"is a decision file.*Costs\.read"):
+        bw.Costs("decision.toml")
+    assert repr(bw.Costs({"x\ny": {"a": 0, "b": 2}, "n": {"a": 1, "b": 0}})) == (
+        "Costs(x\\ny: a 0, b 2; n: a 1, b 0)"
+    )
