@@ -74,6 +74,8 @@ def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -
     LinearModel(y: 3 rows, 1 weights, gaussian likelihood, flat prior)
     """
     kind = kind_named(model)
+    if target is None:
+        raise ParameterError("there is no target", fix="name the column to predict: target='...'")
     if kind == "averaged":
         from bayeswise.models.averaged_naive_bayes import fit_averaged
 

@@ -36,6 +36,12 @@ class Names:
         """What was asked for, by the names of the table."""
         return {self.find(name): value for name, value in asked.items()}
 
+    def mapped(self, asked: Any, what: str) -> dict[str, Any]:
+        """A wish that is a mapping by column, or None."""
+        if asked is not None and not isinstance(asked, Mapping):
+            raise ParameterError(f"{what} is {asked!r}, and no mapping by column", fix=f"write {what}={{column: ...}}")
+        return self.keyed(asked or {})
+
     def each(self, asked: Any) -> dict[str, Any]:
         """One answer for all columns, or a mapping for some of them."""
         return self.keyed(asked) if isinstance(asked, Mapping) else dict.fromkeys(self.names, asked)
@@ -84,10 +90,10 @@ def wishes_for(names: Names, target: str | None, asked: Asked) -> Wishes:
 
 
 def _by_column(names: Names, asked: Asked) -> dict[str, Wish]:
-    levels = names.keyed(asked.get("levels") or {})
-    by_levels = {name: tuple(map(label_of, declared)) for name, declared in levels.items()}
-    ignore = asked.get("ignore", ())
-    by_kind = _kinds(names, asked.get("kinds") or {}, [ignore] if isinstance(ignore, str) else ignore, by_levels)
+    levels = names.mapped(asked.get("levels"), "levels")
+    by_levels = {name: _declared(name, declared) for name, declared in levels.items()}
+    kinds: dict[str, Kind] = names.mapped(asked.get("kinds"), "kinds")
+    by_kind = _kinds(names, kinds, _ignored(asked.get("ignore", ())), by_levels)
     policies = {"missing": names.each(asked.get("missing", {})), "unseen": names.each(asked.get("unseen", {}))}
     return {
         name: Wish(
@@ -99,10 +105,25 @@ def _by_column(names: Names, asked: Asked) -> dict[str, Wish]:
     }
 
 
+def _declared(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:
+    declared = tuple(map(label_of, levels))
+    if not declared:
+        raise ParameterError(f"column {name!r} declares no level at all", fix="name its levels, or leave it out")
+    return declared
+
+
+def _ignored(asked: object) -> list[str]:
+    if isinstance(asked, str):
+        return [asked]
+    if not isinstance(asked, Iterable):
+        raise ParameterError(f"ignore is {asked!r}, and no list of columns", fix="write ignore=[column, ...]")
+    return list(asked)
+
+
 def _kinds(
     names: Names, kinds: Mapping[str, Kind], ignore: Iterable[str], levels: Mapping[str, tuple[Label, ...]]
 ) -> dict[str, Kind]:
-    by_kind: dict[str, Kind] = names.keyed(kinds)
+    by_kind: dict[str, Kind] = dict(kinds)
     for name, kind in by_kind.items():
         if kind not in KINDS:
             choices = ", ".join(map(repr, KINDS))

@@ -12,6 +12,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import (
+    BayeswiseError,
     KindError,
     MissingCellError,
     NonFiniteError,
@@ -234,3 +235,23 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
     table["price"][2] = np.inf
     with pytest.raises(NonFiniteError, match="'price' has"):
         bw.fit(table, target="price", model="linear", ignore=["class"])
+
+
+@pytest.mark.parametrize(
+    ("wishes", "what"),
+    [
+        ({"target": None}, "there is no target"),
+        ({"kinds": 3}, "kinds is 3, and no mapping by column"),
+        ({"levels": ["S", "M"]}, "levels is \\['S', 'M'\\], and no mapping by column"),
+        ({"levels": {"x": []}}, "column 'x' declares no level at all"),
+        ({"ignore": 3}, "ignore is 3, and no list of columns"),
+        ({"class_prior": 3}, "class_prior must be a mapping by class, or None; found 3"),
+        ({"families": 3}, "families is 3"),
+        ({"model": "gaussian", "class_prior": [0.5, 0.5]}, "class_prior must be a mapping by class, or None"),
+    ],
+)
+def test_a_wish_of_the_wrong_kind_is_refused_by_name(wishes: dict[str, Any], what: str) -> None:
+    table = {"x": [1.5, 2.5, 3.5, 4.5], "y": ["a", "a", "b", "b"]}
+    with pytest.raises(BayeswiseError, match=what) as refused:
+        bw.fit(table, **{"target": "y", **wishes})
+    assert refused.value.fix

@@ -50,6 +50,11 @@ class GaussianBayesSettings:
     variance_floor: float = 1e-9
 
     def __post_init__(self) -> None:
+        _refuse_unless(
+            self.class_prior is None or isinstance(self.class_prior, Mapping),
+            f"class_prior must be a mapping by class, or None; found {self.class_prior!r}",
+            "write {class: probability, ...}",
+        )
         for name, allowed in _CHOICES.items():
             found = getattr(self, name)
             _refuse_unless(

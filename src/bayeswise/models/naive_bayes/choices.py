@@ -71,7 +71,9 @@ def _by_column(schema: Schema, wanted: Families) -> dict[str, Any]:
         for name, family in wanted.items():
             column = find_name(name, chosen, where="the columns")
             chosen[column] = _family(schema, column, family)
-    elif not (isinstance(wanted, str) and wanted == "auto"):
+    elif not isinstance(wanted, str) and not hasattr(wanted, "log_density"):
+        raise ParameterError(f"families is {wanted!r}", fix="write a name, a family, or {column: family, ...}")
+    elif wanted != "auto":
         for name in schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers:
             chosen[name] = _family(schema, name, wanted)
     return chosen

@@ -57,6 +57,11 @@ class NaiveBayesSettings:
     variance_floor: float = 1e-9
 
     def __post_init__(self) -> None:
+        _refuse_unless(
+            self.class_prior is None or isinstance(self.class_prior, Mapping),
+            f"class_prior must be a mapping by class, or None; found {self.class_prior!r}",
+            "write {class: probability, ...}",
+        )
         amounts = ["prior_smoothing", "variance_floor"]
         for name in amounts if isinstance(self.smoothing, MEstimate) else ["smoothing", *amounts]:
             found = getattr(self, name)
