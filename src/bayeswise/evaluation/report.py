@@ -157,11 +157,12 @@ def _reliability(evaluation: Evaluation) -> str:
     axes = svg.Axes((0.0, 1.0), (0.0, 1.0), predicted, "observed share")
     axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", svg.COLOURS[5], dashed=True)
     for k, state in enumerate(states[: 1 if two else _MOST_STATES]):
-        found = reliability(evaluation.decisions.posterior[:, k], evaluation.truth == k, state)
+        p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
+        found = reliability(p, true, state, weights=evaluation.weights)
         colour = svg.COLOURS[k]
         axes.line(found.predicted, found.observed, shown(state, 30), colour)
-        for p, low, high, middle in zip(found.predicted, found.low, found.high, found.observed, strict=True):
-            axes.band(float(p), float(low), float(high), float(middle), colour)
+        for x, low, high, middle in zip(found.predicted, found.low, found.high, found.observed, strict=True):
+            axes.band(float(x), float(low), float(high), float(middle), colour)
     return f"<h2>Do probabilities mean what they say?</h2>{axes.svg()}"
 
 
@@ -170,8 +171,9 @@ def _scores(evaluation: Evaluation) -> str:
     states = evaluation.decisions.states
     for k, state in enumerate(states[: 1 if len(states) == 2 else _MOST_STATES]):
         p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
-        ece = reliability(p, true, state).ece
-        for name, parts in (("Brier", brier_parts(p, true)), ("log-loss", log_parts(p, true))):
+        ece = reliability(p, true, state, weights=evaluation.weights).ece
+        for name, made in (("Brier", brier_parts), ("log-loss", log_parts)):
+            parts = made(p, true, weights=evaluation.weights)
             numbers = (parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty)
             rows.append([shown(state, 30), name, *map(number, numbers), number(ece)])
     heads = ["state", "score", "value", "miscalibration", "discrimination", "uncertainty", "ECE"]

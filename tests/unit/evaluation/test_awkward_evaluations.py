@@ -13,7 +13,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 import bayeswise as bw
-from bayeswise.evaluation import compare, cost_curve, coverage_curve, reliability, threshold_curve
+from bayeswise.evaluation import (
+    brier_parts,
+    compare,
+    cost_curve,
+    coverage_curve,
+    log_parts,
+    reliability,
+    threshold_curve,
+)
 from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.evaluation.report import report_page
@@ -151,3 +159,24 @@ def test_a_state_that_the_classifier_never_saw_has_no_score() -> None:
     scorer = bw.expected_cost_scorer()
     with pytest.raises(FitError, match="y has 'maybe' in row 2; the classifier knows"):
         scorer(GaussianNB().fit(X, Y), X[:2], np.array(["yes", "maybe"]))
+
+
+def test_a_row_of_weight_k_is_k_rows_in_every_figure_of_calibration() -> None:
+    generator = np.random.default_rng(8)
+    p, weights = generator.random(300).round(2), generator.integers(0, 4, 300)
+    true = generator.random(300) < p**2
+    many = np.repeat(np.arange(300), weights)
+    one, other = reliability(p, true, "y", weights=weights), reliability(p[many], true[many], "y")
+    assert one.count.tolist() == other.count.tolist()
+    assert one.ece == pytest.approx(other.ece, rel=1e-12)
+    assert one.high.tolist() == pytest.approx(other.high.tolist(), rel=1e-12)
+    for made in (brier_parts, log_parts):
+        mine, theirs = made(p, true, weights=weights), made(p[many], true[many])
+        assert [mine.score, mine.miscalibration, mine.uncertainty] == pytest.approx(
+            [theirs.score, theirs.miscalibration, theirs.uncertainty], rel=1e-9
+        )
+    scaled = reliability(p, true, "y", weights=weights / weights.sum())
+    assert len(scaled.count) == len(one.count) and scaled.ece == pytest.approx(one.ece, abs=0.02)
+    for wrong in ([1.0] * 299, [-1.0] * 300, [0.0] * 300, [float("nan")] * 300):
+        with pytest.raises(ParameterError, match="weights of rows"):
+            reliability(p, true, "y", weights=wrong)
