@@ -345,3 +345,16 @@ def test_inspect_shows_deviations_whose_squares_are_no_floats(bayeswise: Command
     facts = json.loads(bayeswise("inspect", tmp_path / "m", "--json").out)
     assert facts["columns"][0]["learned"]["stddev"]["p"] == pytest.approx(1e200)
     assert facts["columns"][1]["learned"]["stddev"]["p"] == pytest.approx(1.4142135623731e-200, rel=1e-9)
+
+
+@pytest.mark.parametrize("likelihood", ["student-t", "laplace", "poisson", "exponential"])
+def test_a_target_beyond_what_can_be_squared_is_refused_by_name(
+    bayeswise: Command, tmp_path: Path, likelihood: str
+) -> None:
+    table = tmp_path / "huge.csv"
+    table.write_text("x,y\n" + "".join(f"{k / 2},{k % 3}e305\n" for k in range(9)))
+    answer = bayeswise(
+        "fit", table, "-t", "y", "--model", "linear", "--likelihood", likelihood, "-o", tmp_path / "m"
+    )
+    assert answer.code == 3
+    assert "column 'y' has a standard deviation of 8.16e+304, beyond 1e-120 to 1e+120. Fix: measure it" in answer.err

@@ -14,8 +14,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SupportError
-from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.newton import Certificate, Point, minimise
+from bayeswise.models.regression.normal_equations import SPREADS
 from bayeswise.models.regression.penalties import Penalty
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionModel
@@ -70,6 +71,9 @@ def fit_iterated(
     features: Features, matrix: FloatArray, target: FloatArray, weights: FloatArray | None, settings: LinearSettings
 ) -> IteratedModel:
     """Weights by Newton's method or by EM, with a certificate."""
+    size = float(np.abs(target).max(initial=0.0)) or 1.0
+    name = features.schema.target.name if features.schema.target else "y"
+    refuse_extreme([name], size * np.std(target / size, keepdims=True), *SPREADS)
     rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
     if not settings.intercept:
         rows = Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)

@@ -58,7 +58,8 @@ class Predictive:
             with np.errstate(divide="ignore", invalid="ignore"):
                 factor = np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0)))
                 return np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise there is no doubt
-        return np.asarray(self._law().std() * np.ones_like(self.location))
+        with np.errstate(over="ignore"):
+            return np.asarray(self._law().std() * np.ones_like(self.location))
 
     def quantile(self, probability: ArrayLike) -> FloatArray:
         """(n_rows,) the value that y stays below with this probability; (n_rows, n) for several."""
@@ -66,7 +67,8 @@ class Predictive:
         if not np.all((p >= 0) & (p <= 1)):
             found = f"a probability lies between 0 and 1; found {probability!r}"
             raise ParameterError(found, fix="give shares, such as 0.05 and 0.95")
-        return np.asarray(self._law(p.ndim).ppf(p))
+        with np.errstate(over="ignore"):
+            return np.asarray(self._law(p.ndim).ppf(p))
 
     def cdf(self, value: ArrayLike) -> FloatArray:
         """(n_rows,) the probability that y is at most this value: one for all rows, or one for each."""
