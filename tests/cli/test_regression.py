@@ -352,7 +352,7 @@ def test_a_target_beyond_what_can_be_squared_is_refused_by_name(
     bayeswise: Command, tmp_path: Path, likelihood: str
 ) -> None:
     table = tmp_path / "huge.csv"
-    table.write_text("x,y\n" + "".join(f"{k / 2},{k % 3}e305\n" for k in range(9)))
+    table.write_text("x,y\n" + "".join(f"{k / 2},{1 + k % 3}e305\n" for k in range(9)))
     answer = bayeswise(
         "fit", table, "-t", "y", "--model", "linear", "--likelihood", likelihood, "-o", tmp_path / "m"
     )
