@@ -102,7 +102,7 @@ class Labels:
     def run(self, size: Size) -> Outcome:
         asked, drawn = self.measure()
         target, met = ("> 1x", asked < drawn) if self.must_be_fewer else ("", None)
-        return Outcome(self.what, asked, drawn, "labels", drawn / asked, target, met)
+        return Outcome(self.what, asked, drawn, "", drawn / asked, target, met)
 
 
 def labels_needed(table: str, n_seeds: int, n_labels: int, of_the_mean: bool) -> tuple[float, float]:
@@ -172,11 +172,11 @@ def rows_of_labels(size: Size) -> Iterator[Row]:
     """On three tables asking must need fewer labels; the others have classes that overlap, or many of them."""
     seeds, n_labels = max(1, round(100 * size.scale)), max(20, round(200 * size.scale))
     for table in TABLES:
-        for which, of_the_mean in (("labels", False), ("labels of the mean curve", True)):
-            what = f"{which} to 99 %, {table}, {seeds} seeds | random"
+        for which, of_the_mean in (("labels to 99 %", False), ("labels to 99 % by mean", True)):
+            what = f"{which}, {table}, {seeds} seeds | random"
             yield Labels(what, partial(labels_needed, table, seeds, n_labels, of_the_mean))
     for table, share, times in (("diabetes", 1.0, 1), ("credit", 0.2, 1), ("digits", 0.05, 5)):
         some = max(1, round(seeds * share))
-        what = f"labels of the mean curve to 99 %, {table}, {some} seeds | random"
+        what = f"labels to 99 % by mean, {table}, {some} seeds | random"
         measure = partial(labels_needed, table, some, n_labels * times, True)
         yield Labels(what, measure, must_be_fewer=False)
