@@ -11,7 +11,7 @@
     learned.py regression_facts.py      what a model has learned
     one_row.py reasons.py               the row that `explain` is about, and why
     pairs.py many_values.py             words of NAME=VALUE, several values of one option
-    signals.py                          a command that is told to end leaves nothing behind
+    signals.py plain_letters.py         a command that is told to end; a terminal that lacks letters
 
 Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do not fit, 5 a check failed,
 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
@@ -26,6 +26,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from bayeswise.cli.plain_letters import write_what_the_terminal_can
 from bayeswise.cli.signals import leaving_in_order
 from bayeswise.foundation.errors import BayeswiseError, DataError
 
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
+    write_what_the_terminal_can()
     try:
         with leaving_in_order():
             code = run(words)
