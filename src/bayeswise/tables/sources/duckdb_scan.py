@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_c
 from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
 
+_CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " tells a reader nothing
 _SETTINGS = (
     "SET enable_progress_bar = false",
     "SET preserve_insertion_order = true",
@@ -31,7 +33,7 @@ def translated(name: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as problem:
-        sentence = " ".join(str(problem).split("\n\n")[0].split())
+        sentence = _CLASS.sub("", " ".join(str(problem).split("\n\n")[0].split()))
         raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None
 
 
