@@ -175,7 +175,7 @@ def rows_of_labels(size: Size) -> Iterator[Row]:
         for which, of_the_mean in (("labels to 99 %", False), ("labels to 99 % by mean", True)):
             what = f"{which}, {table}, {seeds} seeds | random"
             yield Labels(what, partial(labels_needed, table, seeds, n_labels, of_the_mean))
-    for table, share, times in (("diabetes", 1.0, 1), ("credit", 0.2, 1), ("digits", 0.05, 5)):
+    for table, share, times in (("diabetes", 1.0, 1), ("credit", 1.0, 1), ("digits", 0.05, 5)):
         some = max(1, round(seeds * share))
         what = f"labels to 99 % by mean, {table}, {some} seeds | random"
         measure = partial(labels_needed, table, some, n_labels * times, True)

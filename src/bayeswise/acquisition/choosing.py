@@ -60,7 +60,7 @@ class Chooser:
             row = best if drawn is None else drawn
             chance = share / n_left + (1.0 - share) * (row == best)
             why = self.strategy if drawn is None else "warm-up" if self.warm_up else "random"
-            wanted = ranked.get(row) or Wanted(row, float("nan"), self.beliefs.posterior(np.array([row]))[0])
+            wanted = ranked.get(row) or Wanted(row, 0.0, self.beliefs.posterior(np.array([row]))[0])
             posterior = dict(zip(self.classes, wanted.posterior.tolist(), strict=True))
             chosen.append(Query(row, wanted.score, posterior, why, chance, n_left))
             left[row] = False

@@ -30,7 +30,9 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Query:
-    """A row to label: how much it is wanted, what is believed of it now, and how probable it was to be drawn."""
+    """A row to label: how much it is wanted (0 where chance drew it), what is believed of it now, and how probable it
+    was to be asked for.
+    """
 
     row: int
     score: float
