@@ -108,6 +108,7 @@ def select(table: Any, schema: Schema) -> Selection:
     """The family of each number column with the largest evidence, and why.
 
     >>> from bayeswise.tables.inference import infer_schema
+    >>> from bayeswise.tables.source import open_source
     >>> rows = [{"visits": k % 4, "y": "ab"[k % 2]} for k in range(12)]
     >>> select(rows, infer_schema(open_source(rows), "y", kinds={"visits": "number"}))
     visits: poisson: the rows are e^1.4 times as probable as under normal
