@@ -78,8 +78,11 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         """Fit the classifier, then what was asked for on top of it; a fitted model, which knows these rows, stays."""
         if self.novelty is not None and not 0.0 < self.novelty < 1.0:
             raise ParameterError(f"novelty is {self.novelty!r}", fix="give the share of rows to call unknown")
+        if not _is_model(self):
+            _refuse_other_things(self.estimator)
         given = self._routed(fit_params)
         self.estimator_ = self.estimator if _is_model(self) else clone(self.estimator).fit(X, y, **given)
+        _refuse_without_probabilities(self.estimator_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -242,8 +245,8 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         positions = states.encode(np.asarray(y).tolist()).astype(np.int64)
         if (positions < 0).any():
             row = int(np.argmax(positions < 0))
-            found = f"y has {np.asarray(y)[row]!r} in row {row_number(row)}"
-            raise FitError(f"{found}; the classifier knows {list(states)[:8]}")
+            found = f"y has {label_of(np.asarray(y)[row])!r} in row {row_number(row)}"
+            raise FitError(f"{found}; the classifier knows {list(states)[:8]}", fix="leave such rows out, or fit again")
         return positions
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -257,6 +260,24 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             if inner.classifier_tags is not None and tags.classifier_tags is not None:
                 tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
+
+
+def _refuse_other_things(estimator: Any) -> None:
+    if isinstance(estimator, type) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+        shown = f"the class {estimator.__name__}" if isinstance(estimator, type) else repr(estimator)
+        raise ParameterError(
+            f"a DecisionMaker stands on a classifier; found {shown}",
+            fix="give one with probabilities, such as bw.NaiveBayes(), or a fitted model",
+        )
+
+
+def _refuse_without_probabilities(estimator: Any) -> None:
+    has_classes = hasattr(estimator, "classes") or hasattr(estimator, "classes_")
+    if not (has_classes and hasattr(estimator, "predict_proba")):
+        raise ParameterError(
+            f"{type(estimator).__name__} gives no probabilities of classes, and costs can be weighed by nothing else",
+            fix="take another classifier, or put scikit-learn's CalibratedClassifierCV around this one",
+        )
 
 
 def _classes(estimator: Any) -> Any:

@@ -23,6 +23,7 @@ from bayeswise.posteriors.calibration_fits import (
 )
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.odds import probability_of
+from bayeswise.posteriors.shares import check_posterior
 
 _FOLDS = 5
 
@@ -116,7 +117,10 @@ def fit_calibration(method: str, probability: Any, states: Any, weights: Any = N
         )
     if truth.min() < 0 or truth.max() >= shares.shape[1]:
         raise ParameterError("a row has a state that the posterior does not know", fix="leave such rows out")
+    check_posterior(shares, range(shares.shape[1]))
     mass = np.ones(len(truth)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if mass.shape != truth.shape or not (np.isfinite(mass) & (mass >= 0.0)).all() or not mass.any():
+        raise ParameterError("weights must be finite, not below 0 and not all 0", fix="give one for each row")
     return _simplest_of_the_best(shares, truth, mass) if method == "auto" else METHODS[method](shares, truth, mass)
 
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayeswise as bw
 from bayeswise.evaluation.reliability import classwise_ece
-from bayeswise.foundation.errors import CostError, MissingColumnError, ParameterError
+from bayeswise.foundation.errors import CostError, FitError, MissingColumnError, ParameterError
 from bayeswise.posteriors.calibration import fit_calibration
 
 GENERATOR = np.random.default_rng(1)
@@ -297,6 +297,25 @@ def test_rows_reach_the_calibration_through_the_folds(routing: None) -> None:
     for each, (outside, _) in zip(found, folds.split(X, Y), strict=True):
         alone = clone(maker).fit(X[outside], Y[outside], rows=rows.iloc[outside])
         assert each.calibration_.slope.tolist() == alone.calibration_.slope.tolist()
+
+
+@pytest.mark.parametrize("estimator", [None, "naive Bayes", LogisticRegression, 3])
+def test_only_a_classifier_can_be_decided_on(estimator: Any) -> None:
+    with pytest.raises(ParameterError, match=r"stands on a classifier; found .* Fix: give one"):
+        bw.DecisionMaker(estimator).fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [Perceptron(), LinearRegression()])
+@pytest.mark.parametrize("calibrate", [None, "auto"])
+def test_a_classifier_without_probabilities_is_refused_by_name(estimator: Any, calibrate: str | None) -> None:
+    with pytest.raises(ParameterError, match=f"{type(estimator).__name__} gives no probabilities"):
+        bw.DecisionMaker(estimator, calibrate=calibrate).fit(X, Y)
+
+
+def test_a_state_that_was_never_learned_is_named_as_the_user_wrote_it() -> None:
+    maker = bw.DecisionMaker(LogisticRegression()).fit(X, Y)
+    with pytest.raises(FitError, match="y has 2 in row 1; the classifier knows"):
+        maker.score(X, np.full(300, 2))
 
 
 def test_costs_for_other_states_are_refused() -> None:
