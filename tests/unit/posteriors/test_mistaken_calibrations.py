@@ -18,7 +18,7 @@ RIGHT = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]])
     ("shares", "message"),
     [
         (np.full((3, 2), np.nan), "row 1 must be from 0 to 1; found nan"),
-        (RIGHT + [[0.0, 0.0], [0.0, 0.0], [0.5, -0.5]], "row 3 must be from 0 to 1"),
+        (np.array([[0.9, 0.1], [0.2, 0.8], [1.2, -0.2]]), "row 3 must be from 0 to 1"),
         (RIGHT * 2, "must be from 0 to 1|sums to 2"),
     ],
 )
