@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import columns_for
 from bayeswise.decisions.stakes import stakes, weights_by_stakes
@@ -57,21 +55,8 @@ def calibrated(
             fix="leave the calibration out",
         )
     known = held_out(model, table, cv="loo", progress=progress)
-    _refuse_more_than_learned(model, known)
     mass = known.weights * _by_stakes(known, table, costs)
     return CalibratedModel(model, fit_calibration(method, known.posterior, known.truth, mass), len(known.truth))
-
-
-def _refuse_more_than_learned(model: Any, known: HeldOut) -> None:
-    """Rows that were never learned cannot be left out; a part of those that were is fine."""
-    here = np.bincount(known.truth, known.weights, minlength=len(known.states))
-    for state, found, learned in zip(known.states, here, model.class_weight, strict=True):
-        if found > learned * (1.0 + 1e-9):
-            raise FitError(
-                f"the table to calibrate by has {found:,.10g} rows with {state!r}, "
-                f"and the model has learned {learned:,.10g}",
-                fix="give the table that the model learned",
-            )
 
 
 def _by_stakes(known: HeldOut, table: Any, costs: Costs | None) -> FloatArray | float:
