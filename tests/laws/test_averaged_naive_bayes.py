@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import averaged, fit_averaged
+from bayeswise.models.averaged_naive_bayes.mixing import log_mixture, summed_log_mixture
 from bayeswise.models.files import bytes_of
 
 KINDS = {"x": "number", "z": "number", "n": "count", "c": "category"}
@@ -134,3 +135,17 @@ def test_an_account_adds_up_to_the_posterior() -> None:
     account = model.explain(ANCHOR[0])
     assert account.posterior == pytest.approx(model.predict_proba([ANCHOR[0]])[0], rel=1e-12)
     assert len(model.alternatives("x")) == 25 and model.alternatives("n")
+
+
+@given(
+    cells=st.lists(
+        st.tuples(*[st.one_of(st.floats(-800, 50), st.just(-np.inf))] * 2, st.floats(-60, 60)), min_size=1, max_size=30
+    ),
+    times=st.sampled_from([1, 70]),
+)
+def test_mixtures_are_summed_by_one_logarithm(cells: list[tuple[float, float, float]], times: int) -> None:
+    """As cell by cell, also for more columns than a product of factors up to 2 can hold."""
+    relevant, irrelevant, odds = np.array(cells * times).T
+    expected = log_mixture(odds, relevant, irrelevant).sum()
+    found = summed_log_mixture(odds, relevant, irrelevant)
+    assert found == expected or found == pytest.approx(expected, rel=1e-12, abs=1e-12 * len(odds))

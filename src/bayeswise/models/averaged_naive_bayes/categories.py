@@ -158,7 +158,7 @@ class AveragedCategoryScores(CategoryScores):
         if self.spread is None:
             return super().left_out(batch, groups, weights)
         odds = np.array([table.log_prior_odds for table in self.tables])
-        return np.asarray(self.cells_left_out(batch, groups, weights).mixed(odds).sum(axis=2))
+        return self.cells_left_out(batch, groups, weights).mixed_and_summed(odds)
 
     @property
     def temper(self) -> float:

@@ -11,6 +11,8 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.tables.batch import Batch
 
+_FACTORS = 512  # none above 2, so that their product stays in range
+
 
 def log_sigmoid(log_odds: FloatArray) -> FloatArray:
     """log of 1 / (1 + exp(-log_odds)), exact in both tails.
@@ -28,6 +30,24 @@ def log_mixture(log_odds: FloatArray, log_relevant: FloatArray, log_irrelevant: 
     0.6
     """
     return np.logaddexp(log_sigmoid(log_odds) + log_relevant, log_sigmoid(-log_odds) + log_irrelevant)
+
+
+def summed_log_mixture(log_odds: FloatArray, log_relevant: FloatArray, log_irrelevant: FloatArray) -> FloatArray:
+    """`log_mixture` summed over the last axis: sum max(a, b) + log prod (1 + exp(-|a - b|)), one log for many.
+
+    >>> cells = np.log([0.8, 0.5]), np.log([0.4, 0.5])
+    >>> np.exp(summed_log_mixture(np.array([0.0, 3.0]), *cells)).round(12).item()  # 0.6 * 0.5
+    0.3
+    """
+    relevant, irrelevant = log_sigmoid(log_odds) + log_relevant, log_sigmoid(-log_odds) + log_irrelevant
+    total = np.maximum(relevant, irrelevant).sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(relevant - irrelevant)
+    less = np.fmax(np.exp(np.negative(gap, out=gap), out=gap), 0.0, out=gap)  # where both are impossible, no matter
+    less += 1.0
+    for start in range(0, less.shape[-1], _FACTORS):
+        total += np.log(less[..., start : start + _FACTORS].prod(axis=-1))
+    return np.asarray(total)
 
 
 def tempered_cells(log_relevant: FloatArray, log_irrelevant: FloatArray, temper: FloatArray | float) -> FloatArray:
@@ -54,8 +74,14 @@ class Cells:
 
     def mixed(self, log_prior_odds: FloatArray) -> FloatArray:
         """(n_rows, n_states, n_columns) where each column is relevant or not for itself."""
-        log_odds = (log_prior_odds + self.log_factor)[..., None, :]
-        return log_mixture(log_odds, self.log_relevant, self.log_irrelevant)
+        return log_mixture(self._log_odds(log_prior_odds), self.log_relevant, self.log_irrelevant)
+
+    def mixed_and_summed(self, log_prior_odds: FloatArray) -> FloatArray:
+        """(n_rows, n_states) the same over all columns."""
+        return summed_log_mixture(self._log_odds(log_prior_odds), self.log_relevant, self.log_irrelevant)
+
+    def _log_odds(self, log_prior_odds: FloatArray) -> FloatArray:
+        return np.asarray((log_prior_odds + self.log_factor)[..., None, :])
 
 
 def joined(parts: list[Cells]) -> Cells:
@@ -78,7 +104,7 @@ class LeftOutInBlocks(ABC):
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         """(n_rows, n_states)."""
         blocks = self._blocks_left_out(batch, groups, weights)
-        return np.concatenate([cells.mixed(self.log_prior_odds).sum(axis=2) for cells in blocks])
+        return np.concatenate([cells.mixed_and_summed(self.log_prior_odds) for cells in blocks])
 
     def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
         """What the cells say where each row has never been learned."""

@@ -183,7 +183,7 @@ class AveragedNormalScores(LeftOutInBlocks):
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         z = self._scores_of(batch)
         for rows in self._blocks(len(z)):
-            log_joint[rows] += self._log_cells(z[rows]).sum(axis=2)
+            log_joint[rows] += self._cells(z[rows]).mixed_and_summed(self.log_prior_odds)
 
     def by_column(self, batch: Batch) -> FloatArray:
         return self._log_cells(self._scores_of(batch)).transpose(0, 2, 1)
