@@ -159,3 +159,12 @@ def test_bars_fit_a_terminal_of_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     page = bayeswise("explain", golf_model, "--row", *TYPED).out
     assert max(map(cell_len, page.splitlines())) <= 80
+
+
+def test_a_number_too_far_out_is_not_mended_by_smoothing(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+    table, model = write("x,y\n1,a\n2,a\n3,b\n5,b\n"), tmp_path / "m.bayeswise"
+    bw.fit(str(table), target="y", kinds={"x": "number"}).save(model)
+    answer = bayeswise("explain", model, "--row", "x=1e200")
+    assert answer.code == 4
+    assert "by x = 1e+200" in answer.err
+    assert "Fix: ask about numbers nearer to what was learned" in answer.err

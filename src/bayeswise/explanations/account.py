@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.explanations.balance import Balance, weigh
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.states import find_state
@@ -146,13 +146,15 @@ class Account:
 
     def _check_possible(self) -> None:
         if np.isneginf(self.log_joint).all():
+            first = np.argmax(np.isneginf(self.log_terms), axis=0)  # (n_states,)
+            far = any(k > 0 and isinstance(self.contributions[k - 1].value, float) for k in first.tolist())
             raise ImpossibleEvidenceError(
-                f"this case has probability 0 in every state: {self._excluded()}", fix="use smoothing above 0"
+                f"this case has probability 0 in every state: {self._excluded(first)}",
+                fix="ask about numbers nearer to what was learned" if far else "use smoothing above 0",
             )
 
-    def _excluded(self) -> str:
+    def _excluded(self, first: IntArray) -> str:
         names = ["its prior", *(f"{c.column} = {c.value!r}" for c in self.contributions)]
-        first = np.argmax(np.isneginf(self.log_terms), axis=0)  # (n_states,)
         return "; ".join(
             f"{state!r} by {names[k]}" for state, k in list(zip(self.states, first, strict=True))[:5]
         )
