@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.hearing import HEARING
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 START = "import sys; from bayeswise.cli import main; print('ready', file=sys.stderr, flush=True); sys.exit(main())"
@@ -26,7 +28,7 @@ def interrupted(
     temporary = folder / "tmp"
     temporary.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-c", before + START, *map(str, words)],
+        [sys.executable, "-c", HEARING + before + START, *map(str, words)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -20,11 +20,12 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
+from tests.cli.hearing import HEARING
 
 Command = Callable[..., SimpleNamespace]
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals, locks and terminals")
 
-START = [sys.executable, "-c", "import sys; from bayeswise.cli import main; sys.exit(main())"]
+START = [sys.executable, "-c", f"{HEARING}import sys; from bayeswise.cli import main; sys.exit(main())"]
 TRUTH = ["no", "no", "yes", "yes", "yes", "no", "yes", "no", "yes", "yes", "yes", "yes", "yes", "no"]
 
 
