@@ -53,7 +53,7 @@ def test_a_model_is_calibrated_as_the_estimator_does(method: str) -> None:
 def test_decide_acts_by_the_calibrated_posterior(bayeswise: Command, credit: Path) -> None:
     answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--calibrate", LEARNED)
     assert answer.code == 0, answer.err
-    assert "1,000 learned rows of credit.csv, each left out, mend the posteriors" in answer.err
+    assert "1,000 rows of credit.csv, each left out of the 1,000 that were learned, mend" in answer.err
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     new = pd.read_csv(TEST)
     by_hand = maker("auto").predict(new.drop(columns="repaid"), rows=new[["amount"]])
@@ -78,7 +78,9 @@ def test_right_posteriors_stay_as_they_are(bayeswise: Command, tmp_path: Path) -
     table, path = tmp_path / "table.csv", tmp_path / "m.bayeswise"
     pd.DataFrame({"x": generator.normal(size=400) + y, "y": np.where(y == 1, "yes", "no")}).to_csv(table, index=False)
     bw.fit(str(table), target="y").save(path)
-    plain, asked = bayeswise("check", path, table), bayeswise("check", path, table, "--calibrate", table)
+    new = tmp_path / "new.csv"
+    new.write_text("x,y\n0.3,no\n1.2,yes\n0.9,no\n")
+    plain, asked = bayeswise("check", path, new), bayeswise("check", path, new, "--calibrate", table)
     assert "find the posteriors right as they are" in asked.err
     assert asked.out == plain.out
 
@@ -100,7 +102,21 @@ def test_learned_rows_cannot_test_a_calibration_by_themselves(bayeswise: Command
     for verb in ("check", "report"):
         answer = bayeswise(verb, credit, LEARNED, "--cv", "loo", "--calibrate", LEARNED)
         assert answer.code == 2
-        assert "Fix: check new rows" in answer.err
+        assert "Fix: check rows that are new" in answer.err
+        answer = bayeswise(verb, credit, LEARNED, "--calibrate", EXAMPLES / "." / "credit.csv")
+        assert answer.code == 2
+        assert "uses up the rows" in answer.err
+
+
+def test_an_output_that_is_read_is_refused_before_the_work(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "learned.csv"
+    copy.write_bytes(LEARNED.read_bytes())
+    answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--calibrate", copy, "-o", copy)
+    assert answer.code == 2
+    assert "would be overwritten" in answer.err and "Calibrated" not in answer.err
+    answer = bayeswise("report", credit, TEST, "--calibrate", copy, "-o", copy)
+    assert answer.code == 2 and "would be overwritten" in answer.err
+    assert copy.read_bytes() == LEARNED.read_bytes()
 
 
 def test_a_model_that_keeps_no_statistics_says_so() -> None:

@@ -8,6 +8,7 @@
     columns.py reading.py writing.py    options of all verbs; tables that come in, files that go out
     answers.py table_text.py            rows with answers, chunk by chunk; CSV and JSON
     wanted.py beliefs.py                what `fit` is asked for
+    costs_option.py calibrating.py      what a decision is about, and how posteriors are mended for it
     learned.py regression_facts.py      what a model has learned
     one_row.py reasons.py               the row that `explain` is about, and why
     pairs.py many_values.py             words of NAME=VALUE, several values of one option

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from bayeswise.cli.writing import say
+from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
@@ -24,6 +26,16 @@ LearnedTable: TypeAlias = Annotated[
 ]
 
 
+def refuse_its_own_rows(learned: str | None, judged: Sequence[str], cv: str | None) -> None:
+    """Rows that a calibration was fitted to are no test of it."""
+    if learned is not None and (cv is not None or any(_same_file(learned, each) for each in judged)):
+        raise UsageError("--calibrate uses up the rows that would judge it", fix="check rows that are new to the model")
+
+
+def _same_file(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def mended(model: Any, learned: str | None, opened: Callable[[list[str]], Source], costs: Costs | None) -> Any:
     """The model as it is without a table; else with its calibration, which is told of; `opened` reads tables."""
     if learned is None:
@@ -34,5 +46,6 @@ def mended(model: Any, learned: str | None, opened: Callable[[list[str]], Source
     with Bar(f"leaving out the rows of {source.description}") as bar:
         found = calibrated(model, source, costs, progress=bar.advance)
     verdict = "mend the posteriors" if found.changes else "find the posteriors right as they are"
-    say(f"Calibrated: {found.n_rows:,} learned rows of {source.description}, each left out, {verdict}.")
+    learned_rows = f"the {model.class_weight.sum():,.10g} that were learned"
+    say(f"Calibrated: {found.n_rows:,} rows of {source.description}, each left out of {learned_rows}, {verdict}.")
     return found

@@ -90,7 +90,8 @@ def judged(
     def opened(names: list[str]) -> Source:
         return reading.open_table(names, like=model.schema, **reader)
 
-    folds = folds_of(cv, calibrate)
+    calibrating.refuse_its_own_rows(calibrate, files, cv)
+    folds = folds_of(cv)
     source, costs = opened(files), decision.costs if decision else None
     mended = calibrating.mended(model, calibrate, opened, costs)
     moved = costs_option.new_prior(decision, prior, model.classes)
@@ -102,14 +103,12 @@ def judged(
         return evaluate(mended, source, costs, cv=folds, prior=named, progress=bar.advance), source.description
 
 
-def folds_of(cv: str | None, calibrate: str | None = None) -> int | str | None:
-    """--cv as it was typed; rows that a calibration was fitted to are no test of it.
+def folds_of(cv: str | None) -> int | str | None:
+    """--cv as it was typed.
 
     >>> folds_of("5"), folds_of("loo"), folds_of(None)
     (5, 'loo', None)
     """
-    if cv is not None and calibrate is not None:
-        raise UsageError("--calibrate uses up the learned rows that --cv would judge by", fix="check new rows")
     if cv is None or cv == "loo":
         return cv
     if not cv.isdecimal() or int(cv) < 2:

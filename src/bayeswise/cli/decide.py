@@ -78,6 +78,8 @@ def run(
     from bayeswise.cli.table_text import text_for
 
     fitted = load_for("decide", model, "predict", "schema")
+    if out is not None and out != reading.STDIN:
+        check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
     opened = partial(
         reading.open_table,
         null=null,
@@ -89,8 +91,6 @@ def run(
     )
     mend = None if calibrate is None else partial(calibrating.mended, fitted, calibrate, opened)
     road = deciding(fitted, costs, mend, prior=prior, at_most=at_most or [], novelty=novelty)
-    if out is not None and out != reading.STDIN:
-        check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
     source = opened(files, once=True)
     kept, _ = kept_columns(keep, source.columns, source.description)
     layout = road.layout(kept)

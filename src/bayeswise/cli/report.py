@@ -42,7 +42,7 @@ def run(
 
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    check_output(out, [model, *([costs] if costs else []), *files])
+    check_output(out, [model, *files, *(each for each in (costs, calibrate) if each)])
     found, described = judged(
         fitted,
         files,
