@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.store.document import pack, unpack
+from bayeswise.tables import schema as schema_module
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import examine, infer_schema
 from bayeswise.tables.labels import Label, Vocabulary, label_key, label_of
@@ -162,7 +163,7 @@ def columns_named(draw: st.DrawFn, name: str) -> Column:
 
 @given(schemas())
 def test_a_document_is_a_round_trip(schema: Schema) -> None:
-    again = unpack(pack(schema), (Schema, Column, Target, Vocabulary))
+    again = unpack(pack(schema), (Schema, Column, schema_module.Columns, Target, Vocabulary))
     assert again == schema
     assert pack(again) == pack(schema)
 

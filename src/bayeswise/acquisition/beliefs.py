@@ -24,6 +24,7 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Numbers
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema import positions_in
 
 _FEW_ROWS = 2_000  # that are looked at by themselves
 _LARGE_POOL = 20_000  # is worth a screen
@@ -205,7 +206,7 @@ class BeliefsByClass:
         else:
             one = ClassMoments.of(statistic.take(np.array([state])), settings)
             self._moments = _with_state(self._moments, state, one)
-        positions = np.array([model.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
+        positions = positions_in(model.schema.numbers, factor.columns)
         parameters = self._moments.within(statistic.pooled(), settings)
         return NormalScores(factor.columns, positions, statistic, settings, parameters)
 

@@ -23,7 +23,7 @@ from bayeswise.statistics import Grouped, Product, Weights
 from bayeswise.statistics.coded_counts import CodedCounts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema import Schema, positions_in
 
 ROWS = "rows"
 
@@ -106,8 +106,10 @@ def _block(batch: Batch, schema: Schema, ask: Ask, rows: slice) -> tuple[Any, ..
     if ask.block == "numbers":
         return (_columns(batch.values, schema.numbers, ask.columns)[rows],)
     if ask.block == "categories":
-        positions = [schema.categories.index(name) for name in ask.columns]
         codes = _columns(batch.codes, schema.categories, ask.columns)[rows]
+        if ask.columns == schema.categories:
+            return codes, batch.vocabularies
+        positions = positions_in(schema.categories, ask.columns).tolist()
         return codes, tuple(batch.vocabularies[position] for position in positions)
     text = batch.texts[schema.texts.index(ask.columns[0])]
     return text.rows(rows).counts, text.vocabulary
@@ -117,7 +119,7 @@ def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any
     """A view without a copy where the wanted columns are consecutive."""
     if wanted == names:
         return block
-    positions = [names.index(name) for name in wanted]
+    positions = positions_in(names, wanted).tolist()
     start = positions[0] if positions else 0
     if positions == list(range(start, start + len(positions))):
         return block[:, start : start + len(positions)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.integer_codes import IntegerCodes, integer_levels
+from bayeswise.tables.label_types import LabelType
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.schema import LABELLED, Column, Columns, Kind, Schema, Target
 from bayeswise.tables.source import Source, open_source
 
 WORDS = "words"
@@ -62,9 +64,9 @@ def schema_of(X: Any, *, categorical: bool, wishes: Mapping[str, Any]) -> Schema
     if issparse(X):
         return Schema((Column(WORDS, "text", reason="a sparse matrix of word counts"),), target)
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not wishes:
-        return Schema(tuple(Column(f"x{k}", "number") for k in range(X.shape[1])), target)
+        return Schema(_unnamed(X.shape[1], "number", None), target)
     if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and categorical and not wishes:
-        return Schema(tuple(Column(f"x{k}", "category", "integer") for k in range(X.shape[1])), target)
+        return Schema(_unnamed(X.shape[1], "category", "integer"), target)
     source = open_source(X)
     kinds = dict(wishes.get("kinds") or {})
     for column in source.columns:
@@ -77,6 +79,12 @@ def schema_of(X: Any, *, categorical: bool, wishes: Mapping[str, Any]) -> Schema
         reasons = "; ".join(f"{name!r} ({schema[name].reason})" for name in schema.ignored)
         warnings.warn(f"columns that are not used: {reasons}", UserWarning, stacklevel=4)
     return Schema(schema.columns, target)
+
+
+@lru_cache(maxsize=8)
+def _unnamed(n_columns: int, kind: Kind, labels: LabelType | None) -> Columns:
+    """The columns of a matrix: x0, x1, ..."""
+    return Columns.alike(tuple(map("x{}".format, range(n_columns))), kind, labels)
 
 
 def batches(
@@ -102,7 +110,7 @@ def batches(
 def _integer_codes(schema: Schema, X: Any, vocabularies: Mapping[str, Vocabulary] | None) -> Batch | None:
     """A matrix of integer categories, encoded without a hash; None if it is something else."""
     whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu" and len(schema.categories) == X.shape[1]
-    if not whole or any(schema[name].labels != "integer" for name in schema.categories):
+    if not whole or any(form.labels != "integer" for form in schema.forms if form.kind in LABELLED):
         return None
     levels = integer_levels(X) if vocabularies is None else [vocabularies[name] for name in schema.categories]
     coder = None if levels is None else IntegerCodes.of(levels)

@@ -13,7 +13,7 @@ from typing import Any
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value, write_value
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.schema import Column, Columns, Schema, Target
 
 _FACTORS = (
     "models.naive_bayes.settings.MEstimate",
@@ -79,7 +79,7 @@ class Kinds(Mapping[str, tuple[type, ...]]):
 
     def __getitem__(self, kind: str) -> tuple[type, ...]:
         named = (each for name in _NAMES[kind] for each in _types(name))
-        return (*named, Vocabulary, Column, Target, Schema)
+        return (*named, Vocabulary, Column, Columns, Target, Schema)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_NAMES)

@@ -36,6 +36,9 @@ def fits(value: Any, hint: Any) -> bool:
     return isinstance(plain, kind)
 
 
+_PLAIN = (str, int, float, bool)
+
+
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
@@ -45,7 +48,8 @@ def _fits_tuple(value: Any, hints: tuple[Any, ...]) -> bool:
     if type(value) is not tuple:
         return False
     if len(hints) == 2 and hints[1] is Ellipsis:
-        return all(fits(item, hints[0]) for item in value)
+        alike = hints[0] in _PLAIN and set(map(type, value)) <= {hints[0]}  # thousands of names are seen at once
+        return alike or all(fits(item, hints[0]) for item in value)
     return len(value) == len(hints) and all(map(fits, value, hints))
 
 

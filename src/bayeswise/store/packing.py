@@ -43,6 +43,14 @@ def stands_for_itself(value: Any) -> bool:
     return check is not None and check(value)
 
 
+def _all_stand(items: Sequence[Any]) -> bool:
+    """Whether each item stands for itself; long lists of plain text are seen at once."""
+    kinds = set(map(type, items))
+    if kinds <= {str} and "".join(items).isascii():
+        return True
+    return kinds <= _STANDS_FOR_ITSELF.keys() and all(map(stands_for_itself, items))
+
+
 class Packer:
     """Packs one value; its arrays gather in `tensors` under the path that leads to them."""
 
@@ -71,7 +79,7 @@ class Packer:
         return self._object(value, path, depth)
 
     def _items(self, items: Sequence[Any], path: str, depth: int) -> Tree:
-        if all(map(stands_for_itself, items)):
+        if _all_stand(items):
             return list(items)
         return [self.packed(item, f"{path}/{n}", depth + 1) for n, item in enumerate(items)]
 

@@ -10,11 +10,16 @@ It holds no count of rows and no level that was only observed, so it does not ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from itertools import compress
+from typing import Any, Literal, TypeAlias, get_args, overload
 
+import numpy as np
+
+from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.store.fields import added_later
 from bayeswise.tables.label_types import LABEL_TYPES, LabelType, as_levels
@@ -30,6 +35,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
 UNSEEN_POLICIES: tuple[UnseenPolicy, ...] = get_args(UnseenPolicy)
 LABELLED: tuple[Kind, ...] = ("category", "binary")
+
+_PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
 
 
 @dataclass(frozen=True)
@@ -69,9 +76,123 @@ class Column:
         _check_choice("labels", self.labels, LABEL_TYPES, self.name)
         return self.labels
 
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """All but the name."""
+        return self.kind, self.labels, self.levels, self.missing, self.unseen, self.reason
+
+    def named(self, name: str) -> Column:
+        """The same column under another name, which was checked before."""
+        column = object.__new__(Column)
+        column.__dict__.update(self.__dict__, name=name)
+        return column
+
     def __repr__(self) -> str:
         levels = f" of {list(self.levels)}" if self.levels is not None else ""
         return f"{self.name}: {self.kind}{levels}{f' ({self.reason})' if self.reason else ''}"
+
+
+class Columns(Sequence[Column]):
+    """The columns of a table in their order, as names and the few forms that they have.
+
+    A form is all that a `Column` says but its name. Tables of 20,000 columns have one or two, so work is done for each
+    form, and a `Column` is made when it is asked for.
+
+    >>> wide = Columns.alike(("x0", "x1", "x2"), "number")
+    >>> wide[1], wide.of_kind("number"), wide == (Column("x0", "number"), wide[1], wide[2])
+    (x1: number, ('x0', 'x1', 'x2'), True)
+    """
+
+    names: tuple[str, ...]
+    forms: tuple[Column, ...]  # the first column of each form, in the order of the table
+    form_of: tuple[int, ...]  # (n_columns,) which form each column has
+
+    def __init__(self, columns: Iterable[Column] = ()) -> None:
+        made = tuple(columns)
+        known: dict[tuple[Any, ...], int] = {}
+        self.form_of = tuple(known.setdefault(column.form, len(known)) for column in made)
+        first = dict(zip(reversed(self.form_of), reversed(made), strict=True))
+        self.names = tuple(column.name for column in made)
+        self.forms = tuple(first[form] for form in range(len(known)))
+        self._made = dict(enumerate(made))
+
+    @classmethod
+    def alike(
+        cls,
+        names: tuple[str, ...],
+        kind: Kind,
+        labels: LabelType | None = None,
+        *,
+        missing: MissingPolicy = "ignore",
+        unseen: UnseenPolicy = "smooth",
+    ) -> Columns:
+        """Columns that differ by name only."""
+        _check_names(names)
+        form = (Column(names[0], kind, labels, missing=missing, unseen=unseen),) if names else ()
+        return cls._of(names, form, (0,) * len(names))
+
+    @classmethod
+    def _of(cls, names: tuple[str, ...], forms: tuple[Column, ...], form_of: tuple[int, ...]) -> Columns:
+        columns = cls.__new__(cls)
+        columns.names, columns.forms, columns.form_of, columns._made = names, forms, form_of, {}
+        return columns
+
+    def of_kind(self, *kinds: Kind) -> tuple[str, ...]:
+        """The names of the columns of some kinds."""
+        chosen = [form.kind in kinds for form in self.forms]
+        if all(chosen):
+            return self.names
+        return tuple(compress(self.names, (chosen[form] for form in self.form_of))) if any(chosen) else ()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        position = range(len(self.names))[index]
+        if position not in self._made:
+            self._made[position] = self.forms[self.form_of[position]].named(self.names[position])
+        return self._made[position]
+
+    def __iter__(self) -> Iterator[Column]:
+        return (self[k] for k in range(len(self.names)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Columns):
+            mine, theirs = (self.names, self.form_of), (other.names, other.form_of)
+            return self is other or (mine == theirs and self.forms == other.forms)
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.forms))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Names, forms and the form of each column: what a document keeps."""
+        return self.names, self.forms, self.form_of
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> Columns:
+        """The inverse of `to_plain`, checked."""
+        names, forms, form_of = plain
+        kinds = [set(map(type, part)) for part in (plain, forms, form_of)]
+        if kinds[0] != {tuple} or kinds[1] - {Column} or kinds[2] - {int}:
+            raise SchemaError("the forms of the columns are not forms")
+        first = [form_of.index(form) for form in range(len(forms))]
+        fits = len(names) == len(form_of) and first == sorted(first) and set(form_of) == set(range(len(forms)))
+        if not fits or [names[k] for k in first] != [form.name for form in forms]:
+            raise SchemaError("names and forms of columns do not match")
+        if len({form.form for form in forms}) != len(forms):
+            raise SchemaError("two forms of columns are the same")
+        _check_names(names)
+        return cls._of(names, forms, form_of)
 
 
 @dataclass(frozen=True)
@@ -95,64 +216,70 @@ class Schema:
     `null_words` are the words that mean "missing" in text files, None for the usual ones.
     """
 
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     target: Target | None = None
     weight: str | None = None
     null_words: tuple[str, ...] | None = added_later(None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(self.columns))
+        if not isinstance(self.columns, Columns):
+            object.__setattr__(self, "columns", Columns(self.columns))
         object.__setattr__(self, "null_words", remembered(self.null_words))
-        seen: dict[str, str] = {}
-        for name in self.names:
-            if normal_name(name) in seen:
-                raise SchemaError(
-                    f"the columns {seen[normal_name(name)]!r} and {name!r} have one name", fix="rename one of them"
-                )
-            seen[normal_name(name)] = name
+        _refuse_twins(self.names)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all columns, then the target and the weight."""
         apart = (self.target.name if self.target else None, self.weight)
-        return (*(column.name for column in self.columns), *(name for name in apart if name is not None))
+        return (*self._table.names, *(name for name in apart if name is not None))
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
         """The columns of `Batch.values`."""
-        return self._of_kind("number", "count")
+        return self._table.of_kind("number", "count")
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
         """The columns of `Batch.codes`."""
-        return self._of_kind(*LABELLED)
+        return self._table.of_kind(*LABELLED)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The columns of `Batch.texts`."""
-        return self._of_kind("text")
+        return self._table.of_kind("text")
 
     @cached_property
     def ignored(self) -> tuple[str, ...]:
         """The columns that no model sees."""
-        return self._of_kind("ignored")
+        return self._table.of_kind("ignored")
 
     @cached_property
     def used(self) -> tuple[str, ...]:
         """The columns that a model sees, in the order of the table."""
-        return tuple(column.name for column in self.columns if column.kind != "ignored")
+        return self._table.of_kind(*(kind for kind in KINDS if kind != "ignored"))
 
-    def _of_kind(self, *kinds: Kind) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns if column.kind in kinds)
+    def of_kind(self, *kinds: Kind) -> tuple[str, ...]:
+        """The names of the columns of some kinds."""
+        return self._table.of_kind(*kinds)
+
+    @property
+    def forms(self) -> tuple[Column, ...]:
+        """The first column of each form: what is true of all columns is seen by looking at these."""
+        return self._table.forms
+
+    @property
+    def _table(self) -> Columns:
+        assert isinstance(self.columns, Columns)
+        return self.columns
 
     @cached_property
-    def _by_name(self) -> dict[str, Column]:
-        return {column.name: column for column in self.columns}
+    def _positions(self) -> dict[str, int]:
+        return dict(zip(self._table.names, range(len(self.columns)), strict=True))
 
     def __getitem__(self, name: str) -> Column:
-        if name not in self._by_name:
-            name = find_name(name, self._by_name, where="the schema")
-        return self._by_name[name]
+        if name not in self._positions:
+            name = find_name(name, self._positions, where="the schema")
+        return self.columns[self._positions[name]]
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -161,6 +288,38 @@ class Schema:
         apart = [f"target={self.target.name!r}"] if self.target else []
         apart += [f"weight={self.weight!r}"] if self.weight else []
         return f"Schema({', '.join([*map(repr, self.columns), *apart])})"
+
+
+def positions_in(names: Sequence[str], wanted: Sequence[str]) -> IntArray:
+    """(n_wanted,) where the wanted names stand among the names.
+
+    >>> positions_in(("a", "b", "c"), ("c", "a")).tolist()
+    [2, 0]
+    """
+    if names is wanted or names == wanted:
+        return np.arange(len(names), dtype=np.int64)
+    position = dict(zip(names, range(len(names)), strict=True))
+    return np.array([position[name] for name in wanted], dtype=np.int64)
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    """Each name is text that says something; thousands of plain ones are seen at once."""
+    if not set(map(type, names)) <= {str} or not _PLAIN_NAMES.fullmatch("\n".join(names)):
+        for name in names:
+            _check_name(name)
+
+
+def _refuse_twins(names: tuple[str, ...]) -> None:
+    """Two names that read the same are an error."""
+    if len(set(names)) == len(names) and _PLAIN_NAMES.fullmatch("\n".join(names)):
+        return
+    seen: dict[str, str] = {}
+    for name in names:
+        if normal_name(name) in seen:
+            raise SchemaError(
+                f"the columns {seen[normal_name(name)]!r} and {name!r} have one name", fix="rename one of them"
+            )
+        seen[normal_name(name)] = name
 
 
 def _check_name(name: str) -> None:

@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.schema import Column, Columns, Schema, Target
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def test_a_schema_is_a_value_like_any_other() -> None:
     schema = Schema(
         (Column("age", "number"), Column("size", "category", "mixed", [1, "1"])), Target("y", "text")
     )
-    assert unpack(pack(schema), types=(Schema, Column, Target, Vocabulary)) == schema
+    assert unpack(pack(schema), types=(Schema, Column, Columns, Target, Vocabulary)) == schema
 
 
 def test_labels_that_python_calls_equal_stay_apart() -> None:

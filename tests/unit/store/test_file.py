@@ -101,9 +101,9 @@ def test_a_file_describes_itself_without_its_types(tmp_path: Path) -> None:
     path = tmp_path / "golf.bayeswise"
     write_value(path, MODEL, "example")
     told = describe(path)
-    assert (told["kind"], told["format"], told["size"]) == ("example", 1, path.stat().st_size)
+    assert (told["kind"], told["format"], told["size"]) == ("example", migrations.FORMAT, path.stat().st_size)
     assert told["tensors"] == [{"name": "/sums", "type": "uint32", "shape": [1, 2, 3]}]
-    digest = hashlib.sha256(b"bayeswise 1 example\n" + pack(MODEL).canonical_bytes())
+    digest = hashlib.sha256(f"bayeswise {migrations.FORMAT} example\n".encode() + pack(MODEL).canonical_bytes())
     assert told["checksum"] == digest.hexdigest()
 
 
@@ -121,17 +121,18 @@ def test_a_model_of_another_kind_is_named(tmp_path: Path) -> None:
 
 # -- versions -----------------------------------------------------------------------------------------------
 def test_a_file_from_the_future_is_named_as_such(model: bytes) -> None:
-    future = model.replace(b'{\\"format\\":1,', b'{\\"format\\":7,')
+    future = model.replace(f'{{\\"format\\":{migrations.FORMAT},'.encode(), b'{\\"format\\":7,')
     with pytest.raises(
         StoreError,
         match=r"cannot load 'the model': it was written by a later version of bayeswise "
-        r"\(format 7; this one reads up to 1\)\. Fix: pip install --upgrade bayeswise",
+        rf"\(format 7; this one reads up to {migrations.FORMAT}\)\. Fix: pip install --upgrade bayeswise",
     ):
         read_bytes(future)
 
 
 def test_an_older_file_goes_through_every_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "old.bayeswise"
+    monkeypatch.setattr(migrations, "FORMAT", 1)
     write_model(path, pack({"alpha": 1.0}), "example")
 
     def rename(kind: str, document: Document) -> tuple[str, Document]:
@@ -151,8 +152,9 @@ def test_an_older_file_goes_through_every_migration(tmp_path: Path, monkeypatch:
 
 
 def test_a_migration_that_meets_nonsense_says_damaged(model: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrations, "FORMAT", 2)
-    monkeypatch.setattr(migrations, "MIGRATIONS", {1: lambda kind, document: document.tree["absent"]})
+    monkeypatch.setattr(migrations, "FORMAT", migrations.FORMAT + 1)
+    wrong = {migrations.FORMAT - 1: lambda kind, document: document.tree["absent"]}
+    monkeypatch.setattr(migrations, "MIGRATIONS", wrong)
     with pytest.raises(StoreError, match="it is damaged: KeyError: 'absent'"):
         read_bytes(model)
 

@@ -8,13 +8,14 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, StoreError
+from bayeswise.store import migrations
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.null_words import MOST_WORDS
-from bayeswise.tables.schema import Column, Schema
+from bayeswise.tables.schema import Column, Columns, Schema
 from bayeswise.tables.source import open_source
 
-TYPES = (Schema, Column)
+TYPES = (Schema, Column, Columns)
 
 
 def read_back(tree: object) -> Schema:
@@ -35,9 +36,10 @@ def test_a_file_from_before_words_were_remembered_still_loads() -> None:
         "missing": "ignore", "unseen": "smooth", "reason": "",
     }  # fmt: skip
     old = {"$type": "Schema", "columns": [column], "target": None, "weight": None}
-    schema = read_back(old)
+    _, today = migrations.migrated("example", Document(old, {}), written=1)
+    schema = read_back(today.tree)
     assert schema.null_words is None
-    assert pack(schema).tree == old
+    assert pack(schema).tree == today.tree
 
 
 def test_unusual_words_are_in_the_file() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -11,9 +12,9 @@ from bayeswise.foundation.errors import MissingColumnError, ParameterError, Sche
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.schema import Column, Columns, Schema, Target
 
-TYPES = (Schema, Column, Target, Vocabulary)
+TYPES = (Schema, Column, Columns, Target, Vocabulary)
 
 
 def a_schema() -> Schema:
@@ -99,6 +100,9 @@ def test_a_mistyped_name_is_guessed() -> None:
         find_name("zzz", ["outlook", "play"], where="golf.csv")
 
 
+NAMES, FORMS, FORM_OF = (["columns", "$plain", part] for part in range(3))
+
+
 def damaged(path: list[Any], value: Any) -> Any:
     data: Any = copy.deepcopy(pack(a_schema()).tree)
     place = data
@@ -112,26 +116,40 @@ def damaged(path: list[Any], value: Any) -> Any:
     ("path", "value"),
     [
         (["columns"], {}),
-        (["columns", 0], None),
-        (["columns", 0], {"name": "age"}),
-        (["columns", 0, "name"], 3),
-        (["columns", 0, "name"], ""),
-        (["columns", 0, "name"], "visits"),
-        (["columns", 0, "kind"], "number "),
-        (["columns", 0, "kind"], ["number"]),
-        (["columns", 0, "extra"], 1),
-        (["columns", 2, "labels"], None),
-        (["columns", 2, "labels"], "words"),
-        (["columns", 2, "levels", "$plain"], "SML"),
-        (["columns", 2, "levels"], "SML"),
-        (["columns", 2, "levels", "$plain"], []),
-        (["columns", 2, "levels", "$plain"], ["S", "S"]),
-        (["columns", 2, "levels", "$plain"], ["S", None]),
-        (["columns", 2, "levels", "$plain"], ["S", ["M"]]),
-        (["columns", 2, "levels", "$plain"], [1]),
-        (["columns", 2, "levels", "$plain"], [float("nan")]),
-        (["columns", 2, "unseen"], "panic"),
-        (["columns", 2, "reason"], None),
+        ([*FORMS, 0], None),
+        ([*FORMS, 0], {"name": "age"}),
+        ([*FORMS, 0, "name"], 3),
+        ([*FORMS, 0, "name"], ""),
+        ([*FORMS, 0, "name"], "visits"),
+        ([*FORMS, 0, "kind"], "number "),
+        ([*FORMS, 0, "kind"], ["number"]),
+        ([*FORMS, 0, "extra"], 1),
+        ([*FORMS, 2, "labels"], None),
+        ([*FORMS, 2, "labels"], "words"),
+        ([*FORMS, 2, "levels", "$plain"], "SML"),
+        ([*FORMS, 2, "levels"], "SML"),
+        ([*FORMS, 2, "levels", "$plain"], []),
+        ([*FORMS, 2, "levels", "$plain"], ["S", "S"]),
+        ([*FORMS, 2, "levels", "$plain"], ["S", None]),
+        ([*FORMS, 2, "levels", "$plain"], ["S", ["M"]]),
+        ([*FORMS, 2, "levels", "$plain"], [1]),
+        ([*FORMS, 2, "levels", "$plain"], [float("nan")]),
+        ([*FORMS, 2, "unseen"], "panic"),
+        ([*FORMS, 2, "reason"], None),
+        (["columns", "$plain"], []),
+        (NAMES, "age"),
+        (NAMES, ["age"]),
+        ([*NAMES, 0], "visits"),
+        ([*NAMES, 0], "height"),
+        ([*NAMES, 0], ""),
+        ([*NAMES, 0], 3),
+        ([*FORMS, 1], {"$type": "Target", "name": "visits", "labels": "text", "classes": None}),
+        (FORM_OF, [0, 1, 2, 3, 4, 5]),
+        (FORM_OF, [0, 1, 2, 3, 4, 5, 7]),
+        (FORM_OF, [0, 1, 2, 3, 4, 5, 5]),
+        (FORM_OF, [1, 0, 2, 3, 4, 5, 6]),
+        ([*FORM_OF, 0], False),
+        ([*FORM_OF, 0], -1),
         (["target"], "fits"),
         (["target", "classes", "$plain"], [0, "1"]),
         (["target", "labels"], None),
@@ -154,3 +172,41 @@ def test_what_is_no_schema_at_all_is_a_store_error(data: object) -> None:
 def test_a_schema_reads_like_a_sentence() -> None:
     schema = Schema((Column("id", "ignored", reason="every value is different"), Column("age", "number")))
     assert repr(schema) == "Schema(id: ignored (every value is different), age: number)"
+
+
+# -- many columns -------------------------------------------------------------------------------------------
+def test_columns_that_differ_by_name_only_are_written_once() -> None:
+    names = tuple(f"gene {k}" for k in range(500))
+    schema = Schema((*(Column(name, "number") for name in names), Column("sex", "binary", "text")))
+    assert [form.name for form in schema.forms] == ["gene 0", "sex"]
+    written = json.dumps(pack(schema).tree)
+    assert written.count('"Column"') == 2
+    assert unpack(pack(schema), TYPES) == schema
+
+
+def test_columns_alike_are_the_same_as_columns_one_by_one() -> None:
+    names = ("a", "b", "c")
+    alike = Schema(Columns.alike(names, "category", "integer"))
+    single = Schema(tuple(Column(name, "category", "integer") for name in names))
+    assert alike == single
+    assert hash(alike) == hash(single)
+    assert alike["b"] == single["b"] == Column("b", "category", "integer")
+    assert alike.columns[-1].name == "c"
+    assert alike.columns[:2] == tuple(single)[:2]
+    assert alike != Schema(tuple(single)[:2])
+
+
+@pytest.mark.parametrize("names", [("a", " "), ("a", ""), ("a", "\n")])
+def test_among_many_names_one_that_says_nothing_is_refused(names: tuple[str, ...]) -> None:
+    with pytest.raises(SchemaError, match="must have a name"):
+        Columns.alike(names, "number")
+
+
+@pytest.mark.parametrize("twin", ["x7", " x7", "x7\n", "x7\u00a0"])
+def test_among_many_names_two_that_read_the_same_are_refused(twin: str) -> None:
+    with pytest.raises(SchemaError, match="one name"):
+        Schema(Columns.alike((*(f"x{k}" for k in range(50)), twin), "number"))
+
+
+def test_names_of_two_lines_are_two_names_of_nothing_else() -> None:
+    assert Schema(Columns.alike(("a\nb", "a", "b"), "number")).numbers == ("a\nb", "a", "b")

@@ -17,7 +17,7 @@ from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTabl
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Counts, PairCounts, Product
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Column, Schema
+from bayeswise.tables.schema import Column, Schema, positions_in
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def averaged_categories(
 ) -> AveragedCategoryScores:
     """The scores of all category columns; with the counts of their pairs what they say together is counted once."""
     tables = tuple(AveragedTable.averaged(statistic[name], settings, schema[name]) for name in columns)
-    positions = np.array([schema.categories.index(name) for name in columns], dtype=np.int64)
+    positions = positions_in(schema.categories, columns)
     if pairs is None:
         return AveragedCategoryScores(tables, positions)
     spread = CategorySpread(tables, pairs)

@@ -26,6 +26,7 @@ from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
+from bayeswise.tables.schema import positions_in
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +63,7 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
         if isinstance(factor, Words):
             place = self.schema.texts.index(factor.columns[0])
             return AveragedWordScores(factor.columns, place, statistic, imagined, odds)
-        positions = np.array([self.schema.numbers.index(name) for name in factor.columns], dtype=np.int64)
+        positions = positions_in(self.schema.numbers, factor.columns)
         if isinstance(factor, Others) and factor.family.name == "log-normal":
             temper = self.settings.temper
             return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, temper, of_logs=True)

@@ -19,7 +19,7 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import Counts, Product
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.schema import Column, Schema
+from bayeswise.tables.schema import Column, Schema, positions_in
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class Categories:
 
     def scores(self, statistic: Product, settings: NaiveBayesSettings, schema: Schema) -> CategoryScores:
         tables = [CategoryTable.of(statistic[name], settings, schema[name]) for name in self.columns]
-        positions = [schema.categories.index(name) for name in self.columns]
-        return CategoryScores(tuple(tables), np.array(positions, dtype=np.int64))
+        return CategoryScores(tuple(tables), positions_in(schema.categories, self.columns))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -44,12 +44,11 @@ def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = 
     A family without a statistic of fixed size keeps its values, and is refused where rows are streamed from files.
     """
     by_column = _by_column(schema, wanted)
-    for family in by_column.values():
+    for family in _distinct(by_column.values()):
         if streaming and not getattr(family, "streams", True):
             raise not_streamable(family.name)
     factors: list[Factor] = []
-    for family in _distinct(by_column[name] for name in schema.numbers):
-        columns = tuple(name for name in schema.numbers if by_column[name] == family)
+    for family, columns in _by_family(schema.numbers, by_column):
         if family == families.Normal():
             factors.append(Numbers(columns))
         else:
@@ -63,10 +62,10 @@ def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = 
 
 
 def _by_column(schema: Schema, wanted: Families) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
-    for name in schema.used:
-        kind = schema[name].kind
-        chosen[name] = {"number": families.Normal(), "count": families.Poisson(), "text": "multinomial"}.get(kind)
+    chosen: dict[str, Any] = dict.fromkeys(schema.used)
+    standard = {"number": families.Normal(), "count": families.Poisson(), "text": "multinomial"}
+    for kind in {form.kind for form in schema.forms} & standard.keys():
+        chosen.update(dict.fromkeys(schema.of_kind(kind), standard[kind]))
     if isinstance(wanted, Mapping):
         for name, family in wanted.items():
             column = find_name(name, chosen, where="the columns")
@@ -74,8 +73,9 @@ def _by_column(schema: Schema, wanted: Families) -> dict[str, Any]:
     elif not isinstance(wanted, str) and not hasattr(wanted, "log_density"):
         raise ParameterError(f"families is {wanted!r}", fix="write a name, a family, or {column: family, ...}")
     elif wanted != "auto":
-        for name in schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers:
-            chosen[name] = _family(schema, name, wanted)
+        names = schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers
+        if names:
+            chosen.update(dict.fromkeys(names, _family(schema, names[0], wanted)))
     return chosen
 
 
@@ -102,9 +102,18 @@ def _one_of(family: Any, allowed: tuple[str, ...], column: str) -> Any:
     return family
 
 
-def _distinct(values: Any) -> list[Any]:
+def _by_family(names: tuple[str, ...], by_column: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
+    """The columns of each family, families in the order in which columns have them."""
+    found = _distinct(by_column[name] for name in names)
+    if len(found) == 1:
+        return [(found[0], names)]
+    return [(family, tuple(name for name in names if by_column[name] == family)) for family in found]
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Values that differ; a family may be the object of any user, so it need not be hashable."""
     seen: list[Any] = []
-    for value in values:
+    for value in {id(value): value for value in values}.values():
         if value not in seen:
             seen.append(value)
     return seen

@@ -17,7 +17,7 @@ from bayeswise.models.naive_bayes.words import TextModel, Words, WordScores
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema import Schema, positions_in
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class CountedColumns:
         return self.words.counted(_sparse(values), Vocabulary(self.columns), groups, n_groups, weights)
 
     def scores(self, statistic: Counts, settings: NaiveBayesSettings, schema: Schema) -> CountedScores:
-        positions = np.array([schema.numbers.index(name) for name in self.columns], dtype=np.int64)
+        positions = positions_in(schema.numbers, self.columns)
         inner = WordScores(self.name, 0, self.model, statistic, settings.pseudo_rows)
         return CountedScores(self.columns, positions, inner)
 

@@ -19,7 +19,7 @@ from bayeswise.models.naive_bayes.numbers_left_out import log_left_out
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema import Schema, positions_in
 
 ALTERNATIVES = 25
 LEAST_SPREAD = 2.0**-26
@@ -38,7 +38,7 @@ class Numbers:
         return Request.numbers(self.name, self.columns, Moments.of)
 
     def scores(self, statistic: Moments, settings: NaiveBayesSettings, schema: Schema) -> NormalScores:
-        positions = np.array([schema.numbers.index(name) for name in self.columns], dtype=np.int64)
+        positions = positions_in(schema.numbers, self.columns)
         return NormalScores(self.columns, positions, statistic, settings, normal_parameters(statistic, settings))
 
 

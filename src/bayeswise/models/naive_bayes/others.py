@@ -22,7 +22,7 @@ from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema import Schema, positions_in
 
 _BLOCK_ROWS = 4096
 _ALTERNATIVES = 25
@@ -43,7 +43,7 @@ class Others:
         return Request.numbers(self.name, self.columns, self.family.statistic)
 
     def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> FamilyScores:
-        positions = np.array([schema.numbers.index(name) for name in self.columns], dtype=np.int64)
+        positions = positions_in(schema.numbers, self.columns)
         return FamilyScores(self.columns, self.family, positions, statistic, settings.pseudo_rows)
 
 
