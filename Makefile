@@ -2,6 +2,7 @@
 #   make demo    the main job on the example table        make check   ruff, mypy, layers
 #   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv")
 #   make format  let ruff tidy up                         make clean   forget .venv, builds and caches
+#   make fuzz    generated input (MINUTES=5 SEED=0 KINDS="tables models")
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
 KERNELS := CMakeLists.txt $(wildcard kernels/*)
 
-.PHONY: demo test check bench format clean
+MINUTES ?= 5
+SEED ?= 0
+
+.PHONY: demo test check bench format clean fuzz
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -34,6 +38,9 @@ check: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(ROWS)
+
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED) $(if $(KINDS),--kinds $(KINDS))
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -1,0 +1,45 @@
+"""Made the files beside this one: python -m tests.unit.store.files.make_files [NAME ...].
+
+A file that is there stays as it is: it stands for what users have. A new kind of model adds its file; a new format adds
+files under new names, and those of today go on being read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from bayeswise.models.files import bytes_of
+from tests.model_cases import MODELS, model_of
+
+FILES = Path(__file__).parent
+
+
+def answers_of(model: Any, rows: dict[str, list[Any]]) -> Any:
+    """What a model says about rows, as JSON can hold it."""
+    if hasattr(model, "predict_proba") and hasattr(model, "classes"):
+        return model.predict_proba(rows).tolist()
+    if hasattr(model, "schema"):
+        return model.predict(rows).tolist()
+    network = model.network() if hasattr(model, "network") else model
+    return {name: [network.marginals()[name][state] for state in network.states(name)] for name in network}
+
+
+def main(names: list[str]) -> None:
+    kept = json.loads((FILES / "answers.json").read_text()) if (FILES / "answers.json").exists() else {}
+    for name in names or MODELS:
+        path = FILES / f"{name}.bayeswise"
+        if path.exists():
+            continue
+        model, rows = model_of(name)
+        first = {column: cells[:4] for column, cells in rows.items()}
+        path.write_bytes(bytes_of(model))
+        kept[name] = {"rows": first, "answers": answers_of(model, first)}
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in sorted(kept.items()))
+    (FILES / "answers.json").write_text(f"{{\n{lines}\n}}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

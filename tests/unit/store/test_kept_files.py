@@ -1,0 +1,41 @@
+"""Files of every kind of model that earlier versions wrote are read, and say what they said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.models.files import bytes_of
+from tests.model_cases import MODELS
+from tests.unit.store.files.make_files import FILES, answers_of
+
+KEPT = json.loads((FILES / "answers.json").read_text())
+
+
+def numbers_of(answers: Any) -> np.ndarray[Any, Any]:
+    listed = list(answers.values()) if isinstance(answers, dict) else answers
+    return np.concatenate([np.ravel(each) for each in listed])
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_file_of_an_earlier_version_says_what_it_said(name: str) -> None:
+    model = bw.load(FILES / f"{name}.bayeswise")
+    found = numbers_of(answers_of(model, KEPT[name]["rows"]))
+    assert found == pytest.approx(numbers_of(KEPT[name]["answers"]), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_file_of_an_earlier_version_is_the_same_model_when_it_is_saved_today(name: str, tmp_path: Path) -> None:
+    today = bytes_of(bw.load(FILES / f"{name}.bayeswise"))
+    path = tmp_path / "again.bayeswise"
+    path.write_bytes(today)
+    assert bytes_of(bw.load(path)) == today
+
+
+def test_there_is_a_file_of_every_kind_of_model() -> None:
+    assert set(KEPT) == set(MODELS) == {path.stem for path in FILES.glob("*.bayeswise")}
