@@ -54,7 +54,7 @@ def open_table(
     if STDIN in files:
         if len(files) > 1:
             raise UsageError("standard input is one table", fix="name files, or - alone")
-        if sys.stdin.isatty():
+        if sys.stdin is not None and sys.stdin.isatty():
             print("Reading the table from the keyboard; end it with Ctrl-D.", file=sys.stderr)
     return open_source(
         files[0] if len(files) == 1 else list(files),

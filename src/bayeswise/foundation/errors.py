@@ -29,9 +29,57 @@
 Messages say what is wrong, where, what was found, and end in what to type instead ("Fix: ..."). Rows are counted from 1
 in every message, whatever they came from: row 1 is the first row below the header of a file, the first row of a frame
 and X[0] of an array (see `row_number`). Columns go by name; those of an array are called x0, x1, ...
+
+What a message repeats from outside (names, labels, cells, paths) is cut and escaped by `quoted`, or by `shortened`
+where it stands without quotes. Whatever it holds, it stays below 2 kB and sends no control character to a terminal.
 """
 
 from __future__ import annotations
+
+import os
+
+_JOINERS = "\u200c\u200d"  # they hold emoji and Persian letters together
+_QUOTED_CHARACTERS = 80
+_PATH_CHARACTERS = 240
+_WHAT_CHARACTERS = 1100
+_FIX_CHARACTERS = 500
+
+
+def quoted(value: object, width: int = _QUOTED_CHARACTERS) -> str:
+    """A name, a label or a cell as Python writes it, its middle left out if it is long.
+
+    >>> quoted("wind"), quoted(3), quoted("a\\x1b[31m"), quoted("long " * 9, width=20)
+    ("'wind'", '3', "'a\\\\x1b[31m'", "'long long …ong long '")
+    """
+    if not isinstance(value, str):
+        return shortened(repr(value), width)
+    return shortened(repr(_cut(value, width)), 2 * width)  # escapes make it longer
+
+
+def shortened(text: object, width: int = _PATH_CHARACTERS) -> str:
+    """A text or a path without quotes: what cannot be printed is escaped, the middle left out if it is long.
+
+    >>> shortened("wind.csv"), shortened("two\\nlines.csv"), shortened("x" * 500, width=9)
+    ('wind.csv', 'two\\\\nlines.csv', 'xxxx…xxxx')
+    """
+    plain = os.fspath(text) if isinstance(text, os.PathLike) else str(text)
+    return _cut(_printable(_cut(plain, width)), width)
+
+
+def _cut(text: str, width: int) -> str:
+    kept = (width - 1) // 2
+    return text if len(text) <= width else f"{text[: width - 1 - kept]}…{text[len(text) - kept :]}"
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in text)
+
+
+def _sentence(text: str, width: int) -> str:
+    """The text of a message; its lines stay lines."""
+    return "\n".join(map(_printable, _cut(text, width).split("\n")))
 
 
 def row_number(position: int) -> int:
@@ -62,6 +110,8 @@ class BayeswiseError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, fix: str | None = None) -> None:
+        what = _sentence(what, _WHAT_CHARACTERS)
+        fix = None if fix is None else _sentence(fix, _FIX_CHARACTERS)
         sentence = what.rstrip(".")
         super().__init__(f"{sentence}. Fix: {fix if fix.endswith(('.', '?')) else fix + '.'}" if fix else what)
         self.what = what

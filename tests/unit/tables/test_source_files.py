@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import io
+import os
 import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from sweeps import labels_of, numbers_of, typed
 
 from bayeswise.foundation.errors import NotInstalledError, SchemaError, SourceError, UsageError
 from bayeswise.tables.source import open_source
+from bayeswise.tables.sources.polars_frame import LazySource
 
 GOLF = pd.DataFrame({"outlook": ["sunny", "rain", None], "degrees": [29.5, None, -3.0], "day": [1, 2, 3]})
 
@@ -116,9 +121,11 @@ def test_arrow_files_are_read_by_polars(tmp_path: Path) -> None:
     check_golf(tmp_path / "golf.feather")
 
 
-def test_arrow_files_without_polars_say_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrow_files_need_polars_or_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl.from_pandas(GOLF).write_ipc(tmp_path / "golf.arrow")
     monkeypatch.setitem(sys.modules, "polars", None)
+    check_golf(tmp_path / "golf.arrow")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NotInstalledError, match="pip install polars"):
         open_source(tmp_path / "golf.arrow")
 
@@ -240,6 +247,90 @@ def test_a_missing_file_is_named_with_its_neighbours(tmp_path: Path) -> None:
         open_source(tmp_path)
     with pytest.raises(SourceError, match=r"no file matches"):
         open_source(str(tmp_path / "*.parquet"))
+
+
+ODD_NAMES = [
+    "run[1]/d",
+    "x?",
+    "*",
+    "y[!a]",
+    "back\\slash",
+    "q\\?[z]",
+    "year=2020/d",
+    "~t",
+    "~/d",
+    "s3:/b",
+    "it's",
+    "a\nb",
+    "%41",
+]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names are not allowed")
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".jsonl", ".csv", ".xlsx", ".db"])
+def test_a_file_is_read_under_its_own_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    """No reader expands a path a second time: brackets, stars, folders such as year=2020 and ~ are plain letters."""
+    monkeypatch.chdir(tmp_path)
+    odd = [*ODD_NAMES, os.fsdecode(b"bad\xff")] if suffix != ".xlsx" else ODD_NAMES
+    for k, name in enumerate([*odd, "run1/d", "x1", "ya"]):
+        Path(name).parent.mkdir(exist_ok=True)
+        write_one_cell(tmp_path / f"plain{suffix}", f"cell {k}")
+        (tmp_path / f"plain{suffix}").rename(name + suffix)
+    for k, name in enumerate(odd):
+        assert [column.name for column in open_source(name + suffix).columns] == ["x"]
+        assert labels_of(name + suffix, "x") == [f"cell {k}"], name
+
+
+def write_one_cell(path: Path, cell: str) -> None:
+    frame = pl.DataFrame({"x": [cell]})
+    if path.suffix == ".db":
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("CREATE TABLE t (x)")
+            database.execute("INSERT INTO t VALUES (?)", [cell])
+            database.commit()
+    elif path.suffix == ".xlsx":
+        pd.DataFrame({"x": [cell]}).to_excel(path, index=False)
+    else:
+        writers = {".parquet": frame.write_parquet, ".arrow": frame.write_ipc, ".jsonl": frame.write_ndjson}
+        writers.get(path.suffix, frame.write_csv)(path)
+
+
+def test_an_unknown_home_is_a_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SourceError, match=r"there is no file ~nobody-of-that-name.csv"):
+        open_source("~nobody-of-that-name.csv")
+
+
+@pytest.mark.parametrize("name", ["decimal256", "interval", "run ends", "union", "list view"])
+def test_arrow_types_that_polars_lacks_are_read_by_pyarrow(tmp_path: Path, name: str) -> None:
+    odd = {
+        "decimal256": pa.array([Decimal("1.50"), None, Decimal("2.50")], pa.decimal256(50, 2)),
+        "interval": pa.array([pa.MonthDayNano([1, 2, 3]), None, pa.MonthDayNano([0, 0, 0])]),
+        "run ends": pa.RunEndEncodedArray.from_arrays([2, 3], [1, 2]),
+        "union": pa.UnionArray.from_sparse(
+            pa.array([0, 1, 0], pa.int8()), [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])]
+        ),
+        "list view": pa.array([[1], [2], None], pa.list_view(pa.int64())),
+    }[name]
+    table = pa.table({"x": [1.0, 2.0, 3.0], name: odd})
+    with pa.ipc.new_file(str(tmp_path / "odd.arrow"), table.schema) as file:
+        file.write_table(table)
+    assert numbers_of(tmp_path / "odd.arrow", "x") == [1.0, 2.0, 3.0]
+    expected = "float" if name == "decimal256" else "nested"
+    assert storages_of(tmp_path / "odd.arrow") == storages_of(table) == ["float", expected]
+    if name == "decimal256":
+        assert numbers_of(tmp_path / "odd.arrow", name) == pytest.approx([1.5, float("nan"), 2.5], nan_ok=True)
+
+
+def test_a_panic_of_polars_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    panic = type("PanicException", (BaseException,), {})
+
+    class Frame:
+        def head(self, n: int) -> Any:
+            raise panic("not implemented: Int256\nstack backtrace")
+
+    with pytest.raises(SourceError, match=r"polars stopped at 'not implemented: Int256'. Fix: "):
+        LazySource(Frame())
 
 
 def test_a_file_with_brackets_in_its_name_is_no_pattern(tmp_path: Path) -> None:

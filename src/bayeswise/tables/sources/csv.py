@@ -71,10 +71,10 @@ class CsvSource(TableSource):
         return ahead(blocks)
 
     def _sample(self) -> tuple[bytes, bool]:
-        return text_file.sample_of(self._path)
+        return text_file.sample_of(self._path, self._name)
 
     def _opened(self) -> AbstractContextManager[text_file.Utf8Stream]:
-        return text_file.opened(self._path, self._encoding)
+        return text_file.opened(self._path, self._encoding, self._name)
 
     def _column_names(self) -> list[str]:
         with closing(self._blocks(n_columns=0, most_rows=1)) as blocks:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import re
+import tempfile
+import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +22,8 @@ from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
 
 _CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " tells a reader nothing
+_MAGIC = re.compile(r"([*?[])")
+_PACKED = (".gz", ".bz2", ".zst")  # JSON is unpacked by its suffix
 _SETTINGS = (
     "SET enable_progress_bar = false",
     "SET preserve_insertion_order = true",
@@ -88,7 +94,10 @@ class ScanSource(RelationSource):
         import duckdb
 
         self._database = duckdb.connect(":memory:")
-        self._query = f"SELECT * FROM {reader.format(path=literal(str(path)))}"
+        address = one_file(path)
+        self._link = Link(path) if address is None else None
+        self._file = literal(str(self._link.path) if self._link else str(address))
+        self._query = f"SELECT * FROM {reader.format(path=self._file)}"
         with translated(name):
             super().__init__(name, self._opened())
 
@@ -100,6 +109,37 @@ class ScanSource(RelationSource):
             with suppress(duckdb.CatalogException):  # not every version knows all of them
                 cursor.execute(setting)
         return cursor.sql(self._query)
+
+
+def one_file(path: Path) -> str | None:
+    """The path as a pattern that matches nothing else; None where brackets cannot say it.
+
+    >>> one_file(Path("/data/run[1]/what?.parquet"))
+    '/data/run[[]1]/what[?].parquet'
+    """
+    text = str(path.absolute())
+    if os.sep == "/" and "\\" in text and glob.has_magic(text):  # an escape for DuckDB, which it then does not undo
+        return None
+    return _MAGIC.sub(r"[\1]", text) if is_unicode(text) else None
+
+
+def is_unicode(text: str) -> bool:
+    """False for the path of a file whose name is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Link:
+    """A link with a plain name to a file whose own name a reader does not take; it is there as long as this object."""
+
+    def __init__(self, path: Path) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="bayeswise-")
+        weakref.finalize(self, folder.cleanup)
+        self.path = Path(folder.name) / ("table" + (path.suffix if path.suffix in _PACKED else ""))
+        self.path.symlink_to(path.absolute())
 
 
 def quoted(name: str) -> str:
@@ -131,11 +171,11 @@ class ParquetSource(ScanSource):
     """A Parquet file, under its own names: DuckDB ignores their case and renames the second of "a" and "A"."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self._schema = f"SELECT name, num_children FROM parquet_schema({literal(str(path))})"
-        super().__init__(name, "read_parquet({path})", path)
+        super().__init__(name, "read_parquet({path}, hive_partitioning=false)", path)
 
     def _named(self, columns: list[RawColumn]) -> list[RawColumn]:
-        nodes = iter(self._database.execute(self._schema).fetchall())
+        schema = f"SELECT name, num_children FROM parquet_schema({self._file})"
+        nodes = iter(self._database.execute(schema).fetchall())
         _, n_columns = next(nodes)
         names = [_top_name(nodes) for _ in range(n_columns)]
         return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
@@ -151,4 +191,4 @@ def _top_name(nodes: Iterator[tuple[str, int | None]]) -> str:
 
 def from_json(path: Path, name: str) -> TableSource:
     """JSON lines, or one JSON array of objects; types are decided from all rows, not from the first ones."""
-    return ScanSource(name, "read_json({path}, sample_size=-1, maximum_depth=2)", path)
+    return ScanSource(name, "read_json({path}, sample_size=-1, maximum_depth=2, hive_partitioning=false)", path)

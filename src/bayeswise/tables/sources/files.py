@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-import shutil
+import os
+import stat
 import sys
 import tempfile
 import weakref
@@ -11,16 +12,16 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from bayeswise.foundation.errors import NotInstalledError, SourceError
+from bayeswise.foundation.errors import SourceError, UsageError, shortened
 from bayeswise.store.atomic import FULL
 from bayeswise.tables.sources.concatenated import ConcatenatedSource
 from bayeswise.tables.sources.csv import CsvSource, empty_file
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
 from bayeswise.tables.sources.piped import Piped, PipedCsvSource
 from bayeswise.tables.sources.table import TableSource
-from bayeswise.tables.sources.text_file import translated
+from bayeswise.tables.sources.text_file import SAMPLE_BYTES, encoding_of, translated
 
 AnyPath: TypeAlias = "str | PathLike[str]"
 STDIN = "-"
@@ -29,6 +30,8 @@ _STANDARD_INPUT = "standard input"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, zstd
 _BINARY = (b"PAR1", b"SQLite format 3", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _MODEL = b'{"__metadata__":{"bayeswise"'  # after the length of the header
+MOST_SPOOLED = 16 << 30  # bytes of a Parquet file, a workbook or a database that comes through a pipe
+_DESCRIPTORS = ("/dev/fd", "/proc/self/fd")
 _WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 
 
@@ -36,53 +39,96 @@ def from_paths(table: AnyPath | Sequence[AnyPath], options: Options) -> TableSou
     """The source of one path, several paths or a glob."""
     given = [table] if isinstance(table, str | PathLike) else list(table)
     if given == [STDIN]:
-        return _from_stdin(options)
-    paths = [path for item in given for path in _expanded(item)]
-    parts = [from_file(path, path.name, options) for path in paths]
+        return _from_stream(standard_input(), _STANDARD_INPUT, Path(_STANDARD_INPUT), options)
+    parts = [from_path(path, options) for item in given for path in _expanded(item)]
     return parts[0] if len(parts) == 1 else ConcatenatedSource(parts)
 
 
+def from_path(path: Path, options: Options) -> TableSource:
+    """The source of one file; what gives its bytes only once (a pipe, a device) is read like standard input."""
+    if not is_read_once(path):
+        return from_file(path, path.name, options)
+    name = str(path) if path.is_relative_to("/dev") else path.name
+    with translated(name):
+        stream = path.open("rb")
+    return _from_stream(stream, name, path, options)
+
+
+def is_read_once(path: Path) -> bool:
+    """True for pipes, sockets and devices, and for descriptors, which some systems do not open anew."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # opening it says what is wrong
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISBLK(mode)) or str(path.parent) in _DESCRIPTORS
+
+
+def standard_input() -> Any:
+    """The bytes of standard input."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise UsageError("standard input is closed", fix="name a file in place of -, or feed the table with a pipe")
+    return sys.stdin.buffer
+
+
 def _expanded(item: AnyPath) -> list[Path]:
-    path = Path(item).expanduser()
-    if path.exists() or not glob.has_magic(str(item)):
+    """The file of that name if there is one; else the files that match, with ~ for the home directory."""
+    text = os.fspath(item)
+    if "\0" in text:
+        raise SourceError(f"there is no file {shortened(text)}: a path has no zero byte", fix="check the path")
+    path = _home_expanded(Path(text))
+    if path.exists() or not glob.has_magic(text):
         return [_checked(path)]
     found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (patterns may be absolute)
     if not found:
-        raise SourceError(f"no file matches {item}", fix="check the pattern")
+        raise SourceError(f"no file matches {shortened(text)}", fix="check the pattern")
     return [_checked(Path(name)) for name in found]
+
+
+def _home_expanded(path: Path) -> Path:
+    """A file whose name begins with ~ is that file, and an unknown user's home is a name like any other."""
+    if path.exists():
+        return path
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
 
 
 def _checked(path: Path) -> Path:
     if path.is_dir():
-        raise SourceError(f"{path} is a directory", fix=f"name its files, such as '{path}/*.csv'")
+        raise SourceError(f"{shortened(path)} is a directory", fix=f"name its files, such as '{shortened(path)}/*.csv'")
     if not path.exists():
-        raise SourceError(f"there is no file {path}", fix=_nearby(path))
+        raise SourceError(f"there is no file {shortened(path)}", fix=_nearby(path))
     return path
 
 
 def _nearby(path: Path) -> str:
     if not path.parent.is_dir():
-        return f"check the path: there is no directory {path.parent}"
+        return f"check the path: there is no directory {shortened(path.parent)}"
     near = get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(str(path.parent / name) for name in near)}?" if near else "check the path"
+    return f"did you mean {' or '.join(shortened(path.parent / name) for name in near)}?" if near else "check the path"
 
 
-def _from_stdin(options: Options) -> TableSource:
-    """Standard input: as it comes if it is text and one sweep is enough, else kept in a temporary file."""
-    start = Piped(sys.stdin.buffer)
-    if options.once and is_plain_text(start.peek(512)):
-        refuse(options, CHOICES, _STANDARD_INPUT)
-        return PipedCsvSource(start, name=_STANDARD_INPUT, **options.of_text)
-    return _spooled(start, options)
+def _from_stream(raw: Any, name: str, path: Path, options: Options) -> TableSource:
+    """A stream: as it comes if it is text and one sweep is enough, else kept in a temporary file."""
+    stream = Piped(raw)
+    with translated(name):
+        start = stream.peek(512)
+    if options.once and is_plain_text(start):
+        refuse(options, CHOICES, name)
+        return PipedCsvSource(stream, path, name=name, **options.of_text)
+    if is_plain_text(start):
+        encoding_of(name, stream.peek(SAMPLE_BYTES), whole=False)  # refuses an endless device before the disk is full
+    return _spooled(stream, name, path, options, MOST_SPOOLED if start.startswith(_BINARY) else None)
 
 
-def _spooled(stream: Piped, options: Options) -> TableSource:
+def _spooled(stream: Piped, name: str, path: Path, options: Options, most: int | None) -> TableSource:
     """A temporary file that goes away with the source, or with the process, whatever ends it."""
     folder = tempfile.TemporaryDirectory(prefix="bayeswise-")
     try:
-        path = Path(folder.name) / _STANDARD_INPUT  # the name that messages use
-        _copy(stream, path)
-        source = from_file(path, _STANDARD_INPUT, options)
+        kept = Path(folder.name) / ("table" + "".join(path.suffixes[-2:]))
+        _copy(stream, kept, name, most)
+        source = from_file(kept, name, options, piped=True)
     except BaseException:
         folder.cleanup()
         raise
@@ -90,16 +136,24 @@ def _spooled(stream: Piped, options: Options) -> TableSource:
     return source
 
 
-def _copy(stream: Piped, path: Path) -> None:
+def _copy(stream: Piped, path: Path, name: str, most: int | None) -> None:
+    n_bytes = 0
     try:
         with path.open("wb") as spool:
-            shutil.copyfileobj(stream, spool)
+            while fresh := stream.read():
+                n_bytes += len(fresh)
+                if most is not None and n_bytes > most:
+                    raise SourceError(
+                        f"{name} sends more than {most >> 30} GB that cannot be read as they come",
+                        fix="save them in a file, and name the file",
+                    )
+                spool.write(fresh)
     except OSError as problem:
         if problem.errno not in FULL:
-            raise
+            raise SourceError(f"{name} cannot be read: {problem.strerror or problem}", fix="check the pipe") from None
         raise SourceError(
-            f"standard input does not fit into {path.parent.parent}, where temporary files go",
-            fix="set TMPDIR to a folder with more room, or name a file in place of -",
+            f"{name} does not fit into {path.parent.parent}, where temporary files go",
+            fix="set TMPDIR to a folder with more room, or name a file in its place",
         ) from None
 
 
@@ -108,7 +162,7 @@ def is_plain_text(start: bytes) -> bool:
     return bool(start) and not start.startswith(_PACKED + _BINARY) and not start.lstrip().startswith((b"{", b"["))
 
 
-def from_file(path: Path, name: str, options: Options) -> TableSource:
+def from_file(path: Path, name: str, options: Options, *, piped: bool = False) -> TableSource:
     """The reader of a file, chosen by its first bytes, then by its suffix; CSV unless they say otherwise."""
     with translated(name), path.open("rb") as stream:
         start = stream.read(512)
@@ -120,7 +174,18 @@ def from_file(path: Path, name: str, options: Options) -> TableSource:
             fix=f"name a table; `bayeswise inspect {name}` shows what a model holds",
         )
     suffixes = {suffix.lower() for suffix in path.suffixes[-2:]}
-    return _binary(path, name, options, start, suffixes) or _text(path, name, options, start, suffixes)
+    if piped and is_json(start):
+        suffixes |= {".json"}
+    return _binary(path, name, options, start, suffixes) or _text(path, name, options, suffixes)
+
+
+def is_json(start: bytes) -> bool:
+    """Whether the bytes begin an object, or a list of objects.
+
+    >>> is_json(b'{"a": 1}'), is_json(b' [{"a": 1}]'), is_json(b"[x],y")
+    (True, True, False)
+    """
+    return start.lstrip().removeprefix(b"[").lstrip().startswith(b"{")
 
 
 def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource | None:
@@ -135,8 +200,10 @@ def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set
         refuse(options, TEXT_OPTIONS, name)
         return from_sqlite(path, name, options.table_name, options.query)
     if start.startswith(b"ARROW1") or suffixes & {".arrow", ".feather", ".ipc"}:
+        from bayeswise.tables.sources.arrow_file import from_arrow_file
+
         refuse(options, FILE_OPTIONS, name)
-        return _arrow_file(path, name)
+        return from_arrow_file(path, name)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or suffixes & _WORKBOOKS:
         from bayeswise.tables.sources.workbook import from_workbook
 
@@ -145,23 +212,11 @@ def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set
     return None
 
 
-def _text(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource:
-    if suffixes & _JSON or (name == _STANDARD_INPUT and start.lstrip().startswith(b"{")):
+def _text(path: Path, name: str, options: Options, suffixes: set[str]) -> TableSource:
+    if suffixes & _JSON:
         from bayeswise.tables.sources.duckdb_scan import from_json
 
         refuse(options, FILE_OPTIONS, name)
         return from_json(path, name)
     refuse(options, CHOICES, name)
     return CsvSource(path, name=name, **options.of_text)
-
-
-def _arrow_file(path: Path, name: str) -> TableSource:
-    try:
-        import polars
-    except ImportError:
-        raise NotInstalledError(
-            f"{name} is an Arrow file, which needs polars", fix="pip install polars, or write it as Parquet"
-        ) from None
-    from bayeswise.tables.sources.polars_frame import LazySource
-
-    return LazySource(polars.scan_ipc(path), name)

@@ -65,16 +65,17 @@ def _is_selectable(raw: Any) -> bool:
 class PipedCsvSource(CsvSource):
     """Delimited text that can be swept once; its dialect and names are those of its beginning."""
 
-    def __init__(self, stream: Piped, **options: Any) -> None:
+    def __init__(self, stream: Piped, path: Path, **options: Any) -> None:
         self._stream = stream
         self._swept = False
-        super().__init__(Path(), **options)
+        super().__init__(path, **options)
 
     def _read(self, blocks: Iterator[_kernels.CsvBlock]) -> Iterator[_kernels.CsvBlock]:
         return blocks  # a thread that waits for a pipe could not be stopped
 
     def _sample(self) -> tuple[bytes, bool]:
-        start = self._stream.peek(text_file.SAMPLE_BYTES + 1)
+        with text_file.translated(self._name):
+            start = self._stream.peek(text_file.SAMPLE_BYTES + 1)
         return start[: text_file.SAMPLE_BYTES], len(start) <= text_file.SAMPLE_BYTES
 
     @contextmanager

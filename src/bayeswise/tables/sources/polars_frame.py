@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from bayeswise.foundation.errors import SourceError
+from bayeswise.foundation.errors import SourceError, shortened
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch
 from bayeswise.tables.sources.arrow import raw_columns as arrow_columns
@@ -30,9 +30,12 @@ def from_frame(frame: Any) -> TableSource:
     """An eager frame: each sweep exports the columns it needs."""
 
     def export(indices: Sequence[int]) -> object:
-        return frame.select([frame.columns[k] for k in indices]).__arrow_c_stream__()
+        with translated("polars DataFrame"):
+            return frame.select([frame.columns[k] for k in indices]).__arrow_c_stream__()
 
-    return ArrowSource("polars DataFrame", export, raw_columns(frame.clear()), frame.height)
+    with translated("polars DataFrame"):
+        columns = raw_columns(frame.clear())
+    return ArrowSource("polars DataFrame", export, columns, frame.height)
 
 
 @contextmanager
@@ -43,18 +46,28 @@ def translated(description: str) -> Iterator[None]:
     try:
         yield
     except (polars.exceptions.PolarsError, OSError) as problem:
-        sentence = str(problem).split("\n")[0]
+        sentence = shortened(str(problem).split("\n")[0])
         raise SourceError(f"{description} cannot be read: {sentence}", fix="check the file or the query") from None
+    except BaseException as problem:  # a panic of polars is no Exception
+        if type(problem).__name__ != "PanicException":
+            raise
+        sentence = shortened(str(problem).split("\n")[0])
+        raise SourceError(
+            f"{description} cannot be read: polars stopped at {sentence!r}",
+            fix="leave out or cast columns of unusual types, or write the table as Parquet or CSV",
+        ) from None
 
 
 class LazySource(TableSource):
     """A lazy frame: each sweep runs the query, in batches where polars can."""
 
-    def __init__(self, frame: Any, description: str = "polars LazyFrame") -> None:
+    def __init__(self, frame: Any, description: str = "polars LazyFrame", keeping: object = None) -> None:
         self._frame = frame
+        self._keeping = keeping  # what must not go away while the frame is in use
         with translated(description):
             empty = frame.head(0).collect()
-        super().__init__(description, raw_columns(empty))
+            columns = raw_columns(empty)
+        super().__init__(description, columns)
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
         query = self._frame.select([self.columns[k].name for k in indices])

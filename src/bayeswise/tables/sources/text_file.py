@@ -45,7 +45,6 @@ class Utf8Stream:
             return fresh or self.read(size)
         return fresh
 
-
     def _decoded(self, fresh: bytes) -> str:
         assert self._decoder is not None
         try:
@@ -57,14 +56,14 @@ class Utf8Stream:
 
 
 @contextmanager
-def opened(path: Path, encoding: str) -> Iterator[Utf8Stream]:
-    """The file's text as UTF-8."""
-    with translated(path.name), decompressed(path) as raw:
-        yield Utf8Stream(raw, encoding, path.name)
+def opened(path: Path, encoding: str, name: str) -> Iterator[Utf8Stream]:
+    """The file's text as UTF-8; messages call it by the name."""
+    with translated(name), decompressed(path, name) as raw:
+        yield Utf8Stream(raw, encoding, name)
 
 
 @contextmanager
-def decompressed(path: Path) -> Iterator[BinaryIO]:
+def decompressed(path: Path, name: str) -> Iterator[BinaryIO]:
     """The file's bytes, unpacked if its first bytes say that it is packed."""
     with path.open("rb") as start:
         magic = start.read(6)
@@ -73,17 +72,17 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
             with importlib.import_module(module).open(path, "rb") as stream:
                 yield cast(BinaryIO, stream)
             return
-    with _zstd(path) if magic.startswith(b"\x28\xb5\x2f\xfd") else path.open("rb") as stream:
+    with _zstd(path, name) if magic.startswith(b"\x28\xb5\x2f\xfd") else path.open("rb") as stream:
         yield stream
 
 
-def _zstd(path: Path) -> BinaryIO:
+def _zstd(path: Path, name: str) -> BinaryIO:
     for module in ("compression.zstd", "zstandard"):
         try:
             return cast(BinaryIO, importlib.import_module(module).open(path, "rb"))
         except ImportError:
             continue
-    raise NotInstalledError(f"{path.name} is packed with zstd", fix="pip install zstandard, or unpack it first")
+    raise NotInstalledError(f"{name} is packed with zstd", fix="pip install zstandard, or unpack it first")
 
 
 @contextmanager
@@ -104,9 +103,9 @@ def translated(name: str) -> Iterator[None]:
         raise SourceError(f"{name} is damaged ({problem})", fix="fetch or pack the file again") from None
 
 
-def sample_of(path: Path) -> tuple[bytes, bool]:
+def sample_of(path: Path, name: str) -> tuple[bytes, bool]:
     """The first bytes of a file, unpacked, and whether that is all."""
-    with translated(path.name), decompressed(path) as raw:
+    with translated(name), decompressed(path, name) as raw:
         start = raw.read(SAMPLE_BYTES)
         return start, not raw.read(1)
 
@@ -122,6 +121,8 @@ def encoding_of(name: str, sample: bytes, whole: bool) -> str:
             return encoding
     zeros = sample.count(0)
     controls = len(_CONTROLS.findall(sample))
+    if zeros == len(sample) > 0:
+        raise SourceError(f"{name} is not text: it begins with {zeros:,} zero bytes", fix="give a text file")
     if zeros * 3 > len(sample):
         return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
     if zeros or controls * 20 > len(sample):
