@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -99,6 +99,7 @@ class ActiveLearner:
         strategy: str = "margin",
         average: bool = False,
         families: Any = "auto",
+        class_prior: Mapping[Any, float] | None = None,
         variance_floor: float = VARIANCE_FLOOR,
         random_share: float = RANDOM_SHARE,
         warm_up: bool = True,
@@ -106,9 +107,14 @@ class ActiveLearner:
         seed: int = 0,
         **wishes: Any,
     ) -> ActiveLearner:
-        """A learner that knows the classes and the rows, but no label; `average` makes it average over structures."""
+        """A learner that knows the classes and the rows, but no label; `average` makes it average over structures.
+
+        `class_prior` is the probability by class; None counts the labels, each class one more than were seen. Classes
+        keep the order in which they are given, and ties go to the first of them.
+        """
         pool = Pool.of(table, target, classes, **wishes)
-        model = pool.empty_model(average=average, families=families, variance_floor=variance_floor)
+        how_learned: dict[str, Any] = {"families": families, "variance_floor": variance_floor}
+        model = pool.empty_model(average=average, class_prior=class_prior, **how_learned)
         how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up, "n_candidates": n_candidates}
         return cls(model, costs, strategy, pool=pool, seed=seed, **how)
 

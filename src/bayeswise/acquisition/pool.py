@@ -94,13 +94,21 @@ class Pool:
         return _in_codes_of(self.batch, self.schema, getattr(model, "vocabularies", {}))
 
     def empty_model(
-        self, *, average: bool = False, families: Any = "auto", variance_floor: float = VARIANCE_FLOOR
+        self,
+        *,
+        average: bool = False,
+        families: Any = "auto",
+        variance_floor: float = VARIANCE_FLOOR,
+        class_prior: Mapping[Any, float] | None = None,
     ) -> NaiveBayesModel:
-        """The model of no rows: every class is as probable as the others."""
+        """The model of no rows: every class is as probable as the others, or as the prior says."""
         factors = factors_for(self.schema, families)
         statistics = summarise([], self.schema, request_of(factors, self.schema)).statistics
-        settings = NaiveBayesSettings(prior_smoothing=1.0, variance_floor=variance_floor)
+        settings = NaiveBayesSettings(
+            prior_smoothing=1.0, variance_floor=variance_floor, class_prior=class_prior
+        )
         model = NaiveBayesModel(self.schema, settings, statistics, factors)
+        model.check_prior()
         return averaged(model) if average else model
 
 

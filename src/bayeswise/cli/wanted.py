@@ -18,6 +18,7 @@ from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
 from bayeswise.models.fitting import learned
 from bayeswise.models.naive_bayes import select
 from bayeswise.posteriors.exact import exact
+from bayeswise.posteriors.prior import SUM_TOLERANCE
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.labels import Label
 from bayeswise.tables.names import find_name
@@ -151,9 +152,18 @@ def policies(pieces: Sequence[str] | None, names: Sequence[str], option: str) ->
 
 
 def check_prior(pieces: Sequence[str]) -> None:
-    """Refuse what is no number before the rows are read."""
-    for text, number in by_number(pieces, "--prior", "yes=.6").items():
-        exact(number, f"the prior of {text}", PriorError)
+    """Refuse what is not a probability before the rows are read."""
+    total = sum((_share(text, number) for text, number in by_number(pieces, "--prior", "yes=.6").items()), Fraction(0))
+    if total - 1 > SUM_TOLERANCE:
+        raise PriorError(f"--prior sums to {float(total):.12g}, more than 1", fix="divide each entry by the sum")
+
+
+def _share(text: str, number: str) -> Fraction:
+    share = exact(number, f"the prior of {text}", PriorError)
+    if not 0 <= share <= 1:
+        beyond = "more than 1" if share > 1 else "less than 0"
+        raise PriorError(f"the prior of {text} is {number}, {beyond}", fix="give a probability from 0 to 1")
+    return share
 
 
 def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label, float]:
@@ -166,10 +176,7 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     given: dict[Label, Fraction] = {}
     for text, number in typed.items():
         label = class_of(text, classes, what="--prior names a class that the rows do not have:")
-        given[label] = exact(number, f"the prior of {text}", PriorError)
-        if not 0 <= given[label] <= 1:
-            beyond = "more than 1" if given[label] > 1 else "less than 0"
-            raise PriorError(f"the prior of {text} is {number}, {beyond}", fix="give a probability from 0 to 1")
+        given[label] = _share(text, number)
     left = [label for label in classes if label not in given]
     total = sum(given.values(), Fraction(0))
     if len(left) == 1 and total <= 1:

@@ -149,18 +149,15 @@ class MergingFace(ClassifierFace):
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch."""
-        self._settings()
-        X, labels, weights = self._rows(X, y, sample_weight, reset=True)
-        self._remember_type(y, reset=True)
-        return self._with(self._empty(X, labels, weights), X, labels, weights)
+        return self._fitted(X, y, sample_weight, more_to_come=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; new classes and new categories are welcome in any batch, so `classes` is not needed."""
         if not hasattr(self, "model_"):
-            return self.fit(X, y, sample_weight)
+            return self._fitted(X, y, sample_weight, more_to_come=True)
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
         self._remember_type(y, reset=False)
-        return self._with(self.model_, X, labels, weights)
+        return self._with(self.model_, X, labels, weights, more_to_come=True)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then the one that never saw them, to the last byte."""
@@ -206,8 +203,18 @@ class MergingFace(ClassifierFace):
         rows = features.batches(model.schema, X, labels, weights)
         return summarise(rows, model.schema, model.request()).statistics
 
-    def _with(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, *, more_to_come: bool) -> Self:
+        self._settings()
+        X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        self._remember_type(y, reset=True)
+        return self._with(self._empty(X, labels, weights), X, labels, weights, more_to_come=more_to_come)
+
+    def _with(
+        self, model: Any, X: Any, labels: Labels, weights: FloatArray | None, *, more_to_come: bool
+    ) -> Self:
         found = model.statistics.merge(self._statistics(model, X, labels, weights))
-        self.model_ = replace(model, settings=self._settings(), statistics=found)
+        learned = replace(model, settings=self._settings(), statistics=found)
+        learned.check_prior(more_to_come=more_to_come)
+        self.model_ = learned
         self.model_.warn()
         return self

@@ -32,8 +32,9 @@ class AveragedModels:
 
     @property
     def classes(self) -> tuple[Label, ...]:
-        """All classes that some model knows, in canonical order."""
-        return Vocabulary.of(label for model in self.models.values() for label in classes_of(model)).labels
+        """All classes that some model knows, in the order of the first model that knows most of them."""
+        known = [Vocabulary(classes_of(model)) for model in self.models.values()]
+        return Vocabulary.in_order((label for each in known for label in each), max(known, key=len)).labels
 
     def predict_proba(self, table: Any) -> FloatArray:
         """(n_rows, n_states)."""

@@ -20,7 +20,7 @@ from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Label
+from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
 from bayeswise.tables.source import open_source
@@ -46,7 +46,7 @@ class Classifier(ProbabilityModel):
     # -- what it is -------------------------------------------------------------------------------------------
     @property
     def classes(self) -> tuple[Label, ...]:
-        """The states, in canonical order."""
+        """The states, in the declared order or else by value."""
         return self.statistics.labels.labels
 
     @cached_property
@@ -72,6 +72,16 @@ class Classifier(ProbabilityModel):
         target = self.schema.target.name if self.schema.target else "?"
         inside = f"{target}: {{{shares}{more}}}, {len(self.schema.used)} columns, {self.settings}"
         return f"{type(self).__name__}({inside})"
+
+    def check_prior(self, *, more_to_come: bool = False) -> None:
+        """Refuse a `class_prior` that does not name the classes; with more rows to come it may name others too."""
+        given = self.settings.class_prior
+        if given is None:
+            return
+        states = self.classes
+        if more_to_come:
+            states = Vocabulary.in_order((*states, *given), Vocabulary(states)).labels
+        prior_by_state(given, states)
 
     def warn(self) -> None:
         """Warnings about what the rows do not determine."""
@@ -103,7 +113,10 @@ class Classifier(ProbabilityModel):
 
     def changed(self, **settings: Any) -> Self:
         """The same rows under other beliefs; no second pass."""
-        return replace(self, settings=self.settings.changed(**settings))
+        found = replace(self, settings=self.settings.changed(**settings))
+        if "class_prior" in settings and self.classes:
+            found.check_prior()
+        return found
 
     # -- encoding ---------------------------------------------------------------------------------------------
     def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bayeswise.engines import Request, summarise
 from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
@@ -35,6 +36,13 @@ def schema_for(source: Source, target: str, schema: Schema | None, about_columns
     if about_columns:
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
     return schema
+
+
+def check_declared(class_prior: Mapping[Any, float] | None, schema: Schema) -> None:
+    """Refuse a prior of other classes than the declared ones before any row is read."""
+    declared = schema.target.classes if schema.target else None
+    if class_prior is not None and declared is not None:
+        prior_by_state(class_prior, declared)
 
 
 def swept(

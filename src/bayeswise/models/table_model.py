@@ -79,7 +79,7 @@ class ProbabilityModel(TableModel):
     @property
     @abstractmethod
     def classes(self) -> tuple[Label, ...]:
-        """The states, in canonical order."""
+        """The states, in the declared order or else by value."""
 
     @abstractmethod
     def log_relative(self, batch: Batch) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,7 @@ def prior_by_state(given: Mapping[Any, float], states: Sequence[Label]) -> Float
     Traceback (most recent call last):
     bayeswise.foundation.errors.PriorError: the prior has no entry for state 'spam'. Fix: ...
     """
-    if not isinstance(given, Mapping):
-        raise PriorError(
-            f"a prior is given by name; found {type(given).__name__}",
-            fix="write {state: probability}, for example {" + f"{states[0]!r}: 0.5, ..." + "}",
-        )
+    _check_mapping(given, states)
     prior = np.full(len(states), np.nan)  # (n_states,)
     for label, probability in given.items():
         position = find_state(label, states, what="the prior names the unknown state", error=PriorError)
@@ -39,6 +35,25 @@ def prior_by_state(given: Mapping[Any, float], states: Sequence[Label]) -> Float
     _check_complete(prior, states)
     _check_sum(prior, given)
     return prior
+
+
+def check_shares(given: Any) -> None:
+    """Refuse what is no prior of any states: each share must be a number from 0 to 1, the sum 1 to within 1e-9.
+
+    >>> check_shares({"yes": 0.7, "no": 0.2})
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.PriorError: the prior sums to 0.9, not to 1: 'yes': 0.7 + 'no': 0.2. Fix: ...
+    """
+    _check_mapping(given, ("yes",))
+    _check_sum([_probability(label, probability) for label, probability in given.items()], given)
+
+
+def _check_mapping(given: Any, states: Sequence[Label]) -> None:
+    if not isinstance(given, Mapping):
+        raise PriorError(
+            f"a prior is given by name; found {type(given).__name__}",
+            fix="write {state: probability}, for example {" + f"{states[0]!r}: 0.5, ..." + "}",
+        )
 
 
 def _probability(state: object, value: Any) -> float:
@@ -62,11 +77,12 @@ def _check_complete(prior: FloatArray, states: Sequence[Label]) -> None:
             )
 
 
-def _check_sum(prior: FloatArray, given: Mapping[Any, float]) -> None:
-    total = math.fsum(prior)
+def _check_sum(shares: Iterable[float], given: Mapping[Any, float]) -> None:
+    total = math.fsum(shares)
     if abs(total - 1.0) > SUM_TOLERANCE:
         terms = " + ".join(f"{label!r}: {value}" for label, value in list(given.items())[:8])
         more = " + ..." if len(given) > 8 else ""
         raise PriorError(
-            f"the prior sums to {total:.12g}, not to 1: {terms}{more}", fix="divide each entry by the sum"
+            f"the prior sums to {total:.12g}, not to 1: {terms}{more}" if given else "the prior names no state",
+            fix="divide each entry by the sum" if total else "give each state its probability; they sum to 1",
         )

@@ -1,8 +1,9 @@
-"""A statistic whose groups have labels: the classes of a target, in canonical order, appearing when they will."""
+"""A statistic whose groups have labels: the classes of a target, in the declared order or else by value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ S = TypeVar("S", bound=Any)
 class Grouped(Generic[S]):
     """One statistic with a labelled first axis; a group vanishes with its last row unless it was declared."""
 
-    labels: Vocabulary  # in canonical order
+    labels: Vocabulary  # the declared ones first, in their order; the others by value
     part: S
     declared: Vocabulary = field(default_factory=Vocabulary)
 
@@ -28,10 +29,10 @@ class Grouped(Generic[S]):
 
     @classmethod
     def of(cls, labels: Vocabulary, part: S, declared: Vocabulary | None = None) -> Grouped[S]:
-        """From groups in any order: sorted, and without those that no row is in."""
+        """From groups in any order: ordered, and without those that no row is in."""
         fixed = declared or Vocabulary()
         seen = ~part.weight_of_rows.is_zero()
-        canonical = Vocabulary.of([*(label for label, kept in zip(labels, seen, strict=True) if kept), *fixed])
+        canonical = Vocabulary.in_order((*compress(labels, seen), *fixed), fixed)
         positions = labels.positions_in(canonical)
         kept = np.flatnonzero(positions >= 0)
         chosen = part if len(kept) == len(labels) else part.take(kept)
@@ -48,12 +49,12 @@ class Grouped(Generic[S]):
         return Grouped.of(self.labels, self.part.zero(), self.declared)
 
     def merge(self, other: Grouped[S]) -> Grouped[S]:
-        labels = self.labels.union(other.labels)
-        part = self._over(labels).merge(other._over(labels))
-        return Grouped(labels, part, self.declared.union(other.declared))
+        declared = self.declared if self.declared == other.declared else self.declared.union(other.declared)
+        labels = self._and(other, declared)
+        return Grouped(labels, self._over(labels).merge(other._over(labels)), declared)
 
     def subtract(self, other: Grouped[S]) -> Grouped[S]:
-        labels = self.labels.union(other.labels)
+        labels = self._and(other, self.declared)
         return Grouped.of(labels, self._over(labels).subtract(other._over(labels)), self.declared)
 
     def pooled(self) -> S:
@@ -67,6 +68,12 @@ class Grouped(Generic[S]):
             raise KeyError(label)
         only: S = self.part.take(np.array([code]))
         return only
+
+    def _and(self, other: Grouped[S], declared: Vocabulary) -> Vocabulary:
+        """The labels of both."""
+        if self.labels == other.labels and self.declared == other.declared:
+            return self.labels
+        return Vocabulary.in_order((*self.labels, *other.labels), declared)
 
     def _over(self, labels: Vocabulary) -> S:
         if labels == self.labels:

@@ -91,6 +91,20 @@ class Vocabulary(Sequence[Label]):
         return cls.trusted(tuple(label for _, label in sorted(distinct)))
 
     @classmethod
+    def in_order(cls, labels: Iterable[Any], declared: Vocabulary) -> Vocabulary:
+        """The distinct labels, the declared ones among them first and in their order, then the others by value.
+
+        >>> Vocabulary.in_order(["c", "a", "b"], declared=Vocabulary(["b", "a", "z"]))
+        Vocabulary('b', 'a', 'c')
+        """
+        if not declared:
+            return cls.of(labels)
+        seen = cls.of(labels)
+        return cls.trusted(
+            (*(label for label in declared if label in seen), *(label for label in seen if label not in declared))
+        )
+
+    @classmethod
     def trusted(cls, labels: tuple[Label, ...]) -> Vocabulary:
         """Labels that are known to be plain and distinct: nothing is checked, so a million of them cost nothing."""
         vocabulary = cls.__new__(cls)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayeswise.foundation.errors import KindError, SchemaError
-from bayeswise.models.from_table import divided, schema_for, swept
+from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.tables.null_words import open_like
@@ -50,8 +50,10 @@ def learned(
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)
     refuse_other_kinds(schema)
+    check_declared(settings.class_prior, schema)
     found, report = swept(source, schema, request_of(schema), threads, progress)
     model = GaussianBayesModel(schema, settings, found)
+    model.check_prior()
     model.warn()
     return model, report
 

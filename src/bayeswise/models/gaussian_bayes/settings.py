@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.prior import check_shares
 from bayeswise.statistics.moments import Divisor
 from bayeswise.tables.labels import Label
 
@@ -55,6 +56,8 @@ class GaussianBayesSettings:
             f"class_prior must be a mapping by class, or None; found {self.class_prior!r}",
             "write {class: probability, ...}",
         )
+        if self.class_prior is not None:
+            check_shares(self.class_prior)
         for name, allowed in _CHOICES.items():
             found = getattr(self, name)
             _refuse_unless(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from bayeswise.models.classifier import Classifier
-from bayeswise.models.from_table import divided, schema_for, swept
+from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import Families, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
@@ -79,12 +79,15 @@ def learned(
     settings = settings_of(convention, beliefs)
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)
+    check_declared(settings.class_prior, schema)
     if isinstance(families, str) and families == "select":
         families = select(source, schema).families
     factors = factors_for(schema, families, streaming=_is_file(table) if streaming is None else streaming)
     factors = factors if asking is None else asking(factors)
     found, report = swept(source, schema, request_of(factors, schema), threads, progress)
-    return NaiveBayesModel(schema, settings, found, factors), report
+    model = NaiveBayesModel(schema, settings, found, factors)
+    model.check_prior()
+    return model, report
 
 
 def learned_like(

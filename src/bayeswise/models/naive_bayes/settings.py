@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.prior import check_shares
 from bayeswise.tables.labels import Label
 
 Denominator = Literal["levels", "classes"]
@@ -62,6 +63,8 @@ class NaiveBayesSettings:
             f"class_prior must be a mapping by class, or None; found {self.class_prior!r}",
             "write {class: probability, ...}",
         )
+        if self.class_prior is not None:
+            check_shares(self.class_prior)
         amounts = ["prior_smoothing", "variance_floor"]
         for name in amounts if isinstance(self.smoothing, MEstimate) else ["smoothing", *amounts]:
             found = getattr(self, name)

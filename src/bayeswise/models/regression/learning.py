@@ -68,7 +68,8 @@ def logistic_of(
     batches = [told(batch, batch, progress) for batch in encoder.batches(source)]
     if not batches:
         raise no_rows(source, schema)
-    classes = Vocabulary.of(label for batch in batches for label in _seen_in(batch))
+    declared = (schema.target and schema.target.classes) or Vocabulary()
+    classes = Vocabulary.in_order((label for batch in batches for label in _seen_in(batch)), declared)
     codes = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in batches])
     model = fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings)
     tell_unfinished(model.certificate)

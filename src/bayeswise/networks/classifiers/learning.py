@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from bayeswise.engines import summarise
-from bayeswise.models.from_table import divided, no_rows, schema_for
+from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for
 from bayeswise.networks.classifiers.coding import Coding, found_cuts, with_cuts
 from bayeswise.networks.classifiers.counted import request_of
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
@@ -62,6 +62,7 @@ def learned_network(
     settings = NetworkSettings().changed(**about_beliefs)
     source = open_source(table)
     schema = schema_for(source, target, None, about_columns)
+    check_declared(settings.class_prior, schema)
     sweeps: list[Encoder] = []
 
     def batches() -> Iterable[Batch]:
@@ -72,7 +73,9 @@ def learned_network(
     found = model.summary(batches(), threads, progress)
     if not found.labels:
         raise no_rows(source, schema)
-    return replace(model, statistics=found), sweeps[-1].report
+    model = replace(model, statistics=found)
+    model.check_prior()
+    return model, sweeps[-1].report
 
 
 learned_tan = partial(learned_network, structure="tan")

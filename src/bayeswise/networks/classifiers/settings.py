@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.scores import SCORES
+from bayeswise.posteriors.prior import check_shares
 from bayeswise.posteriors.states import guess
 from bayeswise.store.fields import added_later
 from bayeswise.tables.labels import Label
@@ -62,6 +63,8 @@ class NetworkSettings:
             if not isinstance(found, int) or isinstance(found, bool) or found < least:
                 raise ParameterError(f"{name} must be a whole number from {least} on; found {found!r}")
 
+        if self.class_prior is not None:
+            check_shares(self.class_prior)
         if self.holes == "em" and self.structure == "aode":
             raise ParameterError(
                 "an average over superparents has no single graph whose tables EM could find",
