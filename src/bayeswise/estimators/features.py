@@ -2,32 +2,37 @@
 
 A matrix is numbers throughout (or categories, if the family says so); a sparse matrix is one block of word counts; the
 columns of a dataframe are judged like those of any table, except that a number stays a number even where a table would
-call it an identifier.
+call it an identifier. `checked` is the border: behind it X is an array, a CSR matrix or a table with names.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, count
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import MissingColumnError, NonFiniteError, SourceError, SupportError
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import infer_schema
 from bayeswise.tables.integer_codes import IntegerCodes, integer_levels
 from bayeswise.tables.label_types import LabelType
 from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.names import normal_name
 from bayeswise.tables.schema import LABELLED, Column, Columns, Kind, Schema, Target
 from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.sweep import refuse_infinite, refuse_missing_numbers
 
 WORDS = "words"
 
@@ -40,27 +45,123 @@ def is_frame(X: Any) -> bool:
 def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False) -> Any:
     """X after scikit-learn's own checks of shape, names and number of columns; frames and text pass as they are.
 
-    Numbers become doubles, unless `integers` asks to keep those that are none.
+    Numbers become doubles, unless `integers` asks to keep those that are none. A frame that comes to a model of an
+    array goes by position, with scikit-learn's warning.
     """
     if issparse(X):
-        return validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
-    if is_frame(X) or _is_text(X):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return X
+        checked_matrix = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
+        return _without_duplicates(checked_matrix)
+    X = in_memory(X)
+    if is_frame(X) or is_text(X):
+        if _is_relation(X):
+            _check_relation(estimator, X, reset=reset)
+        else:
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X if reset else _by_position(estimator, X)
     kept = None if integers and getattr(getattr(X, "dtype", None), "kind", "") in "iu" else [np.float64, np.float32]
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=kept)
 
 
-def _is_text(X: Any) -> bool:
+def in_memory(X: Any) -> Any:
+    """What can be read only once, or has no length yet, as a table; lists of rows with text as an array of objects."""
+    kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
+    if kind == "polars.LazyFrame":
+        return X.collect()
+    if kind == "pyarrow.RecordBatchReader":
+        return X.read_all()
+    if kind == "pyarrow.RecordBatch":
+        import pyarrow
+
+        return pyarrow.Table.from_batches([X])
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        raise SourceError(
+            f"X is a {'list of dicts' if isinstance(X, list) else type(X).__name__}, which scikit-learn does not take",
+            fix="make a dataframe of it, as in pandas.DataFrame(X); bayeswise.fit takes it as it is",
+        )
+    return _array_of_rows(X) if isinstance(X, list | tuple) else X
+
+
+def _array_of_rows(X: Any) -> Any:
+    """A list of rows as an array, its text kept as text and its numbers as numbers; others are left to scikit-learn."""
+    try:
+        found = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return X
+    if found.dtype.kind not in "UO" or found.ndim != 2:
+        return X if found.ndim != 2 else found
+    cells = np.empty(found.shape, dtype=object)
+    for row, given in zip(cells, X, strict=True):
+        row[:] = given
+    return cells
+
+
+def _is_relation(X: Any) -> bool:
+    return type(X).__name__ == "DuckDBPyRelation"
+
+
+def _check_relation(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Names and number of the columns of a DuckDB relation, which scikit-learn does not know."""
+    names = np.array(list(map(str, X.columns)), dtype=object)
+    if reset:
+        estimator.feature_names_in_, estimator.n_features_in_ = names, len(names)
+    elif len(names) != estimator.n_features_in_ or (
+        hasattr(estimator, "feature_names_in_") and not np.array_equal(estimator.feature_names_in_, names)
+    ):
+        known = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(estimator.n_features_in_)])
+        raise MissingColumnError(
+            f"X has the columns {_some(names)}; the model was fitted with {_some(known)}",
+            fix="select these columns in this order",
+        )
+    elif not hasattr(estimator, "feature_names_in_"):
+        what = type(estimator).__name__
+        warnings.warn(f"X has feature names, but {what} was fitted without feature names", UserWarning, stacklevel=4)
+
+
+def _some(names: Any) -> str:
+    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+
+
+def _by_position(estimator: Any, X: Any) -> Any:
+    """A frame as the model of an array knows it: its columns are x0, x1, ... whatever their names."""
+    check_is_fitted(estimator)
+    known = [column.name for column in estimator.model_.schema]
+    if hasattr(estimator, "feature_names_in_") or not is_frame(X):
+        return X
+    if known == [WORDS]:
+        return validate_data(estimator, X, reset=False, ensure_all_finite=False, dtype=[np.float64, np.float32])
+    frame = nw.from_native(X)
+    names = frame.columns if isinstance(frame, nw.DataFrame) else list(X.columns)
+    if known != [f"x{k}" for k in range(len(names))] or list(map(str, names)) == known:
+        return X
+    return frame.rename(dict(zip(names, known, strict=True))).to_native()
+
+
+def _without_duplicates(X: Any) -> Any:
+    """Each cell of a sparse matrix once; cells that were given in parts are added up, in a copy."""
+    if X.has_canonical_format:
+        return X
+    own = X.copy()
+    own.sum_duplicates()
+    return own
+
+
+def is_text(X: Any) -> bool:
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in "UT" and kind:
         return True
     return kind == "O" and any(isinstance(cell, str) for cell in np.asarray(X).ravel())
 
 
-def schema_of(X: Any, *, categorical: bool, wishes: Mapping[str, Any]) -> Schema:
-    """What the columns of X mean; the target is y and has no name of its own."""
-    target = Target("y", "mixed")
+def schema_of(
+    X: Any,
+    *,
+    categorical: bool,
+    wishes: Mapping[str, Any],
+    flags_are_numbers: bool = False,
+    classes: Vocabulary | None = None,
+) -> Schema:
+    """What the columns of X mean; the target is y, or the first name like it that no column has."""
+    target = Target("y", "mixed", classes)
     if issparse(X):
         return Schema((Column(WORDS, "text", reason="a sparse matrix of word counts"),), target)
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not wishes:
@@ -69,16 +170,24 @@ def schema_of(X: Any, *, categorical: bool, wishes: Mapping[str, Any]) -> Schema
         return Schema(_unnamed(X.shape[1], "category", "integer"), target)
     source = open_source(X)
     kinds = dict(wishes.get("kinds") or {})
+    declared = {normal_name(str(name)) for name in wishes.get("levels") or ()}
+    numbers = ("integer", "float", "boolean") if flags_are_numbers else ("integer", "float")
     for column in source.columns:
         if categorical:
             kinds.setdefault(column.name, "category")
-        elif column.storage in ("integer", "float"):
+        elif column.storage in numbers and normal_name(column.name) not in declared:
             kinds.setdefault(column.name, "number")
     schema = infer_schema(source, None, **{**wishes, "kinds": kinds})
     if schema.ignored:
         reasons = "; ".join(f"{name!r} ({schema[name].reason})" for name in schema.ignored)
         warnings.warn(f"columns that are not used: {reasons}", UserWarning, stacklevel=4)
-    return Schema(schema.columns, target)
+    return Schema(schema.columns, replace(target, name=_free_name([column.name for column in schema])))
+
+
+def _free_name(taken: Sequence[str]) -> str:
+    """The name of the target: "y" unless a column has it."""
+    names = {normal_name(name) for name in taken}
+    return next(name for name in chain(("y", "target"), (f"y{k}" for k in count(2))) if name not in names)
 
 
 @lru_cache(maxsize=8)
@@ -100,6 +209,9 @@ def batches(
     elif issparse(X):
         yield from batches(schema, X.toarray(), labels, weights, vocabularies)
     elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(schema.numbers) == X.shape[1]:
+        refuse_missing_numbers(schema, X, None if weights is None else weights > 0)
+        if labels is None:
+            refuse_infinite(X, schema.numbers)
         yield _with(_number_batch(X), labels, weights)
     elif (codes := _integer_codes(schema, X, vocabularies)) is not None:
         yield _with(codes, labels, weights)
@@ -137,8 +249,20 @@ def _number_batch(X: Any) -> Batch:
 
 def _sparse_batch(X: Any) -> Batch:
     n_rows, n_words = X.shape
+    _refuse_other_counts(X)
     block = TextBlock(X, words_of(n_words))
     return Batch(n_rows, np.empty((n_rows, 0)), np.empty((n_rows, 0), dtype=np.int32), texts=(block,))
+
+
+def _refuse_other_counts(X: Any) -> None:
+    """Counts of words are finite and from 0 on, in rows to be learned and in rows to be predicted."""
+    wrong = ~(X.data >= 0) | np.isinf(X.data)
+    if wrong.any():
+        cell = int(np.argmax(wrong))
+        row, column, value = int(np.searchsorted(X.indptr, cell, "right")) - 1, int(X.indices[cell]), X.data[cell]
+        if np.isinf(value):
+            raise NonFiniteError(row=row, column=column)
+        raise SupportError("a count of words is a finite number from 0 on", row=row, column=column, value=float(value))
 
 
 _WORDS: dict[int, Vocabulary] = {}

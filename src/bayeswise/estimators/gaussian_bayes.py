@@ -16,7 +16,6 @@ from bayeswise.estimators.face import MergingFace
 from bayeswise.estimators.targets import Labels
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import MissingCellError, column_name, row_number
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
@@ -109,17 +108,11 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
         return GaussianBayesSettings(**{name: getattr(self, name) for name in _BELIEFS})
 
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
-        schema = features.schema_of(X, categorical=False, wishes=self._wishes())
+        schema = features.schema_of(X, categorical=False, wishes=self._wishes(), flags_are_numbers=True)
         refuse_other_kinds(schema)
         return GaussianBayesModel(schema, self._settings(), summarise([], schema, request_of(schema)).statistics)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if issparse(X):
             return validate_data(self, X, reset=reset)  # says that dense data are needed
-        X = features.checked(self, X, reset=reset)
-        if self.missing == "error" and isinstance(X, np.ndarray) and np.isnan(X).any():
-            row, column = (int(place) for place in np.argwhere(np.isnan(X))[0])
-            raise MissingCellError(
-                f"column {column_name(column)!r} is missing (NaN) in row {row_number(row)}", fix='missing="ignore"'
-            )
-        return X
+        return features.checked(self, X, reset=reset)

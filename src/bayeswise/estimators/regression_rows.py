@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
@@ -19,7 +20,8 @@ from bayeswise.tables.schema import Schema
 
 def checked_columns(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X after scikit-learn's own checks; a frame passes as it is, a sparse matrix is refused."""
-    if features.is_frame(X) or features._is_text(X):
+    X = X if issparse(X) else features.in_memory(X)
+    if features.is_frame(X) or features.is_text(X):
         return features.checked(estimator, X, reset=reset)
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=[np.float64, np.float32])
 

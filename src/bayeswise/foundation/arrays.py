@@ -1,7 +1,12 @@
-"""Array types named by what they hold; the shape stands in the comment where one is born."""
+"""Array types named by what they hold; the shape stands in the comment where one is born.
+
+Beside them the border through which settings come in: a number that NumPy made is a plain Python number behind it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,3 +17,22 @@ IntArray: TypeAlias = NDArray[np.int64]
 CodeArray: TypeAlias = NDArray[np.int32]  # positions in a vocabulary; -1 = missing
 BoolArray: TypeAlias = NDArray[np.bool_]
 ObjectArray: TypeAlias = NDArray[Any]  # Python integers of any size
+
+
+def plain(value: Any) -> Any:
+    """A setting without NumPy scalars, also inside a mapping, a list or a tuple; anything else passes as it is.
+
+    >>> plain(np.int64(2)), plain({np.str_("a"): np.float32(0.5)}), plain((np.bool_(True), "auto"))
+    (2, {'a': 0.5}, (True, 'auto'))
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {plain(key): plain(each) for key, each in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+
+def make_plain(settings: Any) -> None:
+    """Every field of a frozen dataclass of settings made `plain`; the first line of its `__post_init__`."""
+    for each in fields(settings):
+        object.__setattr__(settings, each.name, plain(getattr(settings, each.name)))

@@ -239,6 +239,11 @@ class Schema:
         return self._table.of_kind("number", "count")
 
     @cached_property
+    def strict_numbers(self) -> tuple[int, ...]:
+        """The columns of `Batch.values` in which a missing cell is an error, by position."""
+        return tuple(k for k, name in enumerate(self.numbers) if self[name].missing == "error")
+
+    @cached_property
     def categories(self) -> tuple[str, ...]:
         """The columns of `Batch.codes`."""
         return self._table.of_kind(*LABELLED)

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
-from bayeswise.foundation.errors import KindError, MissingCellError, ParameterError, SchemaError, row_number
+from bayeswise.foundation.errors import (
+    KindError,
+    MissingCellError,
+    NonFiniteError,
+    ParameterError,
+    SchemaError,
+    row_number,
+)
 from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.coders import Coders
 from bayeswise.tables.labels import Label, Vocabulary
@@ -144,6 +151,8 @@ class Sweep:
         if not self.schema.numbers:
             return np.empty((chunk.n_rows, 0))
         values, strays = chunk.matrix([self.plan[name] for name in self.schema.numbers])
+        if not self.coders.learning:  # a statistic refuses them while learning
+            refuse_infinite(values, self.schema.numbers, chunk.first_row)
         for k, name in enumerate(self.schema.numbers):
             column = self.schema[name]
             if self.plan.may_stray(name):
@@ -155,9 +164,7 @@ class Sweep:
                 _refuse_no_count(column, values[:, k], chunk)
         return values
 
-    def _codes_of(
-        self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int
-    ) -> CodeArray:
+    def _codes_of(self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:
         codes = np.empty((len(self.schema.categories), n_rows), dtype=np.int32)
         for k, (name, (raw_codes, levels)) in enumerate(zip(self.schema.categories, labels, strict=True)):
             if self.schema[name].missing == "error":
@@ -216,13 +223,46 @@ def _all_labels(targets: Source) -> RawLabels:
     return (np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)), levels
 
 
+def refuse_infinite(values: FloatArray, names: Sequence[str], first_row: int = 0) -> None:
+    """Numbers to be predicted, (n_rows, n_columns), are finite or missing; one sum says so where nothing is missing.
+
+    >>> refuse_infinite(np.array([[1.0, np.inf]]), ["age", "height"])
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.NonFiniteError: column 'height' has an infinite value in row 1. Fix: ...
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column = (int(place) for place in np.argwhere(infinite)[0])
+        raise NonFiniteError(row=first_row + row, column=names[column])
+
+
+def refuse_missing_numbers(schema: Schema, values: FloatArray, present: BoolArray | None) -> None:
+    """All number columns of a schema as one matrix: no missing cell where the policy is "error"; absent rows may."""
+    strict = schema.strict_numbers
+    if not strict:
+        return
+    missing = np.isnan(values[:, strict])
+    if present is not None:
+        missing &= present[:, None]
+    if missing.any():
+        row, k = (int(place) for place in np.argwhere(missing)[0])
+        raise _missing(schema.numbers[strict[k]], row, "missing (NaN)")
+
+
+def _missing(name: str, row: int, what: str = "missing") -> MissingCellError:
+    return MissingCellError(
+        f"column {name!r} is {what} in row {row_number(row)}",
+        fix=f"fill the cell in, or choose missing='ignore' for {name!r}",
+    )
+
+
 def _refuse_missing(column: Column, missing: BoolArray, chunk: Chunk, kept: BoolArray | None) -> None:
     absent = missing if kept is None else missing & kept
     if absent.any():
-        raise MissingCellError(
-            f"column {column.name!r} is missing in row {row_number(chunk.first_row + int(np.argmax(absent)))}",
-            fix=f"fill the cell in, or choose missing='ignore' for {column.name!r}",
-        )
+        raise _missing(column.name, chunk.first_row + int(np.argmax(absent)))
 
 
 def _refuse_no_count(column: Column, values: FloatArray, chunk: Chunk) -> None:

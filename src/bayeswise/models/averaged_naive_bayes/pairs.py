@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bayeswise.engines import Request
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray, plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.category_pairs import pairs_for
 from bayeswise.models.naive_bayes.categories import Categories
@@ -56,6 +56,7 @@ def _paired(factor: Numbers, always: bool) -> Factor:
 
 def given_temper(temper: Any) -> float | None:
     """The exponent, where it is given as a number."""
+    temper = plain(temper)
     if temper in ("auto", "pairs") and isinstance(temper, str):
         return None
     if isinstance(temper, bool) or not isinstance(temper, int | float) or not 0 < temper <= 1:

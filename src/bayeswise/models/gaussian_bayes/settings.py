@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import check_shares
 from bayeswise.statistics.moments import Divisor
@@ -51,6 +52,7 @@ class GaussianBayesSettings:
     variance_floor: float = 1e-9
 
     def __post_init__(self) -> None:
+        make_plain(self)
         _refuse_unless(
             self.class_prior is None or isinstance(self.class_prior, Mapping),
             f"class_prior must be a mapping by class, or None; found {self.class_prior!r}",

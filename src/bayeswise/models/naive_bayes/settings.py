@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import check_shares
 from bayeswise.tables.labels import Label
@@ -30,6 +31,7 @@ class MEstimate:
     p: Mapping[str, Mapping[Label, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        make_plain(self)
         _refuse_unless(_is_amount(self.m), f"m must be a number from 0 on; found {self.m!r}", "give 0 or more")
 
 
@@ -58,6 +60,7 @@ class NaiveBayesSettings:
     variance_floor: float = 1e-9
 
     def __post_init__(self) -> None:
+        make_plain(self)
         _refuse_unless(
             self.class_prior is None or isinstance(self.class_prior, Mapping),
             f"class_prior must be a mapping by class, or None; found {self.class_prior!r}",

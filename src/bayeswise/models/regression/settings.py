@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
+from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 
 Likelihood = Literal["gaussian", "student-t", "laplace", "poisson", "exponential"]
@@ -32,6 +33,7 @@ class LinearSettings:
     missing: str = "error"
 
     def __post_init__(self) -> None:
+        make_plain(self)
         _one_of("likelihood", self.likelihood, LIKELIHOODS)
         _one_of("prior", self.prior, ("gaussian", "laplace", None))
         _one_of("missing", self.missing, MISSING)
@@ -65,6 +67,7 @@ class LogisticSettings:
     most_iterations: int = 200
 
     def __post_init__(self) -> None:
+        make_plain(self)
         _one_of("prior", self.prior, ("gaussian", "laplace", "student-t"))
         _one_of("missing", self.missing, MISSING)
         for name in ("freedom", "tolerance", "most_iterations"):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
+from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.scores import SCORES
 from bayeswise.posteriors.prior import check_shares
@@ -50,6 +51,7 @@ class NetworkSettings:
     holes: str = added_later("available")
 
     def __post_init__(self) -> None:
+        make_plain(self)
         choices = (("structure", STRUCTURES), ("prior", PRIORS), ("criterion", SCORES), ("holes", HOLES))
         for name, allowed in choices:
             found = getattr(self, name)

@@ -1,0 +1,233 @@
+"""X, y and parameters in every form that users of scikit-learn bring."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import GridSearchCV
+
+import bayeswise as bw
+from bayeswise.foundation.errors import MissingCellError, NonFiniteError, SourceError, SupportError
+
+EVERY = [
+    bw.NaiveBayes,
+    bw.AveragedNaiveBayes,
+    bw.GaussianBayes,
+    bw.NetworkClassifier,
+    bw.LogisticRegression,
+    bw.LinearRegression,
+]
+OF_CLASSES = EVERY[:-1]
+OF_LABELS = [each for each in EVERY if each is not bw.GaussianBayes]
+
+Y = np.arange(60) % 2
+X = np.random.default_rng(0).normal(size=(60, 3)) + Y[:, None]
+
+
+def with_cell(value: float) -> np.ndarray:
+    changed = X.copy()
+    changed[3, 1] = value
+    return changed
+
+
+def frame(values: np.ndarray = X, names: str = "abc") -> pd.DataFrame:
+    return pd.DataFrame(values, columns=list(names))
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_a_missing_cell_of_an_array_is_an_error_where_that_is_the_policy(estimator: Any) -> None:
+    with pytest.raises(MissingCellError, match=r"'x1' is missing \(NaN\) in row 4"):
+        estimator(missing="error").fit(with_cell(np.nan), Y)
+    with pytest.raises(MissingCellError, match=r"'x1' is missing \(NaN\) in row 4"):
+        estimator(missing="error").fit(X, Y).predict(with_cell(np.nan))
+
+
+def test_a_missing_cell_of_a_row_without_weight_is_absent() -> None:
+    weights = np.where(np.arange(60) == 3, 0.0, 1.0)
+    kept = np.flatnonzero(weights)
+    strict = bw.NaiveBayes(missing="error").fit(with_cell(np.nan), Y, weights)
+    assert strict.model_.statistics == bw.NaiveBayes().fit(X[kept], Y[kept]).model_.statistics
+
+
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+@pytest.mark.parametrize("estimator", EVERY)
+def test_an_infinite_cell_is_one_error_in_every_estimator_learning_or_predicting(
+    estimator: Any, infinite: float
+) -> None:
+    fitted = estimator().fit(X, Y)
+    of_frame = estimator().fit(frame(), Y)
+    for answer in (estimator().fit, lambda values, y: fitted.predict(values)):
+        with pytest.raises(NonFiniteError, match="'x1' has an infinite value in row 4"):
+            answer(with_cell(infinite), Y)
+    with pytest.raises(ValueError, match="'b' has an infinite value in row 4"):
+        of_frame.predict(frame(with_cell(infinite)))
+    with pytest.raises(NonFiniteError, match="'b' has an infinite value in row 4"):
+        of_frame.model_.predict(frame(with_cell(infinite)))
+
+
+def test_numbers_whose_sum_is_beyond_all_floats_are_finite() -> None:
+    large = np.array([[1e308], [1.1e308], [1.5e308], [1.6e308]])
+    assert bw.NaiveBayes().fit(large, [0, 0, 1, 1]).predict(large).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_a_feature_may_be_called_y(estimator: Any) -> None:
+    named = estimator().fit(frame(names="ayc"), Y)
+    assert np.array_equal(named.predict(frame(names="ayc")), estimator().fit(frame(), Y).predict(frame()))
+
+
+def test_rows_that_are_drawn_keep_the_feature_y_beside_the_class() -> None:
+    drawn = bw.NaiveBayes().fit(frame(names="ayc"), Y).sample(2)
+    assert sorted(drawn) == ["a", "c", "target", "y"]
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_a_frame_goes_by_position_where_an_array_was_learned(estimator: Any) -> None:
+    fitted = estimator().fit(X, Y)
+    expected = fitted.predict(X)
+    for rows in (frame(), frame(names=["x2", "x0", "x1"]), pl.DataFrame(frame()), pa.Table.from_pandas(frame())):
+        with pytest.warns(UserWarning, match="fitted without feature names"):
+            assert np.array_equal(fitted.predict(rows), expected)
+
+
+def test_a_frame_of_counts_goes_by_position_where_a_sparse_matrix_was_learned() -> None:
+    counts = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    fitted = bw.NaiveBayes().fit(csr_array(counts), [0, 1, 0])
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        assert np.array_equal(fitted.predict_proba(frame(counts, "ab")), fitted.predict_proba(csr_array(counts)))
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_tables_of_other_libraries_are_learned_as_the_frame_is(estimator: Any) -> None:
+    expected = estimator().fit(frame(), Y)
+    tables = [
+        lambda: pl.DataFrame(frame()),
+        lambda: pl.DataFrame(frame()).lazy(),
+        lambda: pa.Table.from_pandas(frame()),
+        lambda: pa.RecordBatch.from_pandas(frame()),
+        lambda: pa.Table.from_pandas(frame()).to_reader(),
+        lambda: duckdb.from_df(frame()),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for table in tables:
+            found = estimator().fit(table(), Y)
+            assert found.feature_names_in_.tolist() == ["a", "b", "c"]
+            assert found.n_features_in_ == 3
+            assert np.array_equal(found.predict(table()), expected.predict(frame()))
+
+
+def test_a_relation_with_other_columns_is_refused_by_name() -> None:
+    fitted = bw.NaiveBayes().fit(duckdb.from_df(frame()), Y)
+    with pytest.raises(ValueError, match="'a', 'c', 'b'; the model was fitted with 'a', 'b', 'c'"):
+        fitted.predict(duckdb.from_df(frame(names="acb")))
+
+
+@pytest.mark.parametrize("estimator", OF_LABELS)
+def test_lists_of_lists_may_hold_text(estimator: Any) -> None:
+    rows = [[float(number), "up" if other > 0 else "down"] for number, other in X[:, :2]]
+    as_frame = pd.DataFrame(rows, columns=["x0", "x1"])
+    expected = estimator().fit(as_frame, Y).predict(as_frame)
+    assert np.array_equal(estimator().fit(rows, Y).predict(rows), expected)
+
+
+@pytest.mark.parametrize("rows", [[{"a": 1.0}, {"a": 2.0}], {"a": [1.0, 2.0]}])
+def test_dicts_are_refused_with_what_takes_them(rows: Any) -> None:
+    with pytest.raises(SourceError, match=r"Fix: make a dataframe of it"):
+        bw.NaiveBayes().fit(rows, [0, 1])
+
+
+def test_flags_are_numbers_to_gaussian_bayes() -> None:
+    mixed = pd.DataFrame({"a": X[:, 0], "flag": X[:, 1] > 0})
+    expected = bw.GaussianBayes().fit(mixed.astype(float), Y).predict_proba(mixed.astype(float))
+    assert np.array_equal(bw.GaussianBayes().fit(mixed, Y).predict_proba(mixed), expected)
+
+
+@pytest.mark.parametrize("estimator", OF_LABELS)
+def test_declared_levels_make_a_category_of_a_number_column(estimator: Any) -> None:
+    rows = pd.DataFrame({"a": np.arange(60) % 3, "b": X[:, 1]})
+    fitted = estimator(levels={"a": [0, 1, 2, 3]}).fit(rows, Y)
+    assert fitted.model_.schema["a"].kind == "category"
+    assert list(fitted.model_.schema["a"].levels) == [0, 1, 2, 3]
+    array = estimator(levels={"x0": [0, 1, 2, 3]}).fit(rows.to_numpy(), Y)
+    assert np.array_equal(array.predict(rows.to_numpy()), fitted.predict(rows))
+
+
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
+def test_cells_of_a_sparse_matrix_that_are_given_in_parts_add_up_and_the_matrix_stays_as_it_is(family: str) -> None:
+    parts = csr_matrix((np.array([1.0, 2.0, 2.0, 1.0]), np.array([0, 0, 1, 0]), np.array([0, 2, 3, 4])), shape=(3, 2))
+    whole = csr_array(np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
+    expected = bw.NaiveBayes(family).fit(whole, [0, 1, 0]).predict_proba(whole)
+    assert np.array_equal(bw.NaiveBayes(family).fit(parts, [0, 1, 0]).predict_proba(parts), expected)
+    assert parts.nnz == 4
+
+
+def test_what_is_no_count_of_words_is_refused_learning_or_predicting() -> None:
+    good = csr_array(np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
+    fitted = bw.NaiveBayes().fit(good, [0, 1, 0])
+    for value, error in ((np.nan, SupportError), (-1.0, SupportError), (np.inf, NonFiniteError)):
+        bad = csr_array(np.array([[3.0, 0.0], [0.0, value], [1.0, 0.0]]))
+        for answer in (lambda rows: bw.NaiveBayes().fit(rows, [0, 1, 0]), fitted.predict_proba):
+            with pytest.raises(error, match="row 2") as caught:
+                answer(bad)
+            assert "'x1'" in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", OF_CLASSES)
+def test_targets_of_every_kind_of_column_are_the_same_classes(estimator: Any) -> None:
+    expected = estimator().fit(X, Y).predict(X)
+    as_given = [
+        pd.Series(Y, dtype="Int64"),
+        pd.Series(Y).astype("category"),
+        pl.Series(Y),
+        pa.array(Y),
+        Y.tolist(),
+    ]
+    for y in as_given:
+        assert estimator().fit(X, y).predict(X).tolist() == expected.tolist()
+    assert estimator().fit(X, pd.Series(Y, dtype="boolean")).predict(X).tolist() == (expected > 0).tolist()
+    text = pd.Series(Y.astype(str), dtype="string")
+    assert estimator().fit(X, text).predict(X).tolist() == expected.astype(str).tolist()
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        assert estimator().fit(X, Y[:, None]).predict(X).tolist() == expected.tolist()
+
+
+PARAMETERS: list[tuple[Any, dict[str, Any]]] = [
+    (bw.NaiveBayes, {"smoothing": np.int64(2), "shared_variance": np.bool_(True), "variance_floor": np.float32(0.5)}),
+    (bw.NaiveBayes, {"class_prior": {np.int64(0): np.float64(0.25), np.int64(1): np.float64(0.75)}}),
+    (bw.AveragedNaiveBayes, {"relevance": np.float32(0.5), "temper": np.float64(0.5), "smoothing": np.int32(1)}),
+    (bw.GaussianBayes, {"covariance": np.str_("shared"), "shrinkage": np.float32(0.5), "n_components": np.int64(1)}),
+    (bw.NetworkClassifier, {"structure": np.str_("k-dependence"), "k": np.int64(2), "strength": np.float64(1.0)}),
+    (bw.LogisticRegression, {"scale": np.int64(2), "max_iter": np.int64(50), "fit_intercept": np.bool_(False)}),
+    (bw.LinearRegression, {"scale": np.int64(2), "standardise": np.bool_(False), "likelihood": np.str_("gaussian")}),
+]
+
+
+@pytest.mark.parametrize(("estimator", "given"), PARAMETERS)
+def test_numpy_scalars_are_parameters_like_any_number(estimator: Any, given: dict[str, Any], tmp_path: Any) -> None:
+    plain = {name: value.item() if isinstance(value, np.generic) else dict(value) for name, value in given.items()}
+    ours, theirs = estimator(**given).fit(X, Y), estimator(**plain).fit(X, Y)
+    ours.save(tmp_path / "ours.bayes")
+    theirs.save(tmp_path / "theirs.bayes")
+    assert (tmp_path / "ours.bayes").read_bytes() == (tmp_path / "theirs.bayes").read_bytes()
+
+
+def test_a_search_over_numpy_ranges_needs_no_conversion() -> None:
+    for estimator, grid in (
+        (bw.LogisticRegression(), {"scale": np.arange(1, 4)}),
+        (bw.LinearRegression(), {"scale": np.arange(1, 4)}),
+        (bw.NaiveBayes(), {"smoothing": np.linspace(0.5, 2, 3), "shared_variance": np.array([True, False])}),
+        (bw.GaussianBayes(), {"shrinkage": np.linspace(0, 1, 3), "covariance": np.array(["shared", "per-class"])}),
+        (bw.NetworkClassifier("k-dependence"), {"k": np.arange(1, 3)}),
+    ):
+        search = GridSearchCV(estimator, grid, cv=2, error_score="raise").fit(X, Y)
+        assert np.isfinite(search.best_score_)
