@@ -124,7 +124,8 @@ def _some(names: Any) -> str:
 def _by_position(estimator: Any, X: Any) -> Any:
     """A frame as the model of an array knows it: its columns are x0, x1, ... whatever their names."""
     check_is_fitted(estimator)
-    known = [column.name for column in estimator.model_.schema]
+    schema = estimator.model_.schema
+    known = list(schema.names[: len(schema.columns)])
     if hasattr(estimator, "feature_names_in_") or not is_frame(X):
         return X
     if known == [WORDS]:
@@ -181,7 +182,7 @@ def schema_of(
     if schema.ignored:
         reasons = "; ".join(f"{name!r} ({schema[name].reason})" for name in schema.ignored)
         warnings.warn(f"columns that are not used: {reasons}", UserWarning, stacklevel=4)
-    return Schema(schema.columns, replace(target, name=_free_name([column.name for column in schema])))
+    return Schema(schema.columns, replace(target, name=_free_name(schema.names)))
 
 
 def _free_name(taken: Sequence[str]) -> str:

@@ -241,6 +241,8 @@ class Schema:
     @cached_property
     def strict_numbers(self) -> tuple[int, ...]:
         """The columns of `Batch.values` in which a missing cell is an error, by position."""
+        if not any(form.missing == "error" for form in self._table.forms):
+            return ()
         return tuple(k for k, name in enumerate(self.numbers) if self[name].missing == "error")
 
     @cached_property
