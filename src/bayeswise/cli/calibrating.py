@@ -47,5 +47,6 @@ def mended(model: Any, learned: str | None, opened: Callable[[list[str]], Source
         found = calibrated(model, source, costs, progress=bar.advance)
     verdict = "mend the posteriors" if found.changes else "find the posteriors right as they are"
     learned_rows = f"the {model.class_weight.sum():,.10g} that were learned"
-    say(f"Calibrated: {found.n_rows:,} rows of {source.description}, each left out of {learned_rows}, {verdict}.")
+    how = "each left out of" if found.how == "leave-one-out" else f"left out in {found.how} of"
+    say(f"Calibrated: {found.n_rows:,} rows of {source.description}, {how} {learned_rows}, {verdict}.")
     return found

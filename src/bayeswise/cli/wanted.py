@@ -77,7 +77,7 @@ class Wanted:
             schema = infer_schema(source, target, **about_columns)
             selection = select(source, schema)
             say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
-            asked = {"schema": schema, "families": selection.families}
+            asked = {"schema": schema, "families": selection}
         if self.kind == "averaged":
             from bayeswise.models.averaged_naive_bayes import with_pairs
 

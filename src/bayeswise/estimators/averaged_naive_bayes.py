@@ -90,7 +90,7 @@ class AveragedNaiveBayes(NaiveBayes):
     def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
         settings = self._settings()
         settings.check_columns(column.name for column in schema)
-        return AveragedNaiveBayesModel(schema, settings, empty, factors)
+        return AveragedNaiveBayesModel(schema, settings, empty, factors, self._selects())
 
     def _factors(self, X: Any, schema: Schema, labels: Any, weights: FloatArray | None) -> tuple[Factor, ...]:
         factors = super()._factors(X, schema, labels, weights)

@@ -18,10 +18,17 @@ from bayeswise.decisions.rule import Rule
 from bayeswise.decisions.stakes import stakes, weights_by_stakes
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.evaluation.evaluate import paid_for
-from bayeswise.evaluation.held_out import rows_at
+from bayeswise.evaluation.held_out import held_out, rows_at
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from bayeswise.foundation.errors import CostError, FitError, MissingColumnError, ParameterError, row_number
+from bayeswise.foundation.errors import (
+    CostError,
+    FitError,
+    MissingColumnError,
+    ParameterError,
+    TooLargeError,
+    row_number,
+)
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.posteriors.shares import check_posterior
 from bayeswise.tables.labels import Label, Vocabulary, label_of
@@ -104,9 +111,10 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     def _calibration(self, X: Any, y: Any, rows: Any, given: dict[str, Any]) -> Any:
         weights = given.get("sample_weight")
-        if hasattr(self.estimator_, "leave_one_out"):
-            posterior = _left_out(self.estimator_.leave_one_out, X, y, weights)
-        else:
+        posterior = _left_out(self.estimator_, "leave_one_out", X, y, weights)
+        if posterior is None and _is_model(self):
+            posterior = held_out(self.estimator_, X, targets=y, cv=10).posterior
+        if posterior is None:
             posterior = cross_val_predict(
                 self.estimator, X, y, cv=self.cv, method="predict_proba", params=given or None
             )
@@ -128,8 +136,9 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     def _left_out_evidence(self, X: Any, y: Any, given: dict[str, Any]) -> FloatArray:
         """log p(row) of each row under a model that has not seen it."""
-        if hasattr(self.estimator_, "leave_one_out_evidence"):
-            return _left_out(self.estimator_.leave_one_out_evidence, X, y, given.get("sample_weight"))
+        found = _left_out(self.estimator_, "leave_one_out_evidence", X, y, given.get("sample_weight"))
+        if found is not None:
+            return found
         if not hasattr(self.estimator_, "log_evidence"):
             raise ParameterError(
                 f"{type(self.estimator_).__name__} has no log_evidence, so that it cannot tell what is unknown",
@@ -284,8 +293,21 @@ def _classes(estimator: Any) -> Any:
     return estimator.classes if hasattr(estimator, "schema") else estimator.classes_
 
 
-def _left_out(answer: Any, X: Any, y: Any, weights: Any) -> FloatArray:
-    """`leave_one_out` of an estimator, or of a fitted model, which takes its target by name."""
-    if hasattr(answer.__self__, "schema"):
-        return np.asarray(answer(X, targets=y, weights=weights))
-    return np.asarray(answer(X, y) if weights is None else answer(X, y, sample_weight=weights))
+def _left_out(estimator: Any, question: str, X: Any, y: Any, weights: Any) -> FloatArray | None:
+    """`leave_one_out` of an estimator, or of a fitted model, which takes its target by name; None where folds must do.
+
+    They must where it cannot leave rows out, or where rows have selected cuts, a graph or families, and are so many
+    that a fit without each takes too long.
+    """
+    answer = getattr(estimator, question, None)
+    if answer is None:
+        return None
+    is_model = hasattr(estimator, "schema")
+    try:
+        if is_model:
+            return np.asarray(answer(X, targets=y, weights=weights))
+        return np.asarray(answer(X, y) if weights is None else answer(X, y, sample_weight=weights))
+    except TooLargeError:
+        if is_model and (weights is not None or question == "leave_one_out_evidence"):
+            raise
+        return None

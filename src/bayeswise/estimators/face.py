@@ -180,12 +180,11 @@ class MergingFace(ClassifierFace):
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """(n_rows, n_classes) the posterior of each learned row under the model that never saw it."""
-        return np.concatenate([self._model.leave_one_out(batch) for batch in self._known(X, y, sample_weight)])
+        return np.asarray(self._model.leave_one_out(list(self._known(X, y, sample_weight))))
 
     def leave_one_out_evidence(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
         """(n_rows,) log p(row) of each learned row under the model that never saw it."""
-        parts = [self._model.leave_one_out_evidence(batch) for batch in self._known(X, y, sample_weight)]
-        return np.concatenate(parts)
+        return np.asarray(self._model.leave_one_out_evidence(list(self._known(X, y, sample_weight))))
 
     def sample(self, n: int, seed: Any = 0) -> dict[str, list[Any]]:
         """n rows drawn from the model, as columns; the class stands under "y"."""

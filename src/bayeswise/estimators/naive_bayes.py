@@ -100,7 +100,7 @@ class NaiveBayes(MergingFace):
         return self._model_of(schema, factors, summarise([], schema, request_of(factors, schema)).statistics)
 
     def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> NaiveBayesModel:
-        return NaiveBayesModel(schema, self._settings(), empty, factors)
+        return NaiveBayesModel(schema, self._settings(), empty, factors, self._selects())
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return features.checked(self, X, reset=reset, integers=self._is_categorical())
@@ -116,7 +116,7 @@ class NaiveBayes(MergingFace):
     def _factors(self, X: Any, schema: Schema, labels: Labels, weights: FloatArray | None) -> tuple[Factor, ...]:
         """The factors of the schema; every column of a sparse matrix is a word, seen or not."""
         wanted = "auto" if self._is_categorical() else self.families
-        if isinstance(wanted, str) and wanted == "select":
+        if self._selects():
             extents = {name: extent_of(column) for name, column in features.number_columns(schema, X).items()}
             self.selection_ = select_families(features.batches(schema, X, labels, weights), schema, extents)
             wanted = self.selection_.families
@@ -125,6 +125,9 @@ class NaiveBayes(MergingFace):
             return factors
         words = features.words_of(X.shape[1])
         return tuple(replace(factor, declared=words) if isinstance(factor, Words) else factor for factor in factors)
+
+    def _selects(self) -> bool:
+        return isinstance(self.families, str) and self.families == "select"
 
     def _is_categorical(self) -> bool:
         return isinstance(self.families, str) and self.families == "categorical"

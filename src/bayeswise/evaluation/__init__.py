@@ -1,6 +1,6 @@
 """What decisions cost on rows whose state is known, and how far a posterior can be trusted.
 
-    held_out.py       posteriors of rows with their state: as they are, leave-one-out, folds by subtraction
+    held_out.py       posteriors of rows with their state: as they are, leave-one-out, folds
     evaluate.py       cost per case beside what else one could do    intervals.py   a mean and where it lies
     comparison.py     two ways to decide on the same rows            curves.py      thresholds, coverage, cost curves
     novelty.py        rows unlike any that were learned, by ranks or by the tail of the model

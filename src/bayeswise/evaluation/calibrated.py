@@ -1,4 +1,4 @@
-"""A fitted model with posteriors mended by the rows that it has learned, each left out."""
+"""A fitted model with posteriors mended by the rows that it has learned, each left out, or in folds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import columns_for
 from bayeswise.decisions.stakes import stakes, weights_by_stakes
-from bayeswise.evaluation.held_out import HeldOut, Progress, held_out
+from bayeswise.evaluation.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.posteriors.calibration import AsItIs, Calibration, fit_calibration
@@ -21,6 +21,7 @@ class CalibratedModel:
     model: Any
     calibration: Calibration
     n_rows: int  # that the calibration was fitted to
+    how: str = "leave-one-out"  # or "10 folds"
 
     @property
     def changes(self) -> bool:
@@ -40,7 +41,8 @@ def calibrated(
 ) -> CalibratedModel:
     """The model with a calibration fitted to the rows it has learned, each left out, exactly.
 
-    Where the costs depend on the row, rows count by what is at stake in them.
+    Where the rows have selected something (cuts, a graph, families) and are too many to be left out one by one, it is
+    fitted to ten folds. Where the costs depend on the row, rows count by what is at stake in them.
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "wind again": w, "play": p} for w, p in zip("aabb" * 25, "yyny" * 25)]
@@ -54,9 +56,10 @@ def calibrated(
             f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
             fix="leave the calibration out",
         )
-    known = held_out(model, table, cv="loo", progress=progress)
+    known = left_out_or_folded(model, table, progress=progress)
     mass = known.weights * _by_stakes(known, table, costs)
-    return CalibratedModel(model, fit_calibration(method, known.posterior, known.truth, mass), len(known.truth))
+    calibration = fit_calibration(method, known.posterior, known.truth, mass)
+    return CalibratedModel(model, calibration, len(known.truth), known.how)
 
 
 def _by_stakes(known: HeldOut, table: Any, costs: Costs | None) -> FloatArray | float:

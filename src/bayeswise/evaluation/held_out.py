@@ -1,4 +1,8 @@
-"""Posteriors of rows whose state is known: as they are, with each row left out, or fold by fold by subtraction."""
+"""Posteriors of rows whose state is known: as they are, with each row left out, or fold by fold.
+
+A fold is a subtraction where the statistics say everything about the model. What learning selects by looking at rows
+(cuts of numbers, graphs, families chosen by evidence) is selected again without the fold.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, ParameterError, row_number
+from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -17,6 +21,7 @@ from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary, label_of
 from bayeswise.tables.null_words import open_like
 from bayeswise.tables.source import open_source
+from bayeswise.tables.sweep import picked_rows
 
 Folds: TypeAlias = int | str | None
 Progress: TypeAlias = Callable[[int], None]
@@ -44,12 +49,25 @@ def held_out(
     """The posteriors of a model for rows with their state.
 
     `cv` None takes the model as it is (for rows it has not seen); "loo" leaves each row out of a model that has
-    learned exactly these rows; a number makes so many folds. Folds of our models are subtractions, not refits.
+    learned exactly these rows; a number makes so many folds. Folds of our models are subtractions, not refits, but for
+    models that select something by the rows: these learn the other folds from the start.
     """
     _check_folds(cv)
     if hasattr(model, "schema"):
         return _of_model(model, table, targets, cv, progress)
     return _of_estimator(model, table, targets, cv, progress)
+
+
+def left_out_or_folded(
+    model: Any, table: Any, *, targets: Any = None, n_folds: int = 10, progress: Progress | None = None
+) -> HeldOut:
+    """Each learned row left out; folds where the rows have selected something and are too many for a fit of each."""
+    try:
+        return held_out(model, table, targets=targets, cv="loo", progress=progress)
+    except TooLargeError:
+        if not getattr(model, "selected_by_rows", ()):
+            raise
+        return held_out(model, table, targets=targets, cv=n_folds, progress=progress)
 
 
 def _check_folds(cv: Folds) -> None:
@@ -76,6 +94,11 @@ def prior_of_model(model: Any, cv: Folds) -> FloatArray:
 
 
 def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
+    if cv is not None and hasattr(model, "calibration"):
+        raise FitError(
+            "a calibrated model has used up the rows it has learned: they were left out to fit the calibration",
+            fix="evaluate it on rows that are new to it, or model.model, which is not calibrated, with cv",
+        )
     if cv is not None and not (hasattr(model, "forget") and hasattr(model, "leave_one_out")):
         raise FitError(
             f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
@@ -93,7 +116,7 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
     if not kept.any():
         raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")
     ends = np.cumsum([each.n_rows for each in every])
-    batches = [picked(b, np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
+    batches = [picked_rows(b, np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
     truth = groups[kept].astype(np.int64)
     _check_number(cv, len(truth))
     if cv == "loo":
@@ -122,27 +145,13 @@ def _refuse_unknown(groups: Any, target: str) -> None:
         )
 
 
-def picked(batch: Batch, rows: IntArray) -> Batch:
-    """Some rows of a batch."""
-    if len(rows) == batch.n_rows:
-        return batch
-    return replace(
-        batch,
-        n_rows=len(rows),
-        values=batch.values[rows],
-        codes=batch.codes[rows],
-        texts=tuple(replace(block, counts=block.counts[rows]) for block in batch.texts),
-        groups=None if batch.groups is None else batch.groups[rows],
-        weights=None if batch.weights is None else batch.weights[rows],
-        **batch.place_of(rows),
-    )
-
-
 def _as_it_is(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
     return np.concatenate([_told(model.predict_proba(batch), progress) for batch in batches])
 
 
 def _left_out(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
+    if getattr(model, "selected_by_rows", ()):  # all rows together select it
+        return _told(model.leave_one_out(batches), progress)
     return np.concatenate([_told(model.leave_one_out(batch), progress) for batch in batches])
 
 
@@ -152,26 +161,35 @@ def _told(posterior: FloatArray, progress: Progress | None) -> FloatArray:
     return posterior
 
 
-def _folded(
-    model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None
-) -> FloatArray:
+def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None) -> FloatArray:
     posterior = np.zeros((len(folds), len(model.classes)))
-    starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
+    if getattr(model, "selected_by_rows", ()):
+        _refuse_unlearned(model, batches)
     for fold in range(n_folds):
-        here = [
-            np.flatnonzero(folds[start : start + batch.n_rows] == fold)
-            for batch, start in zip(batches, starts[:-1], strict=True)
-        ]
-        parts = [picked(batch, rows) for batch, rows in zip(batches, here, strict=True) if len(rows)]
-        if not parts:
+        inside = _where(folds == fold, batches)
+        if not inside:
             continue
-        without = model
-        for part in parts:
-            without = without.forget(part)
+        without = _model_without(model, inside, _where(folds != fold, batches))
         columns = [model.classes.index(label) for label in without.classes]
-        found = np.concatenate([without.predict_proba(part) for part in parts])
+        found = np.concatenate([without.predict_proba(without.recoded(part)) for part in inside])
         posterior[np.ix_(np.flatnonzero(folds == fold), columns)] = _told(found, progress)
     return posterior
+
+
+def _where(chosen: BoolArray, batches: list[Batch]) -> list[Batch]:
+    """The chosen rows of all batches, without the batches that have none."""
+    starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
+    rows = [np.flatnonzero(chosen[s : s + b.n_rows]) for b, s in zip(batches, starts[:-1], strict=True)]
+    return [picked_rows(batch, some) for batch, some in zip(batches, rows, strict=True) if len(some)]
+
+
+def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any:
+    """The model that never saw the rows inside: by subtraction, or learned again where rows select something."""
+    if getattr(model, "selected_by_rows", ()):
+        return model.relearned(outside)
+    for part in inside:
+        model = model.forget(part)
+    return model
 
 
 # -- estimators -----------------------------------------------------------------------------------------------
@@ -182,6 +200,11 @@ def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Pro
         raise ParameterError("an estimator does not know the target's column", fix="give targets=y")
     if not hasattr(model, "predict_proba"):
         raise FitError(f"{type(model).__name__} has no predict_proba", fix="choose a model that gives probabilities")
+    if cv is not None and hasattr(getattr(model, "estimator", None), "schema"):
+        raise FitError(
+            "the model inside is fitted, and stays when its wrapper is fitted to other folds: no row is left out",
+            fix="evaluate the model itself with cv and costs, or give the wrapper an estimator that is not fitted",
+        )
     y = np.asarray(targets)
     states = tuple(label_of(label) for label in _classes_of(model, y, cv))
     truth = Vocabulary(states).encode(y.tolist()).astype(np.int64)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -151,7 +151,10 @@ def _left_out_probability(model: Any, table: Any) -> FloatArray:
             fix="give models of bw.fit that have leave_one_out, or weights={name: ...} of your own",
         )
     target = model.schema.target.name
-    posterior = model.leave_one_out(table)
+    try:
+        posterior = model.leave_one_out(table)
+    except TooLargeError as error:
+        raise TooLargeError(error.what, fix="give fewer rows, or weights={name: ...} of your own") from None
     own = own_classes(model, table)
     if len(own) != len(posterior):
         raise FitError(f"the table has {len(own)} rows with {target!r}, and {len(posterior)} were left out")

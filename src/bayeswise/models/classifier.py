@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,7 +17,7 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
@@ -118,11 +118,41 @@ class Classifier(ProbabilityModel):
             found.check_prior()
         return found
 
+    # -- rows left out ----------------------------------------------------------------------------------------
+    @property
+    def selected_by_rows(self) -> tuple[str, ...]:
+        """What learning selected by looking at rows and the statistics do not hold: "cuts", "graph", "families".
+
+        Where there is nothing of the kind, to forget rows is the same as to learn without them.
+        """
+        return ()
+
+    @property
+    def cells_per_row(self) -> int:
+        """How many cells a fit reads of each row, for the estimate of what it takes."""
+        return max(1, len(self.schema.used))
+
+    def relearned(self, batches: Sequence[Batch]) -> Self:
+        """The model of these rows alone, everything that rows select selected again; schema and settings stay."""
+        return replace(self, statistics=summarise(batches, self.schema, self.request()).statistics)
+
+    def recoded(self, batch: Batch) -> Batch:
+        """The rows with their levels as positions in those that the model knows; others are unseen."""
+        known = tuple(self.vocabularies[name] for name in self.schema.categories)
+        if batch.vocabularies == known:
+            return batch
+        codes = np.empty(batch.codes.shape, dtype=np.int32)
+        for place, levels in enumerate(known):
+            positions = batch.vocabularies[place].positions_in(levels)
+            table = np.append(np.where(positions < 0, UNSEEN, positions), [UNSEEN, MISSING])  # codes -2 and -1
+            codes[:, place] = table[batch.codes[:, place]]
+        return replace(batch, codes=codes, vocabularies=known)
+
     # -- encoding ---------------------------------------------------------------------------------------------
     def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:
-        """Rows with their target, encoded; a batch passes as it is."""
-        if isinstance(table, Batch):
-            return iter([table])
+        """Rows with their target, encoded; a batch, or a list of batches, passes as it is."""
+        if are_batches(table):
+            return iter([table] if isinstance(table, Batch) else table)
         encoder = Encoder(self.schema, learning=True, check_strays=check)
         return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 
@@ -138,6 +168,12 @@ class Classifier(ProbabilityModel):
     def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
         rows = self.learned(table, targets, weights, check)
         return summarise(rows, self.schema, self.request(), threads=threads).statistics
+
+
+def are_batches(table: Any) -> bool:
+    """Whether rows are encoded already: a batch, or a list of them."""
+    some = table if isinstance(table, list) else [table]
+    return bool(some) and all(isinstance(each, Batch) for each in some)
 
 
 def as_targets(targets: Any) -> Any:

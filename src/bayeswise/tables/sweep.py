@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import (
     KindError,
     MissingCellError,
@@ -194,6 +194,22 @@ def rows_of(batch: Batch, rows: slice) -> Batch:
         values=batch.values[rows],
         codes=batch.codes[rows],
         texts=tuple(block.rows(rows) for block in batch.texts),
+        groups=None if batch.groups is None else batch.groups[rows],
+        weights=None if batch.weights is None else batch.weights[rows],
+        **batch.place_of(rows),
+    )
+
+
+def picked_rows(batch: Batch, rows: IntArray) -> Batch:
+    """Some of the rows, in the order asked for."""
+    if len(rows) == batch.n_rows and bool((rows == np.arange(batch.n_rows)).all()):
+        return batch
+    return replace(
+        batch,
+        n_rows=len(rows),
+        values=batch.values[rows],
+        codes=batch.codes[rows],
+        texts=tuple(replace(block, counts=block.counts[rows]) for block in batch.texts),
         groups=None if batch.groups is None else batch.groups[rows],
         weights=None if batch.weights is None else batch.weights[rows],
         **batch.place_of(rows),

@@ -14,7 +14,7 @@ from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.pairs import fit_with_pairs, given_temper
+from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, fit_with_pairs, given_temper, with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings, settings_from
 from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
@@ -92,7 +92,17 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     def plain(self) -> NaiveBayesModel:
         """Naive Bayes from the same statistics: every column relevant, each parameter at its estimate."""
         beliefs = {name: getattr(self.settings, name) for name in ("smoothing", "class_prior", "prior_smoothing")}
-        return NaiveBayesModel(self.schema, NaiveBayesSettings(**beliefs), self.statistics, self.factors)
+        settings = NaiveBayesSettings(**beliefs)
+        return NaiveBayesModel(self.schema, settings, self.statistics, self.factors, self.selected)
+
+    def _asking(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        """With the sums of pairs, as far as the model was fitted with them."""
+        paired = [each for each in self.factors if isinstance(each, PairedNumbers)]
+        always = any(isinstance(each, CategoryPairs) for each in self.factors)
+        always = always or any(each.most_rows is None for each in paired)
+        if self.settings.temper is not None and not always and not paired:
+            return factors
+        return with_pairs(factors, "pairs" if always else "auto")
 
     @property
     def temper(self) -> float:
@@ -125,7 +135,7 @@ def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **beliefs: Any) -> Av
         refuse_unless_averageable(factor)
     settings = settings_from(model.settings, relevance=relevance, **beliefs)
     settings.check_columns(column.name for column in model.schema)
-    return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors)
+    return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors, model.selected)
 
 
 def fit_averaged(

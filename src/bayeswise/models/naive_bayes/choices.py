@@ -13,6 +13,7 @@ from bayeswise.models.naive_bayes.counted_columns import CountedColumns
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
+from bayeswise.models.naive_bayes.selection import Selection
 from bayeswise.models.naive_bayes.words import TextModel, Words
 from bayeswise.statistics.sample import not_streamable
 from bayeswise.tables.names import find_name
@@ -66,6 +67,7 @@ def _by_column(schema: Schema, wanted: Families) -> dict[str, Any]:
     standard = {"number": families.Normal(), "count": families.Poisson(), "text": "multinomial"}
     for kind in {form.kind for form in schema.forms} & standard.keys():
         chosen.update(dict.fromkeys(schema.of_kind(kind), standard[kind]))
+    wanted = wanted.families if isinstance(wanted, Selection) else wanted
     if isinstance(wanted, Mapping):
         for name, family in wanted.items():
             column = find_name(name, chosen, where="the columns")

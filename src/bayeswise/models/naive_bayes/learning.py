@@ -81,11 +81,12 @@ def learned(
     schema = schema_for(source, target, schema, about_columns)
     check_declared(settings.class_prior, schema)
     if isinstance(families, str) and families == "select":
-        families = select(source, schema).families
+        families = select(source, schema)
+    selected = isinstance(families, Selection)
     factors = factors_for(schema, families, streaming=_is_file(table) if streaming is None else streaming)
     factors = factors if asking is None else asking(factors)
     found, report = swept(source, schema, request_of(factors, schema), threads, progress)
-    model = NaiveBayesModel(schema, settings, found, factors)
+    model = NaiveBayesModel(schema, settings, found, factors, selected)
     model.check_prior()
     return model, report
 

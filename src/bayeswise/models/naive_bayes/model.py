@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from bayeswise.engines import Request
+from bayeswise.engines import Request, summarise
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError
-from bayeswise.models.classifier import Classifier, as_targets
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.models.classifier import Classifier, are_batches, as_targets
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
@@ -23,7 +24,9 @@ from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_ou
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
+from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.posteriors.normalise import Posterior, normalise
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
 from bayeswise.tables.encoder import Encoder
@@ -43,6 +46,7 @@ class NaiveBayesModel(Classifier):
 
     settings: NaiveBayesSettings
     factors: tuple[Factor, ...]
+    selected: bool = added_later(False)  # whether the families were chosen by the evidence of the rows
 
     # -- what it is -------------------------------------------------------------------------------------------
     def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
@@ -165,13 +169,22 @@ class NaiveBayesModel(Classifier):
         """(n_rows, n_states) the posterior of each row under the model that never saw it.
 
         The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
+        Where the families were chosen by evidence, the table must hold all of them: families are chosen again without
+        each, by a fit for every different row; a table that is too large for that raises TooLargeError.
         """
-        parts = [left_out(self, batch) for batch in self._learned_before(table, targets, weights)]
+        batches = list(self._learned_before(table, targets, weights))
+        if self.selected_by_rows:
+            joint = log_joint_relearned(self, batches)
+            return normalise(joint, undefined="uniform").probability if len(joint) else joint
+        parts = [left_out(self, batch) for batch in batches]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """(n_rows,) log p(row) of each learned row under the model that never saw it."""
-        parts = [log_evidence_left_out(self, batch) for batch in self._learned_before(table, targets, weights)]
+        batches = list(self._learned_before(table, targets, weights))
+        if self.selected_by_rows:
+            return log_sum_exp(log_joint_relearned(self, batches))
+        parts = [log_evidence_left_out(self, batch) for batch in batches]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
@@ -184,6 +197,30 @@ class NaiveBayesModel(Classifier):
         columns = {name: list(drawn[name]) for name in self.schema.used}
         target = self.schema.target.name if self.schema.target else "target"
         return {**columns, target: [self.classes[int(state)] for state in states]}
+
+    @property
+    def selected_by_rows(self) -> tuple[str, ...]:
+        return ("families",) if self.selected and self.schema.numbers else ()
+
+    def relearned(self, batches: Sequence[Batch]) -> Self:
+        """The model of these rows alone: families that were chosen by evidence are chosen by theirs."""
+        if not self.selected_by_rows:
+            return super().relearned(batches)
+        from bayeswise.models.naive_bayes.choices import factors_for
+        from bayeswise.models.naive_bayes.selection import extent_of, select_families
+
+        values = np.concatenate([batch.values for batch in batches])
+        extents = {name: extent_of(values[:, c]) for c, name in enumerate(self.schema.numbers)}
+        chosen = select_families(batches, self.schema, extents).families
+        factors = self._asking(factors_for(self.schema, chosen))
+        words = {each.columns: each for each in self.factors if isinstance(each, Words)}
+        factors = tuple(words.get(each.columns, each) if isinstance(each, Words) else each for each in factors)
+        found = summarise(batches, self.schema, request_of(factors, self.schema)).statistics
+        return replace(self, factors=factors, statistics=found)
+
+    def _asking(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        """The factors with what the model needs of rows besides."""
+        return factors
 
     # -- encoding ---------------------------------------------------------------------------------------------
     @cached_property
@@ -200,8 +237,8 @@ class NaiveBayesModel(Classifier):
 
     def _learned_before(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
         """Rows that the model has learned, in the codes of its own vocabularies."""
-        if isinstance(table, Batch):
-            return iter([table])
+        if are_batches(table):
+            return iter([table] if isinstance(table, Batch) else table)
         encoder = Encoder(self.schema, learning=True, vocabularies=dict(self.vocabularies), check_strays=False)
         return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 

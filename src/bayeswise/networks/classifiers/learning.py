@@ -99,4 +99,5 @@ def prepared(
     nothing = summarise([], coding.coded, asked).statistics
     target = schema.target.name if schema.target else "class"
     parents = None if graph is None else graph.to_names(coding.columns, target)
-    return NetworkClassifierModel(schema, settings, nothing, all_cuts, parents)
+    by_hand = tuple(sorted(name for name in schema.numbers if name in given))
+    return NetworkClassifierModel(schema, settings, nothing, all_cuts, parents, by_hand)

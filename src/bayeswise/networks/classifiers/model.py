@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -16,6 +16,7 @@ from bayeswise.foundation.errors import KindError, NotFittedError, ParameterErro
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
+from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.completing import completed
 from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, request_of
@@ -29,6 +30,7 @@ from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
@@ -48,6 +50,7 @@ class NetworkClassifierModel(Classifier):
     settings: NetworkSettings
     cuts: Mapping[str, tuple[float, ...]]
     parents: Mapping[str, tuple[str, ...]] | None = None
+    given_cuts: tuple[str, ...] = added_later(())  # the columns whose cuts were not found in rows, sorted
 
     def __post_init__(self) -> None:
         kept = self.parents is not None
@@ -206,21 +209,49 @@ class NetworkClassifierModel(Classifier):
             raise KindError(
                 "the models cannot be merged: they have different graphs", fix="let one learn the rows of the other"
             )
-        return super().merge(other)
+        both = tuple(sorted({*self.given_cuts} & {*other.given_cuts}))
+        return replace(super().merge(other), given_cuts=both)
 
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row under the model that never saw it; cuts and a kept graph stay.
+        """(n_rows, n_states) the posterior of each row under the model that never saw it.
 
         The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
+        Where cuts or a kept graph were found in the rows, the table must hold all of them: they are found again without
+        each, by a fit for every different row; a table that is too large for that raises TooLargeError.
         """
-        joints = [log_joint_left_out(self, batch) for batch in self.learned(table, targets, weights)]
-        parts = [normalise(joint, undefined="uniform").probability for joint in joints]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+        joint = self._log_joint_left_out(table, targets, weights)
+        return normalise(joint, undefined="uniform").probability if len(joint) else joint
 
     def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """(n_rows,) log p(row) of each row under the model that never saw it; minus infinity for an only row."""
-        joints = [log_joint_left_out(self, batch) for batch in self.learned(table, targets, weights)]
-        return np.concatenate([log_sum_exp(joint) for joint in joints]) if joints else np.zeros(0)
+        return log_sum_exp(self._log_joint_left_out(table, targets, weights))
+
+    def _log_joint_left_out(self, table: Any, targets: Any, weights: Any) -> FloatArray:
+        """(n_rows, n_states); by subtraction where the counts say everything."""
+        batches = list(self.learned(table, targets, weights))
+        if self.selected_by_rows:
+            return log_joint_relearned(self, batches)
+        joints = [log_joint_left_out(self, batch) for batch in batches]
+        return np.concatenate(joints) if joints else np.zeros((0, len(self.classes)))
+
+    @property
+    def selected_by_rows(self) -> tuple[str, ...]:
+        cuts = ("cuts",) if set(self.schema.numbers) - set(self.given_cuts) else ()
+        return cuts if self.parents is None else (*cuts, "graph")
+
+    @property
+    def cells_per_row(self) -> int:
+        n_columns = len(self.coding.columns)
+        pairs = n_columns if self.settings.needs == "columns" else n_columns * n_columns
+        return 4 * pairs if self.settings.structure == "markov-blanket" else pairs  # a search looks several times
+
+    def relearned(self, batches: Sequence[Batch]) -> Self:
+        """The model of these rows alone: cuts that were not given and the graph are found in them."""
+        from bayeswise.networks.classifiers.learning import prepared
+
+        given = {name: self.cuts[name] for name in self.given_cuts}
+        empty = prepared(lambda: iter(batches), self.schema, self.settings, given)
+        return replace(empty, statistics=empty.summary(batches))  # type: ignore[return-value]
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
         """n rows drawn from the network, as columns; numbers as the intervals they were cut into."""

@@ -1,0 +1,108 @@
+"""Each learned row under the model of the others, where learning selects something that statistics do not hold.
+
+Cuts of numbers, graphs with tables of several columns and families chosen by evidence are found by looking at rows. A
+posterior of a row whose model kept what that row helped to select is not a left-out posterior, so all of it is selected
+again without the row: a fit for each different row. Tables that are too large for that are refused before any work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.sweep import picked_rows
+
+if TYPE_CHECKING:
+    from bayeswise.models.classifier import Classifier
+
+MOST_CELLS = 100_000_000  # that may be read by all fits together: some ten seconds
+
+
+def log_joint_relearned(model: Classifier, batches: Sequence[Batch]) -> FloatArray:
+    """(n_rows, n_states) log p(state, row) under the model of all other rows; -inf for a state that they lack.
+
+    Rows without a target or without weight are not in the answer.
+    """
+    batches = [_with_target(batch) for batch in batches]
+    batches = [batch for batch in batches if batch.n_rows]
+    if not batches:
+        return np.zeros((0, len(model.classes)))
+    _check_rows(model, batches)
+    first, which = _different_rows(batches)
+    _check_work(model, len(first), sum(batch.n_rows for batch in batches))
+    starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
+    joint = np.full((len(first), len(model.classes)), -np.inf)
+    for k, row in enumerate(first.tolist()):
+        place = int(np.searchsorted(starts, row, side="right")) - 1
+        joint[k] = _without_row(model, batches, place, row - int(starts[place]))
+    return joint[which]
+
+
+def _without_row(model: Classifier, batches: Sequence[Batch], place: int, row: int) -> FloatArray:
+    batch = batches[place]
+    rest = picked_rows(batch, np.delete(np.arange(batch.n_rows), row))
+    others = [*batches[:place], *([rest] if rest.n_rows else []), *batches[place + 1 :]]
+    joint = np.full(len(model.classes), -np.inf)
+    if others:
+        without = model.relearned(others)
+        columns = without.statistics.labels.positions_in(model.statistics.labels)
+        joint[columns] = without.log_joint(without.recoded(picked_rows(batch, np.array([row]))))[0]
+    return joint
+
+
+def _with_target(batch: Batch) -> Batch:
+    if batch.groups is None:
+        raise FitError("the rows have no target", fix="give a table with the target column")
+    kept = batch.groups >= 0
+    return batch if kept.all() else picked_rows(batch, np.flatnonzero(kept))
+
+
+def _check_rows(model: Classifier, batches: Sequence[Batch]) -> None:
+    """What was selected is a function of all rows, so that all of them must be at hand, and no others."""
+    selected = " and ".join(model.selected_by_rows)
+    fix = "give the whole table that was learned, or use cv=10 (--cv 10)"
+    left = model
+    try:
+        for batch in batches:
+            left = left.forget(batch)
+    except (NotMergedError, NotFittedError) as error:
+        raise NotMergedError(f"these rows cannot all have been learned by the model: {error.what}", fix=fix) from None
+    if left.statistics.weight_of_rows.to_floats().any():
+        raise FitError(
+            f"the {selected} of the model were selected by more rows than these, and are selected again without each",
+            fix=fix,
+        )
+
+
+def _check_work(model: Classifier, n_fits: int, n_rows: int) -> None:
+    cells = n_fits * n_rows * model.cells_per_row
+    if cells > MOST_CELLS:
+        selected = " and ".join(model.selected_by_rows)
+        raise TooLargeError(
+            f"{n_fits:,} rows cannot be left out one by one: the {selected} of the model are selected by the rows, so "
+            f"that each needs a fit of its own ({cells:.2g} cells, and {MOST_CELLS:.2g} are allowed)",
+            fix="use folds, such as cv=10 (--cv 10)",
+        )
+
+
+def _different_rows(batches: Sequence[Batch]) -> tuple[IntArray, IntArray]:
+    """The first of all equal rows, and for each row which of those it is like; rows with texts are all different."""
+    n_rows = sum(batch.n_rows for batch in batches)
+    same = all(batch.vocabularies == batches[0].vocabularies for batch in batches)
+    same = same and all(batch.group_labels == batches[0].group_labels for batch in batches)
+    if not same or any(batch.texts for batch in batches):
+        return np.arange(n_rows), np.arange(n_rows)
+    keys = np.concatenate([_keys(batch) for batch in batches])
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first, which.ravel()
+
+
+def _keys(batch: Batch) -> Any:
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    parts: list[Any] = [batch.values + 0.0, batch.codes, batch.groups, weights]
+    return np.column_stack([np.asarray(each, dtype=np.float64) for each in parts])
