@@ -168,3 +168,40 @@ def test_a_number_too_far_out_is_not_mended_by_smoothing(bayeswise: Command, wri
     assert answer.code == 4
     assert "by x = 1e+200" in answer.err
     assert "Fix: ask about numbers nearer to what was learned" in answer.err
+
+
+COSTS = "[costs]\ncancel = { yes = 4, no = 0 }\ngo = { yes = 0, no = 3 }\n"
+
+
+def test_with_costs_the_story_is_that_of_the_action(bayeswise: Command, golf_model: Path, write: Write) -> None:
+    """The class is probably yes, but going in vain costs 9 times what cancelling in vain does: cancel from 1/10 on."""
+    costs = write(COSTS.replace("yes = 4", "yes = 1").replace("no = 3", "no = 9"), name="decision.toml")
+    row = ["outlook=overcast", "temperature=cool", "humidity=high", "wind=strong"]
+    facts = explained(bayeswise, golf_model, "--row", *row, "--costs", costs, "--flip")
+    assert facts["decision"]["action"] == "cancel" and facts["decision"]["state"] == "no"
+    assert facts["decision"]["threshold"] == pytest.approx(0.1)
+    page = bayeswise("explain", golf_model, "--row", *row, "--costs", costs, "--flip")
+    assert page.out.startswith("Why cancel, not go?\nExpected cost: cancel ")
+    assert "The most probable class is yes" in page.out
+    assert "Least change that makes it go: " in page.out
+    assert facts["flip"]["to"] == "go"
+
+
+def test_the_action_is_the_one_of_decide(bayeswise: Command, golf_model: Path, write: Write) -> None:
+    costs = write(COSTS, name="decision.toml")
+    table = write(",".join(ROW) + "\n" + ",".join(ROW.values()) + "\novercast,hot,normal,weak\n")
+    for extra in ([], ["--prior", "no=.9"]):
+        decided = json.loads(bayeswise("decide", golf_model, table, "--costs", costs, "--json", *extra).out)
+        for number, row in enumerate(decided["rows"], start=1):
+            words = (golf_model, table, "--row-number", number, "--costs", costs, *extra)
+            story = explained(bayeswise, *words)["decision"]
+            assert (story["action"], story["against"]) == (row["action"], row["runner_up"])
+            assert story["expected_cost"][row["action"]] == pytest.approx(float(row["expected_cost"]), rel=1e-12)
+
+
+def test_mistakes_about_actions_are_named(bayeswise: Command, golf_model: Path, write: Write) -> None:
+    costs = write(COSTS, name="decision.toml")
+    answer = bayeswise("explain", golf_model, "--row", *TYPED, "--costs", costs, "--against", "gone")
+    assert answer.code == 2 and "did you mean 'go'" in answer.err
+    answer = bayeswise("explain", golf_model, "--row", *TYPED, "--prior", "no=.5")
+    assert answer.code == 2 and "add --costs decision.toml" in answer.err

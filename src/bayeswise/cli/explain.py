@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeswise.cli import columns, reading
+from bayeswise.cli import columns, costs_option, reading
 from bayeswise.cli.writing import check_output, say
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.store.atomic import replacing_text
@@ -26,10 +26,16 @@ def run(
         typer.Option("--row-number", metavar="N", min=1, help="Which row of the table, from 1 on [1]."),
     ] = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="CLASS", help="Why not this class? [the second best]")
+        str | None,
+        typer.Option("--against", metavar="CLASS", help="Why not this class, or action? [the second best]"),
     ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option("--costs", metavar="FILE", help="decision.toml: explain the action instead of the class."),
+    ] = None,
+    prior: costs_option.Prior = None,
     flip: Annotated[
-        bool, typer.Option("--flip", help="Add the least change that changes the answer.")
+        bool, typer.Option("--flip", help="Add the least change that changes the answer, or the action.")
     ] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write a page too.")] = None,
     png: Annotated[
@@ -47,14 +53,18 @@ def run(
     \b
     bayeswise explain play.bayeswise --row outlook=sunny wind=strong --flip
     bayeswise explain play.bayeswise new.csv --row-number 3 --html why.html
+    bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
 
     The bars are log-odds: to the right they speak for the answer, to the left for its rival. With --against,
     --flip looks for the least change that makes that class win. Gaussian classes weigh each column given those before
     it; a regression counts from the mean of each column, and of a number it shows what each column adds to it.
+    With --costs it is about the action: what each would cost, how far the posterior is from the threshold, and what
+    would change the action.
     """
     from bayeswise.cli.loading import load_for
     from bayeswise.cli.one_row import row_of_table, typed_row
     from bayeswise.cli.reasons import (
+        action_explained,
         change_text,
         change_to,
         distances_of,
@@ -68,15 +78,19 @@ def run(
     from bayeswise.explanations import Account
 
     fitted = load_for("explain", model, "explain", "schema")
-    refuse_what_it_lacks(fitted, {"--against": against, "--flip": flip, "--html": html, "--png": png})
+    refuse_what_it_lacks(fitted, {"--against": against, "--costs": costs, "--flip": flip, "--html": html, "--png": png})
     for out in (html, png):
         if out is not None:
             check_output(out, [model, *(files or ())])
     if bool(row) == bool(files):
         example = " ".join(f"{name}=..." for name in fitted.schema.used[:2])
         raise UsageError("one row is needed", fix=f"add --row {example}, or a FILE and --row-number N")
+    if prior and costs is None:
+        raise UsageError("--prior changes the action, and no costs are given", fix="add --costs decision.toml")
+    decision = None if costs is None else costs_option.read_decision(costs, fitted)
+    also = () if decision is None else decision.costs.columns
     if row:
-        one, title = typed_row(fitted, row, null), ""
+        one, title = typed_row(fitted, row, null, also), ""
     else:
         source = reading.open_table(
             files or (),
@@ -88,11 +102,14 @@ def run(
             like=fitted.schema,
             once=True,
         )
-        one = row_of_table(fitted, source, row_number or 1)
+        one = row_of_table(fitted, source, row_number or 1, also)
         title = f"row {row_number or 1} of {source.description}"
     account = one.explained_by(fitted, title)
     if not isinstance(account, Account):
         show_score(account, as_json)
+        return
+    if decision is not None:
+        action_explained(fitted, one, account, decision, prior, against, flip, as_json, html, png)
         return
     distances = distances_of(fitted, one.batch)
     rival = rival_in(account, against)

@@ -39,12 +39,18 @@ class OneRow:
         return replace(account, title=title, **{where: parts})
 
 
-def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None) -> OneRow:
-    """COL=VALUE ..., read like the cells of a text file; columns that are not typed are missing."""
+def typed_row(
+    model: Any, pieces: Sequence[str], null: Sequence[str] | None, also: Sequence[str] = ()
+) -> OneRow:
+    """COL=VALUE ..., read like the cells of a text file; columns that are not typed are missing.
+
+    `also` are columns that are not the model's, such as those that costs depend on.
+    """
     schema = model.schema
-    typed = by_name(pieces, schema.names, "--row", f"{schema.used[0]}=...")
-    found = {find_name(name, schema.names, where="the model"): value for name, value in typed.items()}
-    for name in [name for name in found if name not in schema.used]:
+    names = tuple(dict.fromkeys((*schema.names, *also)))
+    typed = by_name(pieces, names, "--row", f"{schema.used[0]}=...")
+    found = {find_name(name, names, where="the model"): value for name, value in typed.items()}
+    for name in [name for name in found if name not in schema.used and name not in also]:
         say(f"{name}: the model does not look at this column.")
     cells: list[list[str | None]] = [[found.get(name)] for name in schema.used]
     source = ListsSource("the row", list(schema.used), cells, 1)
@@ -54,9 +60,11 @@ def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None) -> 
     return OneRow(batch, found)
 
 
-def row_of_table(model: Any, source: Source, number: int) -> OneRow:
-    """The row at this position, counted from 1; the table is read no further."""
-    watched = Watched(source)
+def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = ()) -> OneRow:
+    """The row at this position, counted from 1; the table is read no further. `also` are numbers to read besides."""
+    known = [column.name for column in source.columns]
+    beside = {name: find_name(name, known, where=source.description) for name in also}
+    watched = Watched(source, also=tuple(beside.values()))
     for batch in _encoder(model, check_strays=False).batches(watched):
         chunk = watched.chunk
         assert chunk is not None
@@ -65,6 +73,7 @@ def row_of_table(model: Any, source: Source, number: int) -> OneRow:
             names = _names_in(source, model)
             _tell_strays(model, names, chunk, number - 1)
             cells = {name: chunk.cells(names[name])[row] for name in model.schema.categories}
+            cells |= {name: float(chunk.numbers(column)[0][row]) for name, column in beside.items()}
             return OneRow(rows_of(batch, slice(row, row + 1)), cells)
     rows = f"{watched.rows:,} row{'s' * (watched.rows != 1)}"
     raise ParameterError(

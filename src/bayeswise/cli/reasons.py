@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayeswise.cli.look import keyed
+from bayeswise.cli.one_row import OneRow
 from bayeswise.cli.pairs import class_of
+from bayeswise.cli.writing import say
 from bayeswise.explanations import Account, Flip, alternatives_of, least_change
 from bayeswise.explanations.plain import balance_dict, json_number, json_value
 from bayeswise.explanations.wording import value_text
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.models.regression.score_account import ScoreAccount
+from bayeswise.posteriors.exact import exact
 from bayeswise.posteriors.wording import shown
-from bayeswise.store.atomic import replacing
+from bayeswise.store.atomic import replacing, replacing_text
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.decision_file import DecisionFile
 
 
 def rival_in(account: Account, against: str | None) -> Label:
@@ -59,12 +67,84 @@ def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
         print("", f"Mahalanobis distance to the mean of {listed}", sep="\n")
 
 
-def draw(account: Account, rival: Label, path: str) -> None:
+def console_width() -> int:
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False).width
+
+
+def draw(account: Account, rival: Label, path: str, state: Label | None = None) -> None:
     from bayeswise.explanations.displays import WaterfallDisplay
 
-    display = WaterfallDisplay.from_account(account, account.most_probable, rival).plot()
+    display = WaterfallDisplay.from_account(account, account.most_probable if state is None else state, rival).plot()
     with replacing(path) as file:
         display.figure_.savefig(file, format="png", dpi=150, bbox_inches="tight")
+
+
+# -- an action --------------------------------------------------------------------------------------------------
+
+
+def action_explained(
+    model: Any,
+    one: OneRow,
+    account: Account,
+    decision: DecisionFile,
+    prior: list[str] | None,
+    against: str | None,
+    flip: bool,
+    as_json: bool,
+    html: str | None,
+    png: str | None,
+) -> None:
+    """Why this action, what would change it, and the page or picture of the states that decide it."""
+    from bayeswise.cli.costs_option import new_prior
+    from bayeswise.cli.table_text import as_json as json_text
+    from bayeswise.decisions.action_account import ActionAccount, action_named, change_of_action, with_prior
+    from bayeswise.decisions.action_account import change_text as action_change_text
+
+    _refuse_other_posterior(model, one, account)
+    table = decision.costs.aligned(account.states)
+    if not table.constant:
+        table = table.for_row({name: _number(name, one.cells[name]) for name in table.columns if name in one.cells})
+    shifted = new_prior(decision, prior, account.states)
+    if shifted is not None:
+        account = with_prior(account, np.exp(model.log_prior), shifted)
+    story = ActionAccount.of(account, table, None if against is None else action_named(against, table))
+    keep = [name for name in decision.costs.columns if name in account.columns]
+    change = change_of_action(model, story, story.rival if against else None, keep=keep) if flip else None
+    if html is not None:
+        with replacing_text(html) as page:
+            page.write(account.to_html(*story.states))
+    if png is not None:
+        draw(account, story.states[1], png, story.states[0])
+    if as_json:
+        facts = {**facts_of(account, story.states[1], False, None, story.states[0]), "decision": story.to_dict()}
+        if flip:
+            facts["flip"] = None if change is None else _flip_facts(change)
+        print(json_text(facts, indent=2))
+        return
+    print(story.to_text(width=console_width()))
+    if flip:
+        print("", action_change_text(change), sep="\n")
+        if keep:
+            say(f"{', '.join(map(shown, keep))}: not changed, for the costs depend on it.")
+    say(*(f"Saved {out}." for out in (html, png) if out is not None))
+
+
+def _number(name: str, cell: Any) -> float | None:
+    if isinstance(cell, float):
+        return None if np.isnan(cell) else cell
+    return None if cell is None else float(exact(cell, f"--row {name}"))
+
+
+def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
+    """A model whose answers are not those of its account: actions would be explained by the wrong posterior."""
+    said = np.asarray(model.predict_proba(one.batch))[0]
+    if not np.allclose(said, account.posterior, rtol=1e-6, atol=1e-9):
+        raise KindError(
+            "the columns of this model do not add up to its posterior, so they do not explain the action",
+            fix="leave out --costs, or fit it without --moderated",
+        )
 
 
 # -- the least change ---------------------------------------------------------------------------------------
@@ -84,9 +164,11 @@ def change_text(change: Flip | None, against: str | None) -> str:
     return f"{least} that makes it {shown(change.to)} ({share:.4g}): " + "; ".join(steps)
 
 
-def facts_of(account: Account, rival: Label, flip: bool, change: Flip | None) -> dict[str, Any]:
+def facts_of(
+    account: Account, rival: Label, flip: bool, change: Flip | None, state: Label | None = None
+) -> dict[str, Any]:
     facts = account.to_dict()
-    facts["balance"] = balance_dict(account.weigh(account.most_probable, rival))
+    facts["balance"] = balance_dict(account.weigh(account.most_probable if state is None else state, rival))
     if flip:
         facts["flip"] = None if change is None else _flip_facts(change)
     return facts

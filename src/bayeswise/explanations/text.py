@@ -34,20 +34,21 @@ _MOST_STATES = 6
 _NUMBERS = 20  # cells for weight and factor, and the gaps between the columns
 
 
-def account_text(account: Account, balance: Balance, *, width: int = 80) -> str:
+def account_text(account: Account, balance: Balance, *, width: int = 80, question: str | None = None) -> str:
     """The bars as text without colour; no line is longer than `width` cells."""
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
     with console.capture() as capture:
-        console.print(Bars(account, balance))
+        console.print(Bars(account, balance, question))
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 class Bars:
     """What `rich` prints."""
 
-    def __init__(self, account: Account, balance: Balance) -> None:
+    def __init__(self, account: Account, balance: Balance, question: str | None = None) -> None:
         self.account = account
         self.balance = balance
+        self.question = question  # the first line, where it is not about the state
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = min(options.max_width, WIDEST)
@@ -58,7 +59,10 @@ class Bars:
 
     def _heading(self, width: int) -> Iterator[RenderableType]:
         state, rival = shown(self.balance.state, 24), shown(self.balance.rival, 24)
-        yield Text.assemble("Why ", (state, f"bold {FOR}"), ", not ", (rival, f"bold {AGAINST}"), "?")
+        if self.question is not None:
+            yield Text(self.question)
+        else:
+            yield Text.assemble("Why ", (state, f"bold {FOR}"), ", not ", (rival, f"bold {AGAINST}"), "?")
         remarks = [shown(remark, width) for remark in (self.account.title, self.account.convention) if remark]
         if remarks:
             yield Text("\n".join(remarks), style="dim")

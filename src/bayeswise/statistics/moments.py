@@ -124,6 +124,11 @@ class Moments:
     def pooled(self) -> Moments:
         return self._each(lambda exact: exact.sum(axis=0)[None])
 
+    def are_whole(self) -> bool:
+        """Whether all values can be whole numbers: the sums of them and of their squares are."""
+        sums = (*self.total.to_fractions().ravel(), *self.squares.to_fractions().ravel())
+        return all(each.denominator == 1 for each in sums)
+
     def _each(self, change: Callable[[ExactArray], ExactArray]) -> Moments:
         return Moments(change(self.rows), change(self.weight), change(self.total), change(self.squares))
 

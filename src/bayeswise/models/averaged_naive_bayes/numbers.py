@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
+from bayeswise.explanations.alternatives import ALTERNATIVES, number_grid
 from bayeswise.families.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
 from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
 from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
-from bayeswise.models.naive_bayes.numbers import ALTERNATIVES
 from bayeswise.statistics import Moments
 from bayeswise.statistics.pair_sums import PairSums
 from bayeswise.statistics.transforms import log_of
@@ -258,14 +258,20 @@ class AveragedNormalScores(LeftOutInBlocks):
         return np.asarray(centre + spread * generator.standard_normal(len(seen.weight)))
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """A grid of numbers over three standard deviations of the whole column."""
+        """Round numbers about the mean of the whole column; of logarithms, numbers of three digits."""
         at = self.columns.index(column)
         mean, _, stddev = self._unit
-        z = np.zeros((ALTERNATIVES, len(self.columns)))
-        z[:, at] = np.linspace(-3.0, 3.0, ALTERNATIVES)
+        own = self.moments.columns(np.array([at]))
+        n_rows = float(own.pooled().weight.to_floats()[0, 0])
+        if self.of_logs:
+            reach = min(1.7, max(n_rows - 1.0, 0.0) ** 0.5)
+            places = np.exp(mean[at] + stddev[at] * np.linspace(-reach, reach, ALTERNATIVES))
+            shown = np.unique([float(f"{x:.3g}") for x in places])
+        else:
+            shown = np.array(number_grid(float(mean[at]), float(stddev[at]), n_rows, whole=own.are_whole()))
+        z = np.zeros((len(shown), len(self.columns)))
+        z[:, at] = ((np.log(shown) if self.of_logs else shown) - mean[at]) / stddev[at]
         log_cells = self._log_cells(z)[:, :, at]
-        grid = mean[at] + stddev[at] * z[:, at]
-        shown = np.exp(grid) if self.of_logs else grid
         return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(shown))
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:

@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
+from bayeswise.explanations.alternatives import number_grid
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
@@ -21,7 +22,6 @@ from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema import Schema, positions_in
 
-ALTERNATIVES = 25
 LEAST_SPREAD = 2.0**-26
 """Without a floor, a class that is constant where the column varies gets this share of the column's stddev."""
 
@@ -167,13 +167,15 @@ class NormalScores:
         return {name: drawn[:, c] for c, name in enumerate(self.columns)}
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """A grid of numbers over three standard deviations of the whole column."""
+        """Round numbers about the mean of the whole column."""
         at = self.columns.index(column)
-        whole = self.statistic.pooled()
-        mean, stddev = whole.mean(empty=0.0)[0, at], whole.stddev("n", empty=0.0)[0, at]
+        own = self.statistic.columns(np.array([at]))
+        pooled = own.pooled()
+        mean, stddev = float(pooled.mean(empty=0.0)[0, 0]), float(pooled.stddev("n", empty=0.0)[0, 0])
         if not self.varies[at]:
-            return (Contribution(column, float(mean), np.zeros(len(self.parameters.mean))),)
-        grid = mean + stddev * np.linspace(-3.0, 3.0, ALTERNATIVES)
+            return (Contribution(column, mean, np.zeros(len(self.parameters.mean))),)
+        n_rows = float(pooled.weight.to_floats()[0, 0])
+        grid = np.array(number_grid(mean, stddev, n_rows, whole=own.are_whole()))
         p = self.parameters
         one = NormalParameters(p.mean[:, at], p.stddev[:, at], np.asarray(p.mean_low)[:, at])
         log_cells = Normal().log_density(one, grid[:, None])  # (n_values, n_states)

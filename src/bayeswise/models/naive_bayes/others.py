@@ -131,11 +131,18 @@ class FamilyScores:
         at = self.columns.index(column)
         drawn = self.family.sample(self.parameters[0], _ALTERNATIVES, np.random.default_rng(0))[..., at]
         grid = np.unique(np.quantile(drawn, np.linspace(0.0, 1.0, _ALTERNATIVES), method="nearest"))
+        rounded = np.unique([float(f"{x:.3g}") for x in grid])
+        inside = np.isfinite(self._log_cells_at(at, rounded, drawn)).any(axis=1)
+        grid = rounded[inside] if inside.any() else grid
+        log_cells = self._log_cells_at(at, grid, drawn)
+        return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(grid))
+
+    def _log_cells_at(self, at: int, grid: FloatArray, drawn: FloatArray) -> FloatArray:
+        """(n_values, n_states) of one column."""
         values = np.zeros((len(grid), len(self.columns)))
         values[:] = drawn.ravel()[0]
         values[:, at] = grid
-        log_cells = self._log_cells(*self.parameters, values)[:, at]
-        return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(grid))
+        return self._log_cells(*self.parameters, values)[:, at]
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:
         """x log rate - rate for Poisson, log rate - rate x for exponential columns; log h(x) is in no difference."""

@@ -11,6 +11,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.alternatives import number_grid
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.logspace import log
@@ -26,8 +27,6 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.schema import Schema
-
-ALTERNATIVES = 25
 
 
 @dataclass(frozen=True)
@@ -184,12 +183,14 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         return Account(self.classes, self.at_centre, tuple(parts), convention)
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """What the column could say instead: every level, or numbers over three standard deviations."""
+        """What the column could say instead: every level, or round numbers about the mean."""
         name = find_name(column, self.schema.used, where="the model")
         own = self.features.of_column(name)
         weights, centre = self.weights[:, own], self.centre[own]
         if name in self.schema.numbers:
-            grid = centre[0] + self.unit[own[0]] * np.linspace(-3.0, 3.0, ALTERNATIVES)
+            whole = self.schema[name].kind == "count"
+            n_rows = float(self.class_weight.sum())
+            grid = number_grid(float(centre[0]), float(self.unit[own[0]]), n_rows, whole=whole, positive=whole)
             return tuple(Contribution(name, float(x), weights[:, 0] * (x - centre[0])) for x in grid)
         levels = self.features.ordered[self.schema.categories.index(name)]
         cells = np.vstack([np.zeros(len(own)), np.eye(len(own))]) - centre  # (n_levels, n), the reference first

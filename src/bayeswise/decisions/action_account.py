@@ -1,0 +1,349 @@
+"""Why this action and not that one: costs, posterior, how far the boundary is, what each column moved, what flips it.
+
+d_s = cost(rival, s) - cost(action, s) is what the action saves in state s, and sum_s p_s d_s what it saves on average.
+Split into gain and loss, log sum_{d>0} p d - log sum_{d<0} p |d| is the distance from the boundary; for two states it
+is the log-odds less those of the threshold, and every column moves it by its own weight of evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs import Costs
+from bayeswise.explanations import Account, Contribution, Flip
+from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
+from bayeswise.explanations.flip import Change
+from bayeswise.explanations.plain import json_number, json_value
+from bayeswise.explanations.wording import value_text
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.logspace import log
+from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.posteriors.states import guess
+from bayeswise.posteriors.wording import shown
+from bayeswise.tables.labels import Label
+
+_ONE_ACTION = "the costs have the single action"
+
+
+@dataclass(frozen=True, eq=False)
+class ActionAccount:
+    """The best action of one case beside a rival, by default the second best.
+
+    >>> case = Account(("good", "bad"), np.log([0.7, 0.3]), (
+    ...     Contribution("duration", 48, np.log([0.2, 0.4])),
+    ... ))
+    >>> loan = Costs({"lend": {"good": 0, "bad": 5}, "refuse": {"good": 1, "bad": 0}})
+    >>> story = ActionAccount.of(case, loan)
+    >>> print(story.summary())
+    Why refuse, not lend?
+    Expected cost: refuse 0.5385, lend 2.308.
+    P(bad) = 0.4615; refuse is cheaper from 0.1667 on, lend below it: the odds are 4.29 times those of the threshold.
+    The most probable class is good (0.5385), but lend in the case of bad costs 5 more than refuse.
+    """
+
+    account: Account  # of the states
+    costs: Costs  # of this case: numbers, in the order of the states
+    action: Label
+    rival: Label
+
+    @classmethod
+    def of(cls, account: Account, costs: Any, against: Any = None) -> ActionAccount:
+        """The action of least expected cost; `against` names the action to compare it with."""
+        table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(account.states)
+        if len(table.actions) < 2:
+            raise ParameterError(f"{_ONE_ACTION} {table.actions[0]!r}", fix="add another action to compare it with")
+        expected = _expected(account, table.table)
+        best = int(np.argmin(expected))
+        if against is None:
+            others = [k for k in range(len(expected)) if k != best]
+            rival = min(others, key=lambda k: (expected[k], k))
+        else:
+            rival = table.action(against)
+            if rival == best:
+                raise ParameterError(f"{against!r} is the action itself", fix="name another action, or none")
+        return cls(account, table, table.actions[best], table.actions[rival])
+
+    @cached_property
+    def expected_cost(self) -> dict[Label, float]:
+        """By action."""
+        return dict(zip(self.costs.actions, _expected(self.account, self.costs.table).tolist(), strict=True))
+
+    @cached_property
+    def _saved(self) -> FloatArray:
+        """(n_states,) what the action costs less than its rival in each state."""
+        table = self.costs.table
+        saved: FloatArray = table[self.costs.action(self.rival)] - table[self.costs.action(self.action)]
+        return saved
+
+    @cached_property
+    def states(self) -> tuple[Label, Label]:
+        """The state that speaks most for the action, and the one that speaks most for its rival."""
+        p, d = self.account.posterior, self._saved
+        order = np.lexsort((p, p * d))
+        first, last = int(order[-1]), int(order[0])
+        return self.account.states[first], self.account.states[last]
+
+    @property
+    def distance(self) -> float:
+        """How far beyond the boundary, in log-odds; infinite if the rival is never cheaper."""
+        return _lead(self.account.log_joint, self._saved)
+
+    @property
+    def threshold(self) -> float | None:
+        """For two states, the probability of the first of `states` at which both actions cost the same."""
+        if len(self.account.states) != 2 or not math.isfinite(self.distance):
+            return None
+        p = self.account.posterior[self.account.states.index(self.states[0])]
+        log_odds = float(np.log(p) - np.log1p(-p)) - self.distance if p < 1.0 else math.nan
+        if not math.isfinite(log_odds):  # the posterior is too near to 1: from the costs alone
+            k = self.account.states.index(self.states[0])
+            gain, loss = float(self._saved[k]), float(-self._saved[1 - k])
+            return loss / (gain + loss)
+        return 1.0 / (1.0 + math.exp(-log_odds))
+
+    # -- in words ---------------------------------------------------------------------------------------------
+    def summary(self) -> str:
+        """The lines above the bars."""
+        ordered = sorted(self.expected_cost.items(), key=lambda each: each[1])
+        lines = [
+            f"Why {shown(self.action)}, not {shown(self.rival)}?",
+            f"Expected cost: {', '.join(f'{shown(a)} {cost:.4g}' for a, cost in ordered[:6])}.",
+            self._boundary(),
+        ]
+        return "\n".join([*lines, *self._against_the_odds()])
+
+    def _boundary(self) -> str:
+        state, p = self.states[0], self._share(self.states[0])
+        if not math.isfinite(self.distance):
+            return f"{shown(self.rival)} never costs less than {shown(self.action)} in a state that is possible here."
+        times = f"{math.exp(min(self.distance, 700.0)):.3g}"
+        if self.threshold is None:
+            return (
+                f"P({shown(state)}) = {p:.4g}; evidence against it of {times} to 1 would make {shown(self.rival)} "
+                "as cheap."
+            )
+        return (
+            f"P({shown(state)}) = {p:.4g}; {shown(self.action)} is cheaper from {self.threshold:.4g} on, "
+            f"{shown(self.rival)} below it: the odds are {times} times those of the threshold."
+        )
+
+    def _against_the_odds(self) -> list[str]:
+        likely, state = self.account.most_probable, self.states[0]
+        if likely == state or not math.isfinite(self.distance):
+            return []
+        more = float(self._saved[self.account.states.index(state)])
+        return [
+            f"The most probable class is {shown(likely)} ({self._share(likely):.4g}), but {shown(self.rival)} in the "
+            f"case of {shown(state)} costs {more:.4g} more than {shown(self.action)}."
+        ]
+
+    def _share(self, state: Label) -> float:
+        return float(self.account.posterior[self.account.states.index(state)])
+
+    def to_text(self, *, width: int = 80) -> str:
+        """The summary, and the bars of the columns: to the right they speak for the action."""
+        from bayeswise.explanations.text import account_text
+
+        bars = account_text(self.account, self.account.weigh(*self.states), width=width, question=self.question)
+        return f"{self.summary()}\n\n{bars}"
+
+    @property
+    def question(self) -> str:
+        """The line above the bars."""
+        first, second = map(shown, self.states)
+        return f"What speaks for {first} and so for {shown(self.action)}, and what for {second}:"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, the account of the states left out."""
+        return {
+            "action": json_value(self.action),
+            "against": json_value(self.rival),
+            "expected_cost": {str(action): json_number(cost) for action, cost in self.expected_cost.items()},
+            "state": json_value(self.states[0]),
+            "threshold": self.threshold,
+            "distance": json_number(self.distance),
+        }
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    # -- what would change it ---------------------------------------------------------------------------------
+    def least_change(self, alternatives: Alternatives, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
+        """The fewest columns whose change makes another action the best one, or the named one; None if none does.
+
+        One column is changed as little as will do. For two states the fewest columns are proven to be so: columns
+        move the log-odds independently, and those that move them most come first.
+        """
+        known_columns([*alternatives, *keep], self.account)
+        offered = {c: tuple(others) for c, others in alternatives.items() if c not in keep}
+        wanted = None if to is None else self.costs.action(to)
+        found = self._by_one(offered, wanted)
+        if found is not None:
+            return self._flip(found, proven=True)
+        targets = range(len(self.costs.actions)) if wanted is None else [wanted]
+        plans = [plan for k in targets if (plan := self._climb(offered, k, wanted)) is not None]
+        if not plans:
+            return None
+        return self._flip(min(plans, key=len), proven=len(self.account.states) == 2 and wanted is None)
+
+    def _action_of(self, changes: Mapping[str, Contribution]) -> int:
+        return int(np.argmin(_expected(self.account.with_changes(changes), self.costs.table)))
+
+    def _changed(self, changes: Mapping[str, Contribution], wanted: int | None) -> bool:
+        log_joint = self.account.with_changes(changes).log_joint
+        if np.isneginf(log_joint).all():
+            return False
+        now = self._action_of(changes)
+        return now != self.costs.action(self.action) if wanted is None else now == wanted
+
+    def _by_one(self, offered: Alternatives, wanted: int | None) -> dict[str, Contribution] | None:
+        """The change of one column that moves the log-odds least."""
+        options, log_joint = self._options(offered, {})
+        if not options:
+            return None
+        top = log_joint.max(axis=1, keepdims=True)
+        actions = np.argmin(np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ _scaled(self.costs).T, axis=1)
+        enough = actions != self.costs.action(self.action) if wanted is None else actions == wanted
+        with np.errstate(invalid="ignore"):
+            moved = np.ptp(log_joint - self.account.log_joint, axis=1)
+        for k in np.argsort(np.where(np.isfinite(moved), moved, np.inf), kind="stable").tolist():
+            changes = {options[k].column: options[k]}
+            if enough[k] and self._changed(changes, wanted):
+                return changes
+        return None
+
+    def _climb(self, offered: Alternatives, target: int, wanted: int | None) -> dict[str, Contribution] | None:
+        """The column that helps the target most, again and again."""
+        saved = self.costs.table[target] - self.costs.table[self.costs.action(self.action)]
+        changes: dict[str, Contribution] = {}
+        now = _lead(self.account.log_joint, saved)
+        while not self._changed(changes, wanted):
+            options, log_joint = self._options(offered, changes)
+            leads = [_lead(each, saved) for each in log_joint]
+            best = int(np.argmin(leads)) if leads else -1
+            if best < 0 or not leads[best] < now:
+                return None
+            now = leads[best]
+            changes[options[best].column] = options[best]
+        return changes or None
+
+    def _options(
+        self, offered: Alternatives, changes: Mapping[str, Contribution]
+    ) -> tuple[list[Contribution], FloatArray]:
+        """Every other value of a column that is not changed yet, and (n_options, n_states) the log joint with it."""
+        terms = self.account.with_changes(changes).log_terms  # (1 + n_columns, n_states)
+        ruled_out = np.isneginf(terms)
+        finite = np.where(ruled_out, 0.0, terms)
+        total, n_ruled_out = finite.sum(axis=0), ruled_out.sum(axis=0)
+        options: list[Contribution] = []
+        log_joint: list[FloatArray] = []
+        for k, column in enumerate(self.account.columns, start=1):
+            rest = np.where(n_ruled_out > ruled_out[k], -np.inf, total - finite[k])
+            for other in () if column in changes else offered.get(column, ()):
+                options.append(other)
+                log_joint.append(rest + other.log_likelihood)
+        return options, np.array(log_joint).reshape(len(options), len(total))
+
+    def _flip(self, changes: Mapping[str, Contribution], *, proven: bool) -> Flip:
+        own = {c.column: c.value for c in self.account.contributions}
+        steps = tuple(Change(column, own[column], other.value) for column, other in changes.items())
+        to = self.costs.actions[self._action_of(changes)]
+        return Flip(self.action, to, steps, self.account.with_changes(changes), proven)
+
+
+def explain_action(
+    model: Explainable,
+    row: Any,
+    costs: Any,
+    *,
+    against: Any = None,
+    prior: Mapping[Any, float] | None = None,
+    columns: Mapping[str, Any] | None = None,
+) -> ActionAccount:
+    """Why a model and costs lead to an action for one row; `columns` are those that formulas of the costs name.
+
+    >>> import bayeswise as bw
+    >>> rows = [{"wind": w, "fire": f} for w, f in 3 * [("weak", "no")] + [("strong", "no"), ("strong", "yes")]]
+    >>> alarm = {"call": {"yes": 0, "no": 1}, "wait": {"yes": 20, "no": 0}}
+    >>> print(bw.explain_action(bw.fit(rows, target="fire"), {"wind": "strong"}, alarm).summary())
+    Why call, not wait?
+    Expected cost: call 0.6667, wait 6.667.
+    P(yes) = 0.3333; call is cheaper from 0.04762 on, wait below it: the odds are 10 times those of the threshold.
+    The most probable class is no (0.6667), but wait in the case of yes costs 20 more than call.
+    """
+    table = costs if isinstance(costs, Costs) else Costs(costs)
+    account = model.explain(row)
+    if not isinstance(account, Account):
+        raise ParameterError("actions have costs by class, and this model predicts a number", fix="use bw.decide")
+    if not table.constant:
+        given = columns if columns is not None else row if isinstance(row, Mapping) else {}
+        table = table.for_row(given)
+    if prior is not None:
+        account = with_prior(account, np.exp(getattr(model, "log_prior")), prior_by_state(prior, account.states))  # noqa: B009
+    return ActionAccount.of(account, table, against)
+
+
+def with_prior(account: Account, before: FloatArray, after: FloatArray) -> Account:
+    """The account under another prior: the same evidence."""
+    return replace(account, log_prior=account.log_prior + (log(after) - log(before)))
+
+
+def change_of_action(
+    model: Explainable, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()
+) -> Flip | None:
+    """The least change of the row that changes the action; columns that the costs name stay."""
+    columns = [column for column in story.account.columns if column not in keep]
+    return story.least_change(alternatives_of(model, columns), to, keep=keep)
+
+
+def change_text(change: Flip | None) -> str:
+    """What would change the action, in a sentence."""
+    if change is None:
+        return "No change of the columns changes the action."
+    steps = [f"{shown(c.column)}: {value_text(c.before)} -> {value_text(c.after)}" for c in change.changes]
+    least = "Least change" if change.proven else "A change"
+    return f"{least} that makes it {shown(change.to)}: " + "; ".join(steps)
+
+
+def action_named(text: str, costs: Costs) -> Label:
+    """The action that a text means."""
+    for action in costs.actions:
+        if str(action) == text:
+            return action
+    raise ParameterError(f"the costs have no action {text!r}", fix=guess(text, costs.actions))
+
+
+def _expected(account: Account, table: FloatArray) -> FloatArray:
+    """(n_actions,) sum_s p(s | row) cost[a][s]."""
+    return np.asarray((table * account.posterior).sum(axis=1))
+
+
+def _scaled(costs: Costs) -> FloatArray:
+    """The table in units of its largest cost: sums cannot overflow."""
+    size = float(np.abs(costs.table).max())
+    return costs.table / size if size > 0.0 else costs.table
+
+
+def _lead(log_joint: FloatArray, saved: FloatArray) -> float:
+    """log of gain over loss: above 0 where the action is cheaper; infinite where one of them is nothing."""
+    live = log_joint > -np.inf
+    gain = live & (saved > 0.0)
+    loss = live & (saved < 0.0)
+    if not loss.any():
+        return math.inf
+    if not gain.any():
+        return -math.inf
+    return _log_sum(log_joint[gain], saved[gain]) - _log_sum(log_joint[loss], -saved[loss])
+
+
+def _log_sum(log_joint: FloatArray, factor: FloatArray) -> float:
+    terms = log_joint + np.log(factor)
+    top = float(terms.max())
+    return top + math.log(float(np.exp(terms - top).sum()))
