@@ -1,15 +1,12 @@
 #include <algorithm>
-#include <cstdlib>
-#include <string>
 
 #include "bitmaps.h"
+#include "isa.hpp"
 
 #if defined(__GNUC__)
-#define BAYESWISE_INLINE inline __attribute__((always_inline))
 #define BAYESWISE_BITS(word) __builtin_popcountll(word)
 #else
 #include <bitset>
-#define BAYESWISE_INLINE inline
 #define BAYESWISE_BITS(word) std::bitset<64>(word).count()
 #endif
 
@@ -53,21 +50,13 @@ struct Choice {
     std::int64_t most_slots;
 };
 
-// BAYESWISE_PROCESSOR=plain or avx2 asks for less than the processor offers.
-Choice choose() {
+Choice choice() {
 #if defined(__x86_64__) && defined(__GNUC__)
-    const char* wish = std::getenv("BAYESWISE_PROCESSOR");
-    const std::string limit = wish ? wish : "avx512";
-    __builtin_cpu_init();
-    if (limit == "avx512" && __builtin_cpu_supports("avx512vpopcntdq")) return {wide_block, 24};
-    if (limit != "plain" && __builtin_cpu_supports("popcnt")) return {counting_block, 16};
+    const Isa best = isa();
+    if (best == Isa::avx512 && __builtin_cpu_supports("avx512vpopcntdq")) return {wide_block, 24};
+    if (best != Isa::plain) return {counting_block, 16};
 #endif
     return {plain_block, 5};
-}
-
-const Choice& choice() {
-    static const Choice chosen = choose();
-    return chosen;
 }
 
 }  // namespace
@@ -85,7 +74,7 @@ std::int64_t common_bits(const std::uint64_t* left, const std::uint64_t* right, 
 
 void add_common_bits(const std::vector<const std::uint64_t*>& maps, const std::vector<std::int64_t>& slots,
                      std::int64_t n_words, std::int64_t* table, std::int64_t stride) {
-    const Block block = choice().block;
+    const Block block = block_of_products();
     const auto n = static_cast<std::int64_t>(maps.size());
     const std::uint64_t *left[side], *right[side];
     std::int64_t products[side * side];

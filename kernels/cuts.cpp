@@ -149,14 +149,15 @@ std::vector<double> cut_points(Values values, Groups groups, int n_groups, std::
     bool fits = true;
     for (size_t r = 0; r < n_rows; ++r) fits &= groups.data()[r] >= 0 && groups.data()[r] < n_groups;
     if (!fits) throw std::invalid_argument("a group lies outside");
+    const auto value = [&](size_t r) { return values.data()[r] + 0.0; };  // one zero: -0.0 + 0.0 is 0.0
     nb::gil_scoped_release release;
     if (weights) {
         std::vector<WeightedRow> rows(n_rows);
-        for (size_t r = 0; r < n_rows; ++r) rows[r] = {values.data()[r], groups.data()[r], weights->data()[r]};
+        for (size_t r = 0; r < n_rows; ++r) rows[r] = {value(r), groups.data()[r], weights->data()[r]};
         return Cutter<WeightedRow>(std::move(rows), n_groups, Bits()).cuts();
     }
     std::vector<Row> rows(n_rows);
-    for (size_t r = 0; r < n_rows; ++r) rows[r] = {values.data()[r], groups.data()[r]};
+    for (size_t r = 0; r < n_rows; ++r) rows[r] = {value(r), groups.data()[r]};
     return Cutter<Row>(std::move(rows), n_groups, Bits(n_rows)).cuts();
 }
 

@@ -7,9 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "clones.hpp"
+#include "isa.hpp"
 
 namespace nb = nanobind;
+using bayeswise::on_isa_up_to_avx2;
 
 namespace {
 
@@ -22,21 +23,18 @@ using Best = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  
 
 constexpr int64_t kBlock = 512;  // rows, so that a block of a few states and actions stays in the first cache
 
-BAYESWISE_CLONES_OF_32_BYTES
-void turn(const double* __restrict rows, int64_t count, int64_t n_states, double* __restrict share) {
+BAYESWISE_INLINE void turn(const double* __restrict rows, int64_t count, int64_t n_states, double* __restrict share) {
     for (int64_t s = 0; s < n_states; ++s)
         for (int64_t r = 0; r < count; ++r) share[s * kBlock + r] = rows[r * n_states + s];
 }
 
-BAYESWISE_CLONES_OF_32_BYTES
-void turn_back(const double* __restrict share, int64_t count, int64_t n_states, double* __restrict rows) {
+BAYESWISE_INLINE void turn_back(const double* __restrict share, int64_t count, int64_t n_states, double* __restrict rows) {
     for (int64_t s = 0; s < n_states; ++s)
         for (int64_t r = 0; r < count; ++r) rows[r * n_states + s] = share[s * kBlock + r];
 }
 
 // sum_s p(s) cost[s], the states always in the same order, so that one row and a million give the same digits.
-BAYESWISE_CLONES_OF_32_BYTES
-void weigh(const double* __restrict share, const double* __restrict cost, int64_t n_states, int64_t count,
+BAYESWISE_INLINE void weigh(const double* __restrict share, const double* __restrict cost, int64_t n_states, int64_t count,
            double* __restrict total) {
     std::fill(total, total + count, 0.0);
     for (int64_t s = 0; s < n_states; ++s) {
@@ -46,8 +44,7 @@ void weigh(const double* __restrict share, const double* __restrict cost, int64_
     }
 }
 
-BAYESWISE_CLONES_OF_32_BYTES
-void keep_least(const double* __restrict total, int64_t action, int64_t count, double* __restrict least,
+BAYESWISE_INLINE void keep_least(const double* __restrict total, int64_t action, int64_t count, double* __restrict least,
                 int64_t* __restrict best) {
     for (int64_t r = 0; r < count; ++r) {
         best[r] = total[r] < least[r] ? action : best[r];
@@ -70,7 +67,7 @@ void expected_costs(Rows probability, Table table, Expected expected, Best best)
     std::vector<double> share(size_t(n_states * kBlock)), least(kBlock);
     for (int64_t start = 0; start < n_rows; start += kBlock) {
         const int64_t count = std::min(kBlock, n_rows - start);
-        turn(probability.data() + start * n_states, count, n_states, share.data());
+        on_isa_up_to_avx2<turn>(probability.data() + start * n_states, count, n_states, share.data());
         int64_t* chosen = best.data() + start;
         std::fill(chosen, chosen + count, int64_t(0));
         for (int64_t a = 0; a < n_actions; ++a) {
@@ -79,17 +76,16 @@ void expected_costs(Rows probability, Table table, Expected expected, Best best)
             if (is_flat(cost, n_states))
                 std::fill(total, total + count, cost[0]);
             else
-                weigh(share.data(), cost, n_states, count, total);
+                on_isa_up_to_avx2<weigh>(share.data(), cost, n_states, count, total);
             if (a == 0)
                 std::copy(total, total + count, least.data());
             else
-                keep_least(total, a, count, least.data(), chosen);
+                on_isa_up_to_avx2<keep_least>(total, a, count, least.data(), chosen);
         }
     }
 }
 
-BAYESWISE_CLONES_OF_32_BYTES
-void move_block(double* __restrict share, const double* __restrict factor, int64_t n_states, int64_t count,
+BAYESWISE_INLINE void move_block(double* __restrict share, const double* __restrict factor, int64_t n_states, int64_t count,
                 double* __restrict total) {
     std::fill(total, total + count, 0.0);
     for (int64_t s = 0; s < n_states; ++s) {
@@ -113,11 +109,11 @@ int64_t shift_rows(Rows probability, Factors factor, Moved moved) {
     std::vector<double> share(size_t(n_states * kBlock)), total(kBlock);
     for (int64_t start = 0; start < n_rows; start += kBlock) {
         const int64_t count = std::min(kBlock, n_rows - start);
-        turn(probability.data() + start * n_states, count, n_states, share.data());
-        move_block(share.data(), factor.data(), n_states, count, total.data());
+        on_isa_up_to_avx2<turn>(probability.data() + start * n_states, count, n_states, share.data());
+        on_isa_up_to_avx2<move_block>(share.data(), factor.data(), n_states, count, total.data());
         for (int64_t r = 0; r < count; ++r)
             if (!(total[r] > 0.0)) return start + r;
-        turn_back(share.data(), count, n_states, moved.data() + start * n_states);
+        on_isa_up_to_avx2<turn_back>(share.data(), count, n_states, moved.data() + start * n_states);
     }
     return -1;
 }

@@ -10,9 +10,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "clones.hpp"
+#include "isa.hpp"
 
 namespace nb = nanobind;
+using bayeswise::on_isa_up_to_avx2;
 
 namespace {
 
@@ -41,18 +42,6 @@ BAYESWISE_INLINE uint32_t cells_of(const Columns<Code>& columns, const std::vect
     return top;
 }
 
-BAYESWISE_CLONES_OF_32_BYTES
-uint32_t cells_of_block(const Columns<uint8_t>& columns, const std::vector<int>& scope,
-                        const std::vector<int64_t>& sizes, int64_t start, int64_t count, uint32_t* cell) {
-    return cells_of(columns, scope, sizes, start, count, cell);
-}
-
-BAYESWISE_CLONES_OF_32_BYTES
-uint32_t cells_of_block(const Columns<uint16_t>& columns, const std::vector<int>& scope,
-                        const std::vector<int64_t>& sizes, int64_t start, int64_t count, uint32_t* cell) {
-    return cells_of(columns, scope, sizes, start, count, cell);
-}
-
 // The last column of the scope changes fastest. Neighbouring rows often share a cell, and a counter that was just written
 // is slow to read; so each of several neighbours has counters of its own.
 template <class Code>
@@ -74,7 +63,7 @@ void count_family(Columns<Code> columns, const std::vector<int>& scope, const st
     bool outside = false;
     for (int64_t start = 0; start < n_rows; start += kBlock) {
         const int64_t count = n_rows - start < kBlock ? n_rows - start : kBlock;
-        const uint32_t top = cells_of_block(columns, scope, sizes, start, count, cell.data());
+        const uint32_t top = on_isa_up_to_avx2<cells_of<Code>>(columns, scope, sizes, start, count, cell.data());
         if (int64_t(top) >= n_cells) {
             outside = true;
             break;

@@ -243,11 +243,11 @@ private:
                 rank[k] = next++;
             }
         for (auto& each : cell) each = static_cast<std::uint32_t>(rank[each]);
-        std::int64_t* table = found.table.data() - 1;  // the first level is not counted
+        std::int64_t* table = found.table.data();
         for (int other : others) {
-            with_codes(other, [&](const auto* code) {
+            with_codes(other, [&](const auto* code) {  // the first level is not counted
                 for (std::int64_t r = 0; r < n_rows_; ++r)
-                    if (code[r] > 0) table[cell[r] * found.width + code[r]] += weight ? weight[r] : 1;
+                    if (code[r] > 0) table[cell[r] * found.width + (code[r] - 1)] += weight ? weight[r] : 1;
             });
             table += sizes_[other] - 1;
         }
@@ -278,11 +278,12 @@ private:
         for (std::size_t k = 0; k < n_cells; ++k) {
             std::int64_t left = counts.total[k];
             if (left > 0) {
-                const std::int64_t* row = counts.table.data() + static_cast<std::int64_t>(k) * counts.width + first - 1;
+                const std::int64_t* row = counts.table.data() + static_cast<std::int64_t>(k) * counts.width + first;
                 for (std::int64_t level = 1; level < other_size; ++level) {
-                    left -= row[level];
-                    of_configuration[level] += row[level];
-                    sum += cell(row[level]);
+                    const std::int64_t n = row[level - 1];
+                    left -= n;
+                    of_configuration[level] += n;
+                    sum += cell(n);
                 }
                 of_configuration[0] += left;
                 sum += cell(left);

@@ -11,26 +11,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "clones.hpp"
+#include "registers.hpp"
 
 namespace nb = nanobind;
+using bayeswise::on_isa;
 
 namespace {
 
-#if defined(__GNUC__)
-typedef double Lane __attribute__((vector_size(64), aligned(8), may_alias));
-#else
-struct Lane {
-    double v[8];
-    friend Lane operator+(Lane a, const Lane& b) { for (int k = 0; k < 8; ++k) a.v[k] += b.v[k]; return a; }
-    friend Lane operator-(Lane a, const Lane& b) { for (int k = 0; k < 8; ++k) a.v[k] -= b.v[k]; return a; }
-    friend Lane operator*(Lane a, const Lane& b) { for (int k = 0; k < 8; ++k) a.v[k] *= b.v[k]; return a; }
-    friend Lane operator-(Lane a, double b) { for (int k = 0; k < 8; ++k) a.v[k] -= b; return a; }
-    friend Lane operator*(double b, Lane a) { for (int k = 0; k < 8; ++k) a.v[k] *= b; return a; }
-};
-#endif
-
-constexpr int64_t kTileRows = 16;  // two lanes
+constexpr int64_t kTileRows = 16;
 constexpr int64_t kBlock = 4;      // rows of the whitener at a time
 
 using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -52,28 +40,34 @@ std::vector<double> in_blocks(const double* packed, int64_t n_columns) {
     return blocks;
 }
 
+// The functions below go through a tile by slices of two registers, so that eight running sums fit into registers.
+template <int W>
+constexpr int64_t kHalf = Register<double, W>::lanes;
 
 // sum over j of (sum over i <= j of W_ji u_i)^2, for the 16 rows of a tile; without W, the sum of u_i^2.
-BAYESWISE_CLONES
-void whitened_squares(Lane* __restrict squares, Lane* __restrict scores, const Lane* __restrict columns,
-                      const double* __restrict blocks, const double* mean, const double* mean_low,
-                      const double* inverse, int64_t n_columns, bool diagonal) {
+template <int W>
+BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __restrict scores,
+                                       const double* __restrict columns, const double* __restrict blocks,
+                                       const double* mean, const double* mean_low, const double* inverse,
+                                       int64_t n_columns, bool diagonal) {
+    using Rows = typename Register<double, W>::type;
     for (int64_t c = 0; c < n_columns; ++c)
-        for (int64_t l = 0; l < 2; ++l)
-            scores[2 * c + l] = inverse[c] * ((columns[2 * c + l] - mean[c]) - mean_low[c]);
-    Lane sum0 = {}, sum1 = {};
-    if (diagonal) {
-        for (int64_t c = 0; c < n_columns; ++c) {
-            sum0 = sum0 + scores[2 * c] * scores[2 * c];
-            sum1 = sum1 + scores[2 * c + 1] * scores[2 * c + 1];
+        for (int64_t r = 0; r < kTileRows; ++r)
+            scores[kTileRows * c + r] = inverse[c] * ((columns[kTileRows * c + r] - mean[c]) - mean_low[c]);
+    for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
+        const double* u = scores + slice;
+        Rows sum0 = {}, sum1 = {};
+        for (int64_t c = 0; c < n_columns && diagonal; ++c, u += kTileRows) {
+            const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
+            sum0 = sum0 + u0 * u0;
+            sum1 = sum1 + u1 * u1;
         }
-    } else {
         const double* w = blocks;
-        for (int64_t first = 0; first < n_columns; first += kBlock) {
-            Lane a0 = {}, a1 = {}, b0 = {}, b1 = {}, c0 = {}, c1 = {}, d0 = {}, d1 = {};
-            const Lane* u = scores;
-            for (int64_t i = 0; i < first + kBlock; ++i, w += kBlock, u += 2) {
-                const Lane u0 = u[0], u1 = u[1];
+        for (int64_t first = 0; first < n_columns && !diagonal; first += kBlock) {
+            Rows a0 = {}, a1 = {}, b0 = {}, b1 = {}, c0 = {}, c1 = {}, d0 = {}, d1 = {};
+            u = scores + slice;
+            for (int64_t i = 0; i < first + kBlock; ++i, w += kBlock, u += kTileRows) {
+                const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
                 a0 = a0 + w[0] * u0;
                 a1 = a1 + w[0] * u1;
                 b0 = b0 + w[1] * u0;
@@ -86,28 +80,32 @@ void whitened_squares(Lane* __restrict squares, Lane* __restrict scores, const L
             sum0 = sum0 + ((a0 * a0 + b0 * b0) + (c0 * c0 + d0 * d0));
             sum1 = sum1 + ((a1 * a1 + b1 * b1) + (c1 * c1 + d1 * d1));
         }
+        store<double, W>(squares + slice, sum0);
+        store<double, W>(squares + slice + kHalf<W>, sum1);
     }
-    squares[0] = sum0;
-    squares[1] = sum1;
 }
 
-BAYESWISE_CLONES
-void weighted_sums(Lane* __restrict sums, const Lane* __restrict scores, const double* weight, double constant,
-                   int64_t n_columns) {
-    Lane sum0 = {}, sum1 = {};
-    for (int64_t c = 0; c < n_columns; ++c) {
-        sum0 = sum0 + weight[c] * scores[2 * c];
-        sum1 = sum1 + weight[c] * scores[2 * c + 1];
+template <int W>
+BAYESWISE_INLINE void weighted_sums(double* __restrict sums, const double* __restrict scores, const double* weight,
+                                    double constant, int64_t n_columns) {
+    using Rows = typename Register<double, W>::type;
+    for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
+        const double* u = scores + slice;
+        Rows sum0 = {}, sum1 = {};
+        for (int64_t c = 0; c < n_columns; ++c, u += kTileRows) {
+            sum0 = sum0 + weight[c] * load<double, W>(u);
+            sum1 = sum1 + weight[c] * load<double, W>(u + kHalf<W>);
+        }
+        store<double, W>(sums + slice, sum0 + constant);
+        store<double, W>(sums + slice + kHalf<W>, sum1 + constant);
     }
-    sums[0] = sum0 - (-constant);
-    sums[1] = sum1 - (-constant);
 }
 
-BAYESWISE_CLONES
-void centred(Lane* __restrict scores, const Lane* __restrict columns, const double* centre, const double* centre_low,
-             int64_t n_columns) {
+BAYESWISE_INLINE void centred(double* __restrict scores, const double* __restrict columns, const double* centre,
+                              const double* centre_low, int64_t n_columns) {
     for (int64_t c = 0; c < n_columns; ++c)
-        for (int64_t l = 0; l < 2; ++l) scores[2 * c + l] = (columns[2 * c + l] - centre[c]) - centre_low[c];
+        for (int64_t r = 0; r < kTileRows; ++r)
+            scores[kTileRows * c + r] = (columns[kTileRows * c + r] - centre[c]) - centre_low[c];
 }
 
 // The rows of a tile, turned: column c of row r stands at columns[16 c + r]; rows beyond the last are copies of it.
@@ -124,8 +122,6 @@ void turn(const Cells<T>& values, int64_t first, int64_t n_rows, double* columns
 std::vector<double> tile(int64_t n_columns) {
     return std::vector<double>(kTileRows * ((n_columns + kBlock - 1) / kBlock * kBlock));
 }
-
-Lane* lanes(std::vector<double>& tile) { return reinterpret_cast<Lane*>(tile.data()); }
 
 template <typename T>
 void squared_distances(Out out, Cells<T> values, Constants mean, Constants mean_low, Constants inverse_scale,
@@ -144,16 +140,16 @@ void squared_distances(Out out, Cells<T> values, Constants mean, Constants mean_
     std::vector<std::vector<double>> blocks(n_states);
     for (int64_t k = 0; k < n_states && !diagonal; ++k) blocks[k] = in_blocks(whiteners.data() + k * full, n_columns);
     std::vector<double> columns = tile(n_columns), scores = tile(n_columns);
-    Lane squares[2];
+    double squares[kTileRows];
     for (int64_t first = 0; first < n_rows; first += kTileRows) {
         const int64_t here = std::min(kTileRows, n_rows - first);
         turn(values, first, here, columns.data());
         for (int64_t k = 0; k < n_states; ++k) {
             const int64_t at = k * n_columns;
-            whitened_squares(squares, lanes(scores), lanes(columns), blocks[k].data(), mean.data() + at,
-                             mean_low.data() + at, inverse_scale.data() + at, n_columns, diagonal);
-            const double* found = reinterpret_cast<const double*>(squares);
-            for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = found[r];
+            on_isa<whitened_squares<kPlainBytes>, whitened_squares<kAvx2Bytes>, whitened_squares<kAvx512Bytes>>(
+                squares, scores.data(), columns.data(), blocks[k].data(), mean.data() + at, mean_low.data() + at,
+                inverse_scale.data() + at, n_columns, diagonal);
+            for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = squares[r];
         }
     }
 }
@@ -170,15 +166,15 @@ void linear_scores(Out out, Cells<T> values, Constants centre, Constants weights
             "the scores have another shape");
     nb::gil_scoped_release release;
     std::vector<double> columns = tile(n_columns), scores = tile(n_columns);
-    Lane sums[2];
+    double sums[kTileRows];
     for (int64_t first = 0; first < n_rows; first += kTileRows) {
         const int64_t here = std::min(kTileRows, n_rows - first);
         turn(values, first, here, columns.data());
-        centred(lanes(scores), lanes(columns), centre.data(), centre.data() + n_columns, n_columns);
+        on_isa<centred>(scores.data(), columns.data(), centre.data(), centre.data() + n_columns, n_columns);
         for (int64_t k = 0; k < n_states; ++k) {
-            weighted_sums(sums, lanes(scores), weights.data() + k * n_columns, constants.data()[k], n_columns);
-            const double* found = reinterpret_cast<const double*>(sums);
-            for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = found[r];
+            on_isa<weighted_sums<kPlainBytes>, weighted_sums<kAvx2Bytes>, weighted_sums<kAvx512Bytes>>(
+                sums, scores.data(), weights.data() + k * n_columns, constants.data()[k], n_columns);
+            for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = sums[r];
         }
     }
 }

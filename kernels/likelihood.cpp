@@ -11,9 +11,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "clones.hpp"
+#include "isa.hpp"
 
 namespace nb = nanobind;
+using bayeswise::on_isa;
 
 namespace {
 
@@ -46,8 +47,7 @@ inline void add_with_error(double& total, double& error, double term) {
 }
 
 // sum[r] += log p(x_rc | state) over a block of columns, for one state and one tile; missing cells add nothing.
-BAYESWISE_CLONES
-void add_block(double* __restrict sum, const double* __restrict columns, const double* mean, const double* mean_low,
+BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict columns, const double* mean, const double* mean_low,
                const double* precision, const double* log_peak, int64_t n_columns, bool has_missing) {
     double partial[kTileRows] = {0.0};
     double peak = 0.0;
@@ -111,7 +111,7 @@ void add_normal(Matrix log_joint, Cells<T> values, Constants mean, Constants mea
             std::fill(error.begin(), error.end(), 0.0);
             for (int64_t c = 0; c < p.n_columns; c += kBlockColumns) {
                 const int64_t at = k * p.n_columns + c;
-                add_block(part.data(), columns.data() + c * kTileRows, p.mean + at, p.mean_low + at, p.precision + at,
+                on_isa<add_block>(part.data(), columns.data() + c * kTileRows, p.mean + at, p.mean_low + at, p.precision + at,
                           p.log_peak + at, std::min(kBlockColumns, p.n_columns - c), has_missing);
                 for (int64_t r = 0; r < here; ++r) add_with_error(total[r], error[r], part[r]);
             }

@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void bind_isa(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_arrow(nb::module_& m);
 void bind_likelihood(nb::module_& m);
@@ -27,6 +28,7 @@ void bind_exact_structure(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
+    bind_isa(m);
     bind_exact(m);
     bind_arrow(m);
     bind_likelihood(m);

@@ -13,10 +13,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "clones.hpp"
+#include "isa.hpp"
 #include "exponential.hpp"
 
 namespace nb = nanobind;
+using bayeswise::on_isa;
 
 namespace {
 
@@ -35,8 +36,7 @@ void require(bool fits, const char* what) {
 }
 
 // sum[r] += -z^2 / 2 + log_peak over the present cells of one column.
-BAYESWISE_CLONES
-void add_cells(double* __restrict sum, const double* __restrict x, int64_t n_rows, double mean, double mean_low,
+BAYESWISE_INLINE void add_cells(double* __restrict sum, const double* __restrict x, int64_t n_rows, double mean, double mean_low,
                double precision, double log_peak) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double z = ((x[r] - mean) - mean_low) * precision;
@@ -46,8 +46,7 @@ void add_cells(double* __restrict sum, const double* __restrict x, int64_t n_row
 }
 
 // total + error is the running sum; error keeps what rounding dropped (TwoSum).
-BAYESWISE_CLONES
-void add_with_error(double* __restrict total, double* __restrict error, const double* __restrict part, int64_t n_rows) {
+BAYESWISE_INLINE void add_with_error(double* __restrict total, double* __restrict error, const double* __restrict part, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double sum = total[r] + part[r];
         const double back = sum - total[r];
@@ -57,8 +56,7 @@ void add_with_error(double* __restrict total, double* __restrict error, const do
 }
 
 // An infinite total has no error term worth adding.
-BAYESWISE_CLONES
-void add_up(double* __restrict sum, const double* __restrict total, const double* __restrict error, int64_t n_rows) {
+BAYESWISE_INLINE void add_up(double* __restrict sum, const double* __restrict total, const double* __restrict error, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) sum[r] = total[r] + (total[r] - total[r] == 0.0 ? error[r] : 0.0);
 }
 
@@ -79,17 +77,16 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
         for (int64_t block = 0; block < n_columns; block += kBlockColumns) {
             std::fill(part, part + here, 0.0);
             for (int64_t c = block; c < std::min(n_columns, block + kBlockColumns); ++c)
-                add_cells(part, columns.data() + c * columns.stride(0) + first, here, mean.data()[c], mean_low.data()[c],
+                on_isa<add_cells>(part, columns.data() + c * columns.stride(0) + first, here, mean.data()[c], mean_low.data()[c],
                           precision.data()[c], log_peak.data()[c]);
-            add_with_error(total, error, part, here);
+            on_isa<add_with_error>(total, error, part, here);
         }
-        add_up(log_likelihood.data() + first, total, error, here);
+        on_isa<add_up>(log_likelihood.data() + first, total, error, here);
     }
 }
 
 // gap += x - first over the present cells of each column, where `first` is the first of them.
-BAYESWISE_CLONES
-void add_gaps(double* __restrict count, double* __restrict first, double* __restrict gap, const double* __restrict x,
+BAYESWISE_INLINE void add_gaps(double* __restrict count, double* __restrict first, double* __restrict gap, const double* __restrict x,
               int64_t n_rows, int64_t n_columns) {
     for (int64_t r = 0; r < n_rows; ++r, x += n_columns)
         for (int64_t c = 0; c < n_columns; ++c) {
@@ -102,8 +99,7 @@ void add_gaps(double* __restrict count, double* __restrict first, double* __rest
 }
 
 // rest = (x - first) - gap, where `gap` is the mean of x - first: the sum of the rests, and of their squares.
-BAYESWISE_CLONES
-void add_rests(double* __restrict sum, double* __restrict squares, const double* __restrict x,
+BAYESWISE_INLINE void add_rests(double* __restrict sum, double* __restrict squares, const double* __restrict x,
                const double* __restrict first, const double* __restrict gap, int64_t n_rows, int64_t n_columns) {
     for (int64_t r = 0; r < n_rows; ++r, x += n_columns)
         for (int64_t c = 0; c < n_columns; ++c) {
@@ -123,9 +119,9 @@ void moments_of_rows(Table moments, Rows values) {
     double* stddev = mean_low + n_columns;
     std::fill(count, stddev + n_columns, 0.0);
     std::vector<double> gap(n_columns), sum(n_columns);
-    add_gaps(count, mean, gap.data(), values.data(), n_rows, n_columns);
+    on_isa<add_gaps>(count, mean, gap.data(), values.data(), n_rows, n_columns);
     for (int64_t c = 0; c < n_columns; ++c) gap[c] /= std::max(count[c], 1.0);
-    add_rests(sum.data(), stddev, values.data(), mean, gap.data(), n_rows, n_columns);
+    on_isa<add_rests>(sum.data(), stddev, values.data(), mean, gap.data(), n_rows, n_columns);
     for (int64_t c = 0; c < n_columns; ++c) {
         const double n = std::max(count[c], 1.0), rest = sum[c] / n;  // what rounding has left of the mean
         stddev[c] = std::sqrt(std::max(stddev[c] / n - rest * rest, 0.0));
@@ -137,7 +133,7 @@ void moments_of_rows(Table moments, Rows values) {
 
 constexpr double kLeast = -700.0;  // exp of anything below is as good as 0
 // log(x) for a normal x from 1 on.
-inline double logarithm(double x) {
+BAYESWISE_INLINE double logarithm(double x) {
     const int64_t bits = bits_of(x) - 0x3fe6a09e667f3bcd;  // of sqrt(1/2), so that the rest lies around 1
     const double exponent = static_cast<double>(static_cast<int32_t>(bits >> 52));
     const double m = double_of((bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
@@ -149,8 +145,7 @@ inline double logarithm(double x) {
     return exponent * (kLn2High + kLn2Low) + 2.0 * f * p;
 }
 
-BAYESWISE_CLONES
-void take_top(double* __restrict top, double* __restrict second, const double* __restrict log_state, double log_prior,
+BAYESWISE_INLINE void take_top(double* __restrict top, double* __restrict second, const double* __restrict log_state, double log_prior,
               int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double log_joint = log_state[r] + log_prior;
@@ -160,16 +155,14 @@ void take_top(double* __restrict top, double* __restrict second, const double* _
 }
 
 // sum += exp(log joint - top).
-BAYESWISE_CLONES
-void add_shares(double* __restrict sum, const double* __restrict top, const double* __restrict log_state,
+BAYESWISE_INLINE void add_shares(double* __restrict sum, const double* __restrict top, const double* __restrict log_state,
                 double log_prior, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r)
         sum[r] += exponential(std::max(kLeast, (log_state[r] + log_prior) - top[r]));
 }
 
 // The same, and weighted += each share times (log joint - top).
-BAYESWISE_CLONES
-void add_weighted_shares(double* __restrict sum, double* __restrict weighted, const double* __restrict top,
+BAYESWISE_INLINE void add_weighted_shares(double* __restrict sum, double* __restrict weighted, const double* __restrict top,
                          const double* __restrict log_state, double log_prior, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double below = std::max(kLeast, (log_state[r] + log_prior) - top[r]);
@@ -182,8 +175,7 @@ void add_weighted_shares(double* __restrict sum, double* __restrict weighted, co
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 enum Kind { kEntropy = 0, kMargin = 1, kLeastConfident = 2, kLogLead = 3 };
 
-BAYESWISE_CLONES
-void finish(double* __restrict score, const double* __restrict top, const double* __restrict second,
+BAYESWISE_INLINE void finish(double* __restrict score, const double* __restrict top, const double* __restrict second,
             const double* __restrict sum, const double* __restrict weighted, int64_t n_rows, int kind) {
     if (kind == kEntropy) {
         for (int64_t r = 0; r < n_rows; ++r) score[r] = (logarithm(sum[r]) - weighted[r] / sum[r]) * kLog2e;
@@ -221,15 +213,15 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, Flags is_o
         std::fill(sum, sum + here, 0.0);
         std::fill(weighted, weighted + here, 0.0);
         for (int64_t k = 0; k < n_states; ++k)
-            take_top(top, second, log_states.data() + k * log_states.stride(0) + first, log_prior.data()[k], here);
+            on_isa<take_top>(top, second, log_states.data() + k * log_states.stride(0) + first, log_prior.data()[k], here);
         for (int64_t k = 0; k < n_states && kind != kLogLead; ++k) {
             const double* log_state = log_states.data() + k * log_states.stride(0) + first;
             if (kind == kEntropy)
-                add_weighted_shares(sum, weighted, top, log_state, log_prior.data()[k], here);
+                on_isa<add_weighted_shares>(sum, weighted, top, log_state, log_prior.data()[k], here);
             else
-                add_shares(sum, top, log_state, log_prior.data()[k], here);
+                on_isa<add_shares>(sum, top, log_state, log_prior.data()[k], here);
         }
-        finish(score.data() + first, top, second, sum, weighted, here, kind);
+        on_isa<finish>(score.data() + first, top, second, sum, weighted, here, kind);
         close_rows(score.data() + first, is_open.data() + first, here);
     }
 }

@@ -3,27 +3,29 @@
 
 #include "tiles.hpp"
 
+using bayeswise::on_isa;
+
 namespace {
 
 // sums[j] += sum over rows of left[r] rows[r][j].
-BAYESWISE_CLONES
-void add_weighted(double* __restrict sums, const double* __restrict left, const double* __restrict rows,
-                  int64_t n_padded) {
-    for (int64_t j = 0; j < n_padded; j += lane_of<double>()) {
-        Lane<double> even = {}, odd = {};
+template <int W>
+BAYESWISE_INLINE void add_weighted(double* __restrict sums, const double* __restrict left,
+                                   const double* __restrict rows, int64_t n_padded) {
+    using Cells = typename Register<double, W>::type;
+    for (int64_t j = 0; j < n_padded; j += Register<double, W>::lanes) {
+        Cells even = {}, odd = {};
         const double* x = rows + j;
         for (int64_t r = 0; r < kTileRows; r += 2, x += 2 * n_padded) {
-            even = even + left[r] * load(x);
-            odd = odd + left[r + 1] * load(x + n_padded);
+            even = even + left[r] * load<double, W>(x);
+            odd = odd + left[r + 1] * load<double, W>(x + n_padded);
         }
-        store<double>(sums + j, load(sums + j) + (even + odd));
+        store<double, W>(sums + j, load<double, W>(sums + j) + (even + odd));
     }
 }
 
 // scaled[r][j] = by[r] rows[r][j].
-BAYESWISE_CLONES
-void scale_rows(double* __restrict scaled, const double* __restrict rows, const double* __restrict by,
-                int64_t n_padded) {
+BAYESWISE_INLINE void scale_rows(double* __restrict scaled, const double* __restrict rows,
+                                 const double* __restrict by, int64_t n_padded) {
     for (int64_t r = 0; r < kTileRows; ++r)
         for (int64_t j = 0; j < n_padded; ++j) scaled[r * n_padded + j] = by[r] * rows[r * n_padded + j];
 }
@@ -62,7 +64,7 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
-        score_tile(scores.data(), wide.data(), tiles.rows.data(), 1, tiles.n_padded);
+        score_tile<double>(scores.data(), wide.data(), tiles.rows.data(), 1, tiles.n_padded);
         std::fill(first.begin(), first.end(), 0.0);
         std::fill(second.begin(), second.end(), 0.0);
         double tile_loss = 0.0;
@@ -74,8 +76,9 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
             second[r] *= by;
         }
         loss += tile_loss;
-        add_weighted(slopes.data(), first.data(), tiles.rows.data(), tiles.n_padded);
-        scale_rows(scaled.data(), tiles.rows.data(), second.data(), tiles.n_padded);
+        on_isa<add_weighted<kPlainBytes>, add_weighted<kAvx2Bytes>, add_weighted<kAvx512Bytes>>(
+            slopes.data(), first.data(), tiles.rows.data(), tiles.n_padded);
+        on_isa<scale_rows>(scaled.data(), tiles.rows.data(), second.data(), tiles.n_padded);
         curves.add(scaled.data(), n, tiles.n_padded, tiles.rows.data(), true);
     }
     copy_out(slopes, gradient.data(), 1, n);
@@ -97,7 +100,7 @@ void weighted_products(Cells<T> values, Vector centre, Vector inverse, Vector ro
         const int64_t here = tiles.fill(begin);
         std::fill(by.begin(), by.end(), 0.0);
         std::copy(row_weights.data() + begin, row_weights.data() + begin + here, by.begin());
-        scale_rows(scaled.data(), tiles.rows.data(), by.data(), tiles.n_padded);
+        on_isa<scale_rows>(scaled.data(), tiles.rows.data(), by.data(), tiles.n_padded);
         sums.add(scaled.data(), n, tiles.n_padded, tiles.rows.data(), true);
     }
     copy_symmetric(sums, products.data(), n);

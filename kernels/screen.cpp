@@ -11,9 +11,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "clones.hpp"
+#include "isa.hpp"
 
 namespace nb = nanobind;
+using bayeswise::on_isa;
 
 namespace {
 
@@ -30,8 +31,7 @@ void require(bool fits, const char* what) {
 }
 
 // sum[r] += log_peak - z^2 over the present cells of one column.
-BAYESWISE_CLONES
-void add_cells(float* __restrict sum, const float* __restrict x, int64_t n_rows, float mean, float rate, float log_peak) {
+BAYESWISE_INLINE void add_cells(float* __restrict sum, const float* __restrict x, int64_t n_rows, float mean, float rate, float log_peak) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const float z = (x[r] - mean) * rate;
         const float term = log_peak - z * z;
@@ -51,14 +51,13 @@ void rough_normal(Line log_likelihood, Lines columns, Numbers mean, Numbers rate
         const int64_t here = std::min(kBlockRows, n_rows - first);
         std::fill(sum, sum + here, 0.0f);
         for (int64_t c = 0; c < n_columns; ++c)
-            add_cells(sum, columns.data() + c * columns.stride(0) + first, here, static_cast<float>(mean.data()[c]),
+            on_isa<add_cells>(sum, columns.data() + c * columns.stride(0) + first, here, static_cast<float>(mean.data()[c]),
                       static_cast<float>(rate.data()[c]), static_cast<float>(log_peak.data()[c]));
         std::copy(sum, sum + here, log_likelihood.data() + first);
     }
 }
 
-BAYESWISE_CLONES
-void take_top(float* __restrict top, float* __restrict second, const float* __restrict log_state, float log_prior,
+BAYESWISE_INLINE void take_top(float* __restrict top, float* __restrict second, const float* __restrict log_state, float log_prior,
               int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const float log_joint = log_state[r] + log_prior;
@@ -68,8 +67,7 @@ void take_top(float* __restrict top, float* __restrict second, const float* __re
 }
 
 // Infinite where a sum is: such a row has to be looked at.
-BAYESWISE_CLONES
-void raise_by_error(float* __restrict upper, const float* __restrict top, const float* __restrict second, float error,
+BAYESWISE_INLINE void raise_by_error(float* __restrict upper, const float* __restrict top, const float* __restrict second, float error,
                     int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const float raised = (second[r] - top[r]) + error * (std::fabs(second[r]) + std::fabs(top[r]));
@@ -90,10 +88,10 @@ void upper_log_odds(Line upper, Lines log_states, Numbers log_prior, Flags is_op
         std::fill(top, top + here, -kInfinity);
         std::fill(second, second + here, -kInfinity);
         for (int64_t k = 0; k < n_states; ++k)
-            take_top(top, second, log_states.data() + k * log_states.stride(0) + first,
+            on_isa<take_top>(top, second, log_states.data() + k * log_states.stride(0) + first,
                      static_cast<float>(log_prior.data()[k]), here);
         float* out = upper.data() + first;
-        raise_by_error(out, top, second, static_cast<float>(error), here);
+        on_isa<raise_by_error>(out, top, second, static_cast<float>(error), here);
         const bool *row = is_open.data() + first, *begin = row, *end = row + here;
         while ((row = static_cast<const bool*>(std::memchr(row, false, end - row)))) out[row++ - begin] = -kInfinity;
     }

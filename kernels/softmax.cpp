@@ -4,10 +4,11 @@
 #include "exponential.hpp"
 #include "tiles.hpp"
 
+using bayeswise::on_isa;
+
 namespace {
 
-BAYESWISE_CLONES
-void exponentials(double* __restrict values, int64_t n) {
+BAYESWISE_INLINE void exponentials(double* __restrict values, int64_t n) {
     for (int64_t i = 0; i < n; ++i) values[i] = exponential(std::max(values[i], -708.0));
 }
 
@@ -21,7 +22,7 @@ double softmax_tile(const double* scores, double* slopes, int64_t n_classes, int
         tops[r] = *std::max_element(s, s + n_classes);
         for (int64_t k = 0; k < n_classes; ++k) probabilities[r * n_classes + k] = s[k] - tops[r];
     }
-    exponentials(probabilities, here * n_classes);
+    on_isa<exponentials>(probabilities, here * n_classes);
     double loss = 0.0;
     std::fill(slopes + here * step, slopes + kTileRows * step, 0.0);
     for (int64_t r = 0; r < here; ++r) {
@@ -64,7 +65,7 @@ double softmax_pass(Cells<T> values, Vector centre, Vector inverse, Matrix weigh
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
-        score_tile(scores.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
+        score_tile<double>(scores.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
         loss += softmax_tile(scores.data(), left.data(), n_classes, step, here, targets.data() + begin,
                              weighted ? row_weights.data() + begin : nullptr,
                              probabilities.data() + begin * n_classes);
@@ -88,17 +89,6 @@ BAYESWISE_INLINE void bend_rows(C* __restrict left, const C* __restrict along, c
         for (int64_t k = 0; k < n_classes; ++k) left[r * step + k] = by * static_cast<C>(p[k]) * (u[k] - mean);
     }
 }
-BAYESWISE_CLONES
-void bend_tile(double* left, const double* along, const double* probabilities, const double* row_weights,
-               int64_t n_classes, int64_t step, int64_t here) {
-    bend_rows(left, along, probabilities, row_weights, n_classes, step, here);
-}
-BAYESWISE_CLONES
-void bend_tile(float* left, const float* along, const double* probabilities, const double* row_weights,
-               int64_t n_classes, int64_t step, int64_t here) {
-    bend_rows(left, along, probabilities, row_weights, n_classes, step, here);
-}
-
 // The second derivative of the softmax loss along a direction: sum of w (p u - p (p . u)) z' with u = direction z.
 template <typename T, typename C>
 void softmax_along(Cells<T> values, Vector centre, Vector inverse, Matrix direction, Matrix probabilities,
@@ -118,8 +108,8 @@ void softmax_along(Cells<T> values, Vector centre, Vector inverse, Matrix direct
     std::vector<C> along(n_classes * kTileRows), left(step * kTileRows);
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
-        score_tile(along.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
-        bend_tile(left.data(), along.data(), probabilities.data() + begin * n_classes,
+        score_tile<C>(along.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
+        on_isa<bend_rows<C>>(left.data(), along.data(), probabilities.data() + begin * n_classes,
                   weighted ? row_weights.data() + begin : nullptr, n_classes, step, here);
         sums.add(left.data(), n_classes, step, tiles.rows.data(), false);
     }

@@ -32,16 +32,6 @@ BAYESWISE_INLINE void standardised(C* __restrict to, const T* __restrict row, co
                                    const double* __restrict inverse, int64_t n) {
     for (int64_t c = 0; c < n; ++c) to[c] = static_cast<C>((static_cast<double>(row[c]) - centre[c]) * inverse[c]);
 }
-#define BAYESWISE_STANDARDISE(T, C)                                                                              \
-    BAYESWISE_CLONES inline void standardise(C* to, const T* row, const double* centre, const double* inverse,   \
-                                             int64_t n) {                                                        \
-        standardised(to, row, centre, inverse, n);                                                               \
-    }
-BAYESWISE_STANDARDISE(double, double)
-BAYESWISE_STANDARDISE(double, float)
-BAYESWISE_STANDARDISE(float, double)
-BAYESWISE_STANDARDISE(float, float)
-#undef BAYESWISE_STANDARDISE
 
 // Weights with the zeros that the columns have.
 template <typename C>
@@ -72,7 +62,7 @@ class Tiles {
             const T* row = values_.data() + (first + r) * row_step;
             C* to = rows.data() + r * n_padded;
             if (column_step == 1) {
-                standardise(to, row, centre_, inverse_, n_columns - 1);
+                bayeswise::on_isa<standardised<T, C>>(to, row, centre_, inverse_, n_columns - 1);
             } else {
                 for (int64_t c = 0; c + 1 < n_columns; ++c)
                     to[c] = static_cast<C>((static_cast<double>(row[c * column_step]) - centre_[c]) * inverse_[c]);
@@ -100,7 +90,7 @@ class Sums {
 
     // `left` is (kTileRows, left_step).
     void add(const C* left, int64_t n_left, int64_t left_step, const C* rows, bool triangle) {
-        add_products(sums_.data(), left, n_left, left_step, rows, n_padded_, triangle);
+        add_products<C>(sums_.data(), left, n_left, left_step, rows, n_padded_, triangle);
     }
 
     C* data() { return sums_.data(); }

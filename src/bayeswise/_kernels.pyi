@@ -6,6 +6,20 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+# ---- Instruction sets
+
+def isa() -> str:
+    """The instruction set in use: plain, avx2 or avx512.
+
+    A BAYESWISE_ISA that cannot run here is a ParameterError here, and in every kernel that has copies.
+    """
+
+def available_isas() -> list[str]:
+    """Those that can run here, the best of them last."""
+
+def use_isa(name: str) -> None:
+    """Use another one from now on, for tests and benchmarks; not while another thread is inside a kernel."""
+
 # ---- Exact sums
 
 ExactDigits: TypeAlias = tuple[npt.NDArray[np.int64], int]

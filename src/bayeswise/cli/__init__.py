@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_what_the_terminal_can()
     try:
         with leaving_in_order():
-            code = run(words)
+            check_instruction_set()
+            code = run(words, verbose)
             if sys.stdout is not None:
                 sys.stdout.flush()
     except BrokenPipeError:
@@ -72,12 +73,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def run(words: Sequence[str]) -> int:
+def check_instruction_set() -> None:
+    """Refuse a BAYESWISE_ISA that cannot run here before anything is read or written."""
+    if os.environ.get("BAYESWISE_ISA"):
+        from bayeswise import _kernels
+
+        _kernels.isa()
+
+
+def run(words: Sequence[str], verbose: bool = False) -> int:
     """Hand the words to typer and turn its way of stopping into a number."""
     from bayeswise.cli.app import application
 
     try:
-        application(words)(list(words), prog_name="bayeswise")
+        application(words, verbose)(list(words), prog_name="bayeswise")
     except SystemExit as stop:
         # typer answers a closed pipe by a quiet exit 1; a reader that has seen enough is no failure
         if isinstance(stop.__context__, BrokenPipeError):

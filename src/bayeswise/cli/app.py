@@ -44,14 +44,14 @@ MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
 GROUPS = ("network", "diagram")
 
 
-def application(words: Sequence[str]) -> typer.Typer:
+def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
     """Build the application in which the verb among `words` is real and the others are only lines of help."""
     app = typer.Typer(
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "obj": verbose},
     )
     app.callback()(root)
     asked = next((word for word in words if not word.startswith("-")), None)
@@ -83,10 +83,14 @@ def unloaded() -> None:
     """Stand in for a verb that was not asked for."""
 
 
-def print_version(asked: bool) -> None:
-    """Answer --version before typer misses a verb."""
+def print_version(context: typer.Context, asked: bool) -> None:
+    """Answer --version before typer misses a verb; with -v, say what the kernels run on."""
     if asked:
         print(f"bayeswise {__version__}")
+        if context.obj:
+            from bayeswise import _kernels
+
+            print(f"kernels: {_kernels.isa()} (available here: {', '.join(_kernels.available_isas())})")
         raise typer.Exit
 
 
@@ -95,7 +99,12 @@ def root(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=print_version)
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Show the traceback of an error; may stand anywhere.")
+        bool,
+        typer.Option(
+            "-v",
+            "--verbose",
+            help="Show the traceback of an error, or with --version the instruction set; may stand anywhere.",
+        ),
     ] = False,
 ) -> None:
     """From a table to the best decision."""

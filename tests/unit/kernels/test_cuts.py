@@ -70,6 +70,15 @@ def test_a_cut_separates_neighbours_however_close_or_far() -> None:
         np.testing.assert_array_equal(codes_of(values, np.array([cut])), groups)
 
 
+@pytest.mark.parametrize("zeros", [[0.0, -0.0], [-0.0, 0.0]])
+@pytest.mark.parametrize("weights", [None, np.full(40, 2.0)])
+def test_a_cut_at_zero_has_no_sign_in_any_order(zeros: list[float], weights: np.ndarray | None) -> None:
+    values = np.array([-5e-324] * 20 + zeros * 10)
+    (cut,) = cut_points(values, np.repeat([0, 1], 20), weights=weights)
+    assert cut == 0.0
+    assert not np.signbit(cut)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="a group lies outside"):
         _kernels.cut_points(np.zeros(2), np.array([0, 2], dtype=np.int32), 2, None)

@@ -85,7 +85,7 @@ def digest() -> str:
 
 @pytest.mark.parametrize("processor", ["plain", "avx2"])
 def test_every_processor_gives_the_same_sums(processor: str) -> None:
-    environment = {**os.environ, "BAYESWISE_PROCESSOR": processor}
+    environment = {**os.environ, "BAYESWISE_ISA": processor}
     answer = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment
     )

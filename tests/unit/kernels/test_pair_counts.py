@@ -66,7 +66,7 @@ def test_every_processor_counts_alike(processor: str) -> None:
         "_kernels.pair_counts(codes, np.full(6, 4), None, None, table)\n"
         "print(table.ravel().tolist())"
     )
-    environment = {**os.environ, "BAYESWISE_PROCESSOR": processor}
+    environment = {**os.environ, "BAYESWISE_ISA": processor}
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     codes = np.random.default_rng(1).integers(-1, 4, (9_000, 6)).astype(np.int8)
     assert answer.stdout.strip() == str(counted(codes, np.full(6, 4), None, 1, None).ravel().tolist())

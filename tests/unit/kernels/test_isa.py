@@ -1,0 +1,207 @@
+"""Every instruction set gives the same bits: in kernels, model files and predictions."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayeswise as bw
+from bayeswise import _kernels
+from bayeswise.foundation.errors import ParameterError
+
+ISAS = _kernels.available_isas()
+Arrays = list[np.ndarray]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def same_isa_afterwards() -> Iterator[None]:
+    before = _kernels.isa()
+    yield
+    _kernels.use_isa(before)
+
+
+def on_each(compute: Callable[[], Arrays]) -> Iterator[Arrays]:
+    for isa in ISAS:
+        _kernels.use_isa(isa)
+        yield compute()
+
+
+def assert_same_bits(compute: Callable[[], Arrays]) -> None:
+    expected, *others = on_each(compute)
+    for found in others:
+        for one, other in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(one, other, strict=True)
+            if one.dtype.kind == "f":
+                assert (np.signbit(one) == np.signbit(other))[~np.isnan(one)].all()
+
+
+# -- kernels --------------------------------------------------------------------------------------------------
+
+
+def gaussian_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:
+    n, d = values.shape
+    mean, low, inverse = g.normal(size=(k, d)), 1e-17 * g.normal(size=(k, d)), g.random((k, d))
+    full, diagonal, scores = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
+    _kernels.squared_distances(full, values, mean, low, inverse, g.normal(size=(k, d * (d + 1) // 2)))
+    _kernels.squared_distances(diagonal, values, mean, low, inverse, np.zeros((k, 0)))
+    _kernels.linear_scores(scores, values, np.stack([mean[0], low[0]]), mean, g.normal(size=(1, k)))
+    joint = np.zeros((n, k))
+    _kernels.add_normal(joint, values, mean, low, inverse, g.normal(size=(k, d)))
+    return [full, diagonal, scores, joint]
+
+
+def regression_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:
+    n, d = values.shape
+    centre, inverse, row_weights = g.normal(size=d), g.random(d), g.random(n) * g.integers(0, 2, n)
+    gradient, hessian, products = np.zeros(d + 1), np.zeros((d + 1, d + 1)), np.zeros((d + 1, d + 1))
+    loss = _kernels.logistic_pass(
+        values, centre, inverse, g.normal(size=d + 1), g.integers(0, 2, n).astype(np.int32), row_weights, gradient, hessian
+    )  # fmt: skip
+    _kernels.weighted_products(values, centre, inverse, row_weights, products)
+    slopes, shares = np.zeros((k, d + 1)), np.zeros((n, k))
+    targets = g.integers(0, k, n).astype(np.int32)
+    softmax = _kernels.softmax_pass(
+        values, centre, inverse, g.normal(size=(k, d + 1)), targets, row_weights, slopes, shares
+    )
+    exact, rough = np.zeros((k, d + 1)), np.zeros((k, d + 1))
+    for along, product in ((_kernels.softmax_along, exact), (_kernels.softmax_roughly_along, rough)):
+        along(values, centre, inverse, slopes, shares, row_weights, product)
+    return [np.array([loss, softmax]), gradient, hessian, products, slopes, shares, exact, rough]
+
+
+def pool_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:
+    n, d = values.shape
+    holed = np.where(g.random((n, d)) < 0.1, np.nan, values)
+    columns, mean, rate, peak = np.ascontiguousarray(holed.T), g.normal(size=d), g.random(d), g.normal(size=d)
+    log_likelihood, rough = np.zeros(n), np.zeros(n, dtype=np.float32)
+    _kernels.normal_column(log_likelihood, columns, mean, 1e-17 * mean, rate, peak)
+    _kernels.rough_normal(rough, columns.astype(np.float32), mean, rate, peak)
+    moments = np.zeros((4, d))
+    _kernels.moments_of_rows(moments, holed)
+    states, prior, is_open = 5 * g.normal(size=(k, n)), g.normal(size=k), g.random(n) < 0.9
+    scores = [np.zeros(n) for _ in range(4)]
+    for kind, score in enumerate(scores):
+        _kernels.uncertainty(score, states, prior, is_open, kind)
+    upper = np.zeros(n, dtype=np.float32)
+    _kernels.upper_log_odds(upper, states.astype(np.float32), prior, is_open, 1e-6)
+    return [log_likelihood, rough, moments, *scores, upper]
+
+
+def counting_and_deciding_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:
+    n, d = values.shape
+    codes = g.integers(0, 3, (d, n)).astype(np.uint8)
+    counts = np.zeros(9 if d > 1 else 3, dtype=np.int64)
+    _kernels.count_family(codes, [0, d - 1][: min(d, 2)], [3, 3][: min(d, 2)], counts)
+    pairs = np.zeros((1, 4 * d, 4 * d), dtype=np.int64)
+    _kernels.pair_counts(np.ascontiguousarray(codes.T).astype(np.int8), np.full(d, 3), None, None, pairs)
+    shares, costs = g.dirichlet(np.ones(k), n), g.random((d, k))
+    expected, best, moved = np.zeros((d, n)), np.zeros(n, dtype=np.int64), np.zeros((n, k))
+    _kernels.expected_costs(shares, costs, expected, best)
+    _kernels.shift_rows(shares, g.random(k) + 0.1, moved)
+    sums = [digits for pair in _kernels.scatter(values, None, 1, None) for digits in pair[:1]]
+    return [counts, pairs, expected, best, moved, *sums]
+
+
+@pytest.mark.parametrize(
+    "kernels", [gaussian_kernels, regression_kernels, pool_kernels, counting_and_deciding_kernels]
+)
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 70), n_columns=st.integers(1, 40), n_states=st.integers(1, 9)
+)
+def test_kernels_give_the_same_bits(
+    kernels: Callable[..., Arrays], seed: int, n_rows: int, n_columns: int, n_states: int
+) -> None:
+    def compute() -> Arrays:
+        generator = np.random.default_rng(seed)
+        values = np.ldexp(generator.normal(size=(n_rows, n_columns)), generator.integers(-9, 9, n_columns))
+        return kernels(generator, values, n_states)
+
+    assert_same_bits(compute)
+
+
+# -- models ---------------------------------------------------------------------------------------------------
+
+
+def table(n_rows: int = 400) -> dict[str, list[Any]]:
+    g = np.random.default_rng(5)
+    x, z, letter = g.normal(size=n_rows), 1e9 + g.normal(size=n_rows), g.choice(list("abc"), n_rows)
+    y = np.where(x + (letter == "a") + g.normal(size=n_rows) > 0, "yes", "no")
+    return {"x": x.tolist(), "z": z.tolist(), "letter": letter.tolist(), "y": y.tolist()}
+
+
+@pytest.mark.parametrize("kind", ["naive", "averaged", "gaussian", "logistic", "linear", "tan", "aode"])
+def test_model_files_and_predictions_have_the_same_bytes(kind: str, tmp_path: Path) -> None:
+    rows = table()
+    if kind == "gaussian":
+        del rows["letter"]
+    target = "x" if kind == "linear" else "y"
+
+    def learn() -> Arrays:
+        model = bw.fit(rows, target, model=kind)
+        model.save(tmp_path / "model")
+        answer = model.predict(rows) if kind == "linear" else model.predict_proba(rows)
+        return [np.frombuffer((tmp_path / "model").read_bytes(), dtype=np.uint8), np.asarray(answer)]
+
+    assert_same_bits(learn)
+
+
+def test_a_searched_graph_is_the_same() -> None:
+    rows = {name: cells for name, cells in table().items() if name in ("letter", "y")} | {
+        "big": [str(x > 0) for x in table()["x"]]
+    }
+    graphs = set()
+    for isa in ISAS:
+        _kernels.use_isa(isa)
+        graphs.add(str(bw.BeliefNetwork.learn(rows, score="bic").edges))
+    assert len(graphs) == 1
+
+
+# -- the choice -----------------------------------------------------------------------------------------------
+
+
+def version(isa: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bayeswise", "--version", "-v"],
+        capture_output=True, text=True, env={**os.environ, "BAYESWISE_ISA": isa},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_the_environment_chooses_at_load_and_the_version_says_which(isa: str) -> None:
+    assert f"kernels: {isa} (available here: {', '.join(ISAS)})" in version(isa).stdout
+    assert f"kernels: {ISAS[-1]} " in version("").stdout
+
+
+def test_an_instruction_set_that_cannot_run_is_refused_with_those_that_can() -> None:
+    done = version("sse9")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.endswith(
+        "bayeswise: BAYESWISE_ISA: this processor and this build cannot run the instruction set 'sse9'. "
+        f"Fix: use one of {', '.join(ISAS)}, or leave the variable unset.\n"
+    )
+    with pytest.raises(ParameterError, match="cannot run the instruction set 'sse9'"):
+        _kernels.use_isa("sse9")
+
+
+def test_kernels_refuse_it_where_there_is_no_command_line() -> None:
+    program = (
+        "import numpy as np, bayeswise as bw\n"
+        "from bayeswise.foundation.errors import ParameterError\n"
+        "try: bw.NaiveBayes().fit(np.eye(4), [0, 1, 0, 1])\n"
+        "except ParameterError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "BAYESWISE_ISA": "avx9"}
+    )
+    assert "cannot run the instruction set 'avx9'" in done.stdout, done.stderr
