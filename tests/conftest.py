@@ -13,6 +13,11 @@ from hypothesis import settings
 
 from bayeswise.cli import main
 
+# Workers and the threads of BLAS multiply, and threads that wait for each other crawl on a busy machine. This holds for
+# commands under test too; NumPy is not loaded yet.
+for library in ("OPENBLAS", "OMP", "MKL", "BLIS"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 # A run of the tests is repeatable; HYPOTHESIS_PROFILE=explore looks for new counterexamples.
 # No deadline: a busy machine is not a bug.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

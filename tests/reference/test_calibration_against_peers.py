@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
@@ -13,6 +13,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from bayeswise.evaluation.reliability import brier_parts, classwise_ece, log_parts, reliability
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.posteriors.calibration import fit_calibration
+from bayeswise.posteriors.calibration_fits import dirichlet_weights, sigmoid_line
 from bayeswise.posteriors.prior_shift import estimate_prior, shift_prior
 
 GENERATOR = np.random.default_rng(17)
@@ -55,7 +56,7 @@ def test_platts_line_is_the_least_of_its_loss() -> None:
 
 @pytest.mark.parametrize("n_states", [3, 14])
 def test_the_dirichlet_map_is_the_least_of_its_loss(n_states: int) -> None:
-    """Newton steps for few states, gradients for many: scipy finds nothing lower from there."""
+    """Newton steps, for many states by conjugate gradients: scipy finds nothing lower from there."""
     generator = np.random.default_rng(n_states)
     truth = generator.integers(0, n_states, 400)
     shares = softmax(2.0 * np.eye(n_states)[truth] + generator.normal(size=(400, n_states)), axis=1)
@@ -72,6 +73,34 @@ def test_the_dirichlet_map_is_the_least_of_its_loss(n_states: int) -> None:
     slopes = [(loss(ours + step) - loss(ours - step)) / (2 * np.linalg.norm(step)) for step in steps]
     assert np.abs(slopes).max() < 1e-2
     assert all(loss(ours) <= loss(ours + 30 * step) for step in steps)
+
+
+@pytest.mark.parametrize(("n_states", "sure"), [(3, 2.0), (3, 300.0), (14, 2.0), (14, 50.0), (30, 3.0)])
+def test_no_slope_is_left_where_a_dirichlet_fit_ends(n_states: int, sure: float) -> None:
+    """|slope| <= 1e-10 of the sum of the sizes of its parts, on any processor: it does not end by chance."""
+    generator = np.random.default_rng(n_states)
+    truth = generator.integers(0, n_states, 400)
+    log_shares = log_softmax(sure * np.eye(n_states)[truth] + sure / 2 * generator.normal(size=(400, n_states)), axis=1)
+    log_shares = np.maximum(log_shares, np.log(5e-324))
+    weights = generator.integers(0, 3, 400).astype(float)
+    matrix, shift = dirichlet_weights(log_shares, truth, weights)
+    excess = weights[:, None] * (softmax(log_shares @ matrix.T + shift, axis=1) - np.eye(n_states)[truth])
+    parts = weights @ np.abs(log_shares) + 1.0
+    assert (np.abs(excess.T @ log_shares + matrix - np.eye(n_states)) <= 1e-10 * parts).all()
+    assert (np.abs(excess.sum(axis=0)) <= 1e-10 * weights.sum()).all()
+
+
+def test_no_slope_is_left_where_platts_line_ends() -> None:
+    for sure in (0.01, 1.0, 50.0):
+        generator = np.random.default_rng(3)
+        logits = sure * generator.normal(size=500)
+        yes, weights = generator.random(500) < expit(logits / 2), generator.integers(0, 3, 500).astype(float)
+        slope, shift = sigmoid_line(logits, yes, weights)
+        n_yes, n_no = weights @ yes, weights @ ~yes
+        target = np.where(yes, (n_yes + 1) / (n_yes + 2), 1 / (n_no + 2))
+        excess = weights * (expit(slope * logits + shift) - target)
+        assert abs(excess @ logits) <= 1e-10 * (weights @ np.abs(logits))
+        assert abs(excess.sum()) <= 1e-10 * weights.sum()
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic", "dirichlet", "auto"])

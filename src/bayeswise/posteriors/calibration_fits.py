@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,9 @@ LOG_LEAST = float(np.log(np.nextafter(0.0, 1.0)))
 """The logarithm of the least double: what a probability of 0 is taken for where an infinite loss would end all."""
 
 _POWERS = (1e-3, 1e3)
-_NEWTON_STEPS = 100
-_NEWTON_STATES = 12  # beyond it second derivatives are dearer than more steps
+_NEWTON_STEPS = 200
+_DENSE_STATES = 12  # beyond it the matrix of second derivatives is dearer than its products with directions
+_ROUNDING = 1e-11  # a slope this small, relative to the sum of the sizes of its parts, is a slope of 0
 
 
 def temperature_power(log_shares: FloatArray, truth: IntArray, weights: FloatArray) -> float:
@@ -44,20 +46,15 @@ def sigmoid_line(logits: FloatArray, is_state: BoolArray, weights: FloatArray) -
     design = np.stack([logits, np.ones_like(logits)], axis=1)  # (n_rows, 2)
     scale = max(1.0, float(np.abs(logits).max()))
     design[:, 0] /= scale
-    line = np.zeros(2)
-    loss = _sigmoid_loss(design, line, target, weights)
-    for _ in range(_NEWTON_STEPS):
+
+    def slope_and_step(line: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = probability_of(design @ line)
-        gradient = design.T @ (weights * (p - target))
+        slope = design.T @ (weights * (p - target))
         curvature = (design * (weights * p * (1.0 - p))[:, None]).T @ design
-        step = np.linalg.lstsq(curvature + 1e-12 * np.eye(2), gradient, rcond=None)[0]
-        size = 1.0
-        while size > 1e-10 and _sigmoid_loss(design, line - size * step, target, weights) > loss:
-            size *= 0.5
-        line = line - size * step
-        before, loss = loss, _sigmoid_loss(design, line, target, weights)
-        if before - loss <= 1e-14 * abs(before):
-            break
+        return slope, np.asarray(np.linalg.lstsq(curvature + 1e-12 * np.eye(2), slope, rcond=None)[0], dtype=np.float64)
+
+    rounding = _ROUNDING * np.abs(design).T @ weights
+    line = _newton(np.zeros(2), lambda at: _sigmoid_loss(design, at, target, weights), slope_and_step, rounding)
     return float(line[0] / scale), float(line[1])
 
 
@@ -78,12 +75,47 @@ def isotonic_steps(p: FloatArray, is_state: BoolArray, weights: FloatArray) -> t
     return np.asarray(at[kept]), np.clip(fitted, 0.0, 1.0)
 
 
+def _newton(
+    start: FloatArray,
+    loss: Callable[[FloatArray], float],
+    slope_and_step: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    rounding: FloatArray,
+) -> FloatArray:
+    """Newton steps down a convex loss until every slope is one of rounding.
+
+    A step is halved until the loss falls; where the loss can no longer tell two places apart, the slopes still can.
+    """
+    rounding = np.maximum(rounding, np.finfo(np.float64).tiny)
+    at, before = start, loss(start)
+    slope, step = slope_and_step(at)
+    for _ in range(_NEWTON_STEPS):
+        left = float(np.max(np.abs(slope) / rounding, initial=0.0))
+        if left <= 1.0:
+            break
+        promised = float((slope * step).sum())
+        size, moved = 1.0, False
+        while size > 1e-10 and not moved:
+            there = at - size * step
+            after = loss(there)
+            if after <= before - 1e-4 * size * promised:
+                moved = True
+                next_slope, next_step = slope_and_step(there)
+            elif after - before <= 1e-13 * abs(before):
+                next_slope, next_step = slope_and_step(there)
+                moved = float(np.max(np.abs(next_slope) / rounding)) < left
+            size *= 0.5
+        if not moved:
+            break
+        at, before, slope, step = there, after, next_slope, next_step
+    return at
+
+
 def dirichlet_weights(
     log_shares: FloatArray, truth: IntArray, weights: FloatArray, pull: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """W and b of least log-loss plus pull * |W - I|^2 / 2: without evidence nothing changes."""
     problem = _Softmax(np.c_[log_shares, np.ones(len(truth))], truth, weights, pull)
-    best = problem.newton() if log_shares.shape[1] <= _NEWTON_STATES else problem.gradient_only()
+    best = _newton(problem.start, problem.loss, problem.slope_and_step, problem.rounding)
     shift = best[:, -1]
     return best[:, :-1], shift - shift.mean()
 
@@ -135,32 +167,42 @@ class _Softmax:
         blocks[:, -1, :, -1] += 1.0
         return blocks.reshape(n_states * width, n_states * width)
 
-    def newton(self) -> FloatArray:
-        matrix, loss = self.start, self.loss(self.start)
-        for _ in range(_NEWTON_STEPS):
-            slope, share = self.gradient(matrix)
-            step = np.linalg.lstsq(self.curvature(share), slope.ravel(), rcond=None)[0].reshape(slope.shape)
-            promised = float((slope * step).sum())
-            size, after = 1.0, self.loss(matrix - step)
-            while size > 1e-10 and after > loss - 1e-4 * size * promised:
-                size *= 0.5
-                after = self.loss(matrix - size * step)
-            if not after < loss:
+    @property
+    def rounding(self) -> FloatArray:
+        """(n_states, n_states + 1): below it, a slope says no more than that its parts were rounded."""
+        return np.broadcast_to(_ROUNDING * (np.abs(self.design).T @ self.weights + self.pull), self.start.shape)
+
+    def slope_and_step(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+        slope, share = self.gradient(matrix)
+        if slope.shape[0] > _DENSE_STATES:
+            return slope, self.step_by_products(slope, share)
+        step = np.linalg.lstsq(self.curvature(share), slope.ravel(), rcond=None)[0]
+        return slope, np.asarray(step, dtype=np.float64).reshape(slope.shape)
+
+    def step_by_products(self, slope: FloatArray, share: FloatArray) -> FloatArray:
+        """The Newton step by conjugate gradients, which need the second derivatives along directions only."""
+        own = (self.weights[:, None] * share * (1.0 - share)).T @ self.design**2 + self.pull
+        step, left = np.zeros_like(slope), slope.copy()
+        direction = scaled = left / own
+        size = float((left * scaled).sum())
+        enough = min(1e-2, float(np.sqrt(np.abs(slope).max()))) * float(np.linalg.norm(slope))
+        for _ in range(slope.size):
+            bent = self.along(direction, share)
+            length = size / float((direction * bent).sum())
+            step = step + length * direction
+            left = left - length * bent
+            if np.linalg.norm(left) <= enough:
                 break
-            matrix, loss = matrix - size * step, after
-            if promised <= 1e-12 * abs(loss):
-                break
-        return matrix
+            scaled = left / own
+            size, before = float((left * scaled).sum()), size
+            direction = scaled + size / before * direction
+        return step
 
-    def gradient_only(self) -> FloatArray:
-        from scipy.optimize import minimize
-
-        shape = self.start.shape
-
-        def both(flat: FloatArray) -> tuple[float, FloatArray]:
-            matrix = flat.reshape(shape)
-            return self.loss(matrix), self.gradient(matrix)[0].ravel()
-
-        limits = {"maxiter": 1000, "gtol": 1e-8}
-        answer = minimize(both, self.start.ravel(), jac=True, method="L-BFGS-B", options=limits)
-        return np.asarray(answer.x.reshape(shape))
+    def along(self, direction: FloatArray, share: FloatArray) -> FloatArray:
+        """The second derivatives times a direction, both (n_states, n_states + 1)."""
+        change = self.design @ direction.T  # (n_rows, n_states)
+        change = self.weights[:, None] * share * (change - (share * change).sum(axis=1, keepdims=True))
+        bent = change.T @ self.design
+        bent[:, :-1] += self.pull * direction[:, :-1]
+        bent[:, -1] += direction[:, -1].sum()
+        return np.asarray(bent)

@@ -63,9 +63,8 @@ def regression_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Ar
     n, d = values.shape
     centre, inverse, row_weights = g.normal(size=d), g.random(d), g.random(n) * g.integers(0, 2, n)
     gradient, hessian, products = np.zeros(d + 1), np.zeros((d + 1, d + 1)), np.zeros((d + 1, d + 1))
-    loss = _kernels.logistic_pass(
-        values, centre, inverse, g.normal(size=d + 1), g.integers(0, 2, n).astype(np.int32), row_weights, gradient, hessian
-    )  # fmt: skip
+    weights, yes = g.normal(size=d + 1), g.integers(0, 2, n).astype(np.int32)
+    loss = _kernels.logistic_pass(values, centre, inverse, weights, yes, row_weights, gradient, hessian)
     _kernels.weighted_products(values, centre, inverse, row_weights, products)
     slopes, shares = np.zeros((k, d + 1)), np.zeros((n, k))
     targets = g.integers(0, k, n).astype(np.int32)
@@ -111,9 +110,7 @@ def counting_and_deciding_kernels(g: np.random.Generator, values: np.ndarray, k:
     return [counts, pairs, expected, best, moved, *sums]
 
 
-@pytest.mark.parametrize(
-    "kernels", [gaussian_kernels, regression_kernels, pool_kernels, counting_and_deciding_kernels]
-)
+@pytest.mark.parametrize("kernels", [gaussian_kernels, regression_kernels, pool_kernels, counting_and_deciding_kernels])
 @settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 70), n_columns=st.integers(1, 40), n_states=st.integers(1, 9)
