@@ -83,6 +83,7 @@ nb::object to_numpy(std::vector<T>&& data, const Shape& shape) {
 }
 
 nb::tuple to_numpy(Digits&& exact, Shape shape) {
+    trim(exact);
     shape.push_back(static_cast<std::size_t>(exact.limbs));
     return nb::make_tuple(to_numpy(std::move(exact.digits), shape), exact.low);
 }

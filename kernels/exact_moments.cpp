@@ -185,6 +185,15 @@ int block_width(std::int64_t n_groups) { return n_groups > 4096 ? most_lanes : 6
 
 // The weight of a group less what is missing in a column.
 Digits weight_of_cells(const Digits& groups, const Digits& missing, std::int64_t n_groups, std::int64_t n_columns) {
+    const bool none_missing = std::all_of(missing.digits.begin(), missing.digits.end(), [](auto digit) { return digit == 0; });
+    if (none_missing) {
+        Digits same = {{}, groups.low, groups.limbs};
+        same.digits.reserve(groups.digits.size() * static_cast<std::size_t>(n_columns));
+        for (auto group = groups.digits.begin(); group != groups.digits.end(); group += groups.limbs)
+            for (std::int64_t column = 0; column < n_columns; ++column)
+                same.digits.insert(same.digits.end(), group, group + groups.limbs);
+        return same;
+    }
     ExactTable weight(static_cast<std::size_t>(n_groups * n_columns));
     for (std::int64_t group = 0, entry = 0; group < n_groups; ++group)
         for (std::int64_t column = 0; column < n_columns; ++column, ++entry) {

@@ -16,7 +16,42 @@ constexpr std::uint64_t additions_before_carry = std::uint64_t{1} << 30;
 
 constexpr int floor_divide_by_32(int exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
 
+// Whether the limb is what the sign of the limb below it would extend to, in every entry.
+bool repeats_sign(const Digits& exact, std::size_t limb) {
+    for (std::size_t at = limb; at < exact.digits.size(); at += static_cast<std::size_t>(exact.limbs))
+        if (exact.digits[at] != -(exact.digits[at - 1] >> 31)) return false;
+    return true;
+}
+
+bool is_zero(const Digits& exact, std::size_t limb) {
+    for (std::size_t at = limb; at < exact.digits.size(); at += static_cast<std::size_t>(exact.limbs))
+        if (exact.digits[at]) return false;
+    return true;
+}
+
 }  // namespace
+
+void trim(Digits& exact) {
+    const std::size_t limbs = static_cast<std::size_t>(exact.limbs);
+    std::size_t first = 0, last = limbs;
+    while (first < last && is_zero(exact, first)) ++first;
+    if (first == last) {
+        exact = {{}, 0, 0};
+        return;
+    }
+    while (last > first + 1 && repeats_sign(exact, last - 1)) {
+        --last;
+        for (std::size_t at = last - 1; at < exact.digits.size(); at += limbs)
+            exact.digits[at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(exact.digits[at]));
+    }
+    if (last - first == limbs) return;
+    std::size_t kept = 0;
+    for (std::size_t entry = 0; entry < exact.digits.size(); entry += limbs)
+        for (std::size_t k = first; k < last; ++k) exact.digits[kept++] = exact.digits[entry + k];
+    exact.digits.resize(kept);
+    exact.low += static_cast<int>(first);
+    exact.limbs = static_cast<int>(last - first);
+}
 
 void ExactTable::add(std::size_t entry, double value, int shift) {
     std::uint64_t bits;

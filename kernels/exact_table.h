@@ -15,6 +15,10 @@ struct Digits {
     int limbs = 1;
 };
 
+// Without top limbs that only repeat the sign below them, and without bottom limbs that are zero everywhere: equal sums
+// have equal digits. All zero: no limbs at all.
+void trim(Digits& exact);
+
 class ExactTable {
 public:
     explicit ExactTable(std::size_t entries) : entries_(entries) {}

@@ -153,7 +153,8 @@ class TileReader {
 public:
     TileReader(const Matrix<T>& matrix, const Rows& all_rows, std::int64_t first_column, int columns)
         : rows(all_rows), values(matrix, first_column, columns), largest(static_cast<std::size_t>(padded(columns))),
-          flagged(new Flagged[static_cast<std::size_t>(tile_rows) * columns]), weighted_(all_rows.weighted()) {}
+          most_rows_(static_cast<std::size_t>(std::min<std::int64_t>(tile_rows, matrix.rows))),
+          flagged(new Flagged[most_rows_ * columns]), weighted_(all_rows.weighted()) {}
 
     void read(std::int64_t first_row, int n_rows) {
         rows.read(first_row, n_rows);
@@ -166,7 +167,7 @@ public:
     void look(SetAside set_aside) {
         odd_ = odd_ || looks_odd();
         if (!odd_) return;
-        odd_values_.resize(static_cast<std::size_t>(tile_rows) * values.columns);
+        odd_values_.resize(most_rows_ * values.columns);
         double* own = values.own();
         const int n_odd = sweeps().clean(own, values.stride, values.rows, values.columns, largest.data(),
                                           odd_values_.data());
@@ -201,6 +202,11 @@ public:
     TileRows rows;
     TileValues<T> values;
     std::vector<double> largest;  // by column
+
+private:
+    std::size_t most_rows_;  // of a tile: wide tables of few rows make many readers, which must not be large
+
+public:
     std::unique_ptr<Flagged[]> flagged;
     Depth depth;
 

@@ -25,6 +25,7 @@ void bind_family_scores(nb::module_& m);
 void bind_expected_counts(nb::module_& m);
 void bind_subset_sums(nb::module_& m);
 void bind_exact_structure(nb::module_& m);
+void bind_exact_quotients(nb::module_& m);
 
 NB_MODULE(_kernels, m) {
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
@@ -50,4 +51,5 @@ NB_MODULE(_kernels, m) {
     bind_expected_counts(m);
     bind_subset_sums(m);
     bind_exact_structure(m);
+    bind_exact_quotients(m);
 }

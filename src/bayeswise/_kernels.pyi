@@ -25,7 +25,8 @@ def use_isa(name: str) -> None:
 ExactDigits: TypeAlias = tuple[npt.NDArray[np.int64], int]
 """(digits, low): entry = sum_k digits[..., k] * 2**(32 * (low + k)).
 
-All digits but the top one lie in [0, 2**32), the top one in [-2**31, 2**31); not trimmed.
+All digits but the top one lie in [0, 2**32), the top one in [-2**31, 2**31). They are trimmed, so
+that equal sums have equal digits.
 """
 
 Values: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
@@ -61,6 +62,34 @@ def scatter(
     """Exact sums over rows without NaN: w (K,), w x (K, d) and w x_i x_j (K, d (d + 1) / 2).
 
     The third is packed as the lower triangle, row by row; the fourth is the weight (K,) of rows with a NaN.
+    """
+
+def exact_means(
+    high: npt.NDArray[np.float64],
+    low: npt.NDArray[np.float64],
+    total: npt.NDArray[np.int64],
+    total_low: int,
+    counts: npt.NDArray[np.int64],
+) -> bool:
+    """high + low = total / count of each entry, both rounded once; 0 where the count is 0.
+
+    The digits are (n_groups, n_columns, n_limbs) as of ExactDigits. False if a count is negative or from 2**31 on, or a
+    mean is beyond the range of floats: the answers are then not to be used.
+    """
+
+def exact_spreads(
+    out: npt.NDArray[np.float64],
+    total: npt.NDArray[np.int64],
+    total_low: int,
+    squares: npt.NDArray[np.int64],
+    squares_low: int,
+    counts: npt.NDArray[np.int64],
+    less: int,
+    root: bool,
+) -> bool:
+    """(n sum x^2 - (sum x)^2) / (n (n - less)), or its root, rounded once; 0 where n <= less.
+
+    False if a count is negative or from 2**31 on, or a sum of squares or a spread is negative.
     """
 
 @overload

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bayeswise.engines.request import Ask
 from bayeswise.foundation.errors import TooLargeError
+from bayeswise.tables.labels import Vocabulary
 
 MOST_ENTRIES = 1 << 28
 """Entries of 8 bytes in one table of counts or sums; threads and merges hold a few such tables at a time."""
@@ -16,11 +18,11 @@ _ENTRIES = {"numbers": 16, "categories": 1, "text": 1}  # a number has the limbs
 
 def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
     """`TooLargeError` for more classes times levels than an ordinary machine holds: often the target is an id."""
-    widths = _widths(ask, block)
-    width = sum(widths.values())
+    width = len(ask.columns) if ask.block == "numbers" else sum(map(len, _vocabularies(ask, block)))
     n_entries = n_groups * width * _ENTRIES[ask.block]
     if n_entries <= MOST_ENTRIES:
         return
+    widths = _widths(ask, block)
     widest = max(widths, key=lambda name: widths[name])
     raise TooLargeError(
         f"{n_groups:,} classes and {width:,} {_WORDS[ask.block]} would take {8 * n_entries / 1e9:,.1f} GB; "
@@ -33,5 +35,8 @@ def _widths(ask: Ask, block: tuple[Any, ...]) -> dict[str, int]:
     """How many entries of a class each column has."""
     if ask.block == "numbers":
         return dict.fromkeys(ask.columns, 1)
-    vocabularies = block[1] if ask.block == "categories" else [block[1]]
-    return {name: len(known) for name, known in zip(ask.columns, vocabularies, strict=True)}
+    return {name: len(known) for name, known in zip(ask.columns, _vocabularies(ask, block), strict=True)}
+
+
+def _vocabularies(ask: Ask, block: tuple[Any, ...]) -> Sequence[Vocabulary]:
+    return block[1] if ask.block == "categories" else [block[1]]

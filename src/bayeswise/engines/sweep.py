@@ -47,14 +47,16 @@ def summarise(
 ) -> Summary:
     """The statistics that a request asks for, grouped by the target (one group named "" if there is none)."""
     declared = schema.target.classes if schema.target else None
-    summary = Summary(_of_nothing(schema, request, declared), 0, 0)
+    summary: Summary | None = None
     n_threads = threads or os.cpu_count() or 1
     with ThreadPoolExecutor(n_threads) as pool:
         for batch in batches:
             found = _of_batch(batch, schema, request, declared, pool, n_threads)
-            summary = _merged(summary, found) if summary.n_rows else found
+            summary = _merged(summary, found) if summary is not None and summary.n_rows else found
             if progress is not None:
                 progress(batch.n_rows)
+    if summary is None:
+        summary = Summary(_of_nothing(schema, request, declared), 0, 0)
     return replace(summary, statistics=_settled(summary.statistics))
 
 

@@ -157,7 +157,8 @@ class MergingFace(ClassifierFace):
             return self._fitted(X, y, sample_weight, more_to_come=True)
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
         self._remember_type(y, reset=False)
-        return self._with(self.model_, X, labels, weights, more_to_come=True)
+        found = self.model_.statistics.merge(self._statistics(self.model_, X, labels, weights))
+        return self._learned(replace(self.model_, settings=self._settings()), found, more_to_come=True)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then the one that never saw them, to the last byte."""
@@ -206,13 +207,11 @@ class MergingFace(ClassifierFace):
         self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
-        return self._with(self._empty(X, labels, weights), X, labels, weights, more_to_come=more_to_come)
+        model = self._empty(X, labels, weights)
+        return self._learned(model, self._statistics(model, X, labels, weights), more_to_come=more_to_come)
 
-    def _with(
-        self, model: Any, X: Any, labels: Labels, weights: FloatArray | None, *, more_to_come: bool
-    ) -> Self:
-        found = model.statistics.merge(self._statistics(model, X, labels, weights))
-        learned = replace(model, settings=self._settings(), statistics=found)
+    def _learned(self, model: Any, found: Any, *, more_to_come: bool) -> Self:
+        learned = replace(model, statistics=found)
         learned.check_prior(more_to_come=more_to_come)
         self.model_ = learned
         self.model_.warn()

@@ -76,7 +76,7 @@ class Dyadic:
         return high, rest.over(divisor)
 
     def sqrt_over(self, divisor: Dyadic) -> FloatArray:
-        """The square root of the quotient, within one unit in the last place, without leaving the range of floats."""
+        """The square root of the quotient, correctly rounded, without leaving the range of floats."""
         above, below = np.broadcast_arrays(self.integers, divisor.integers)
         exponent = self.exponent - divisor.exponent
         roots = [_root(int(a), int(b), exponent) for a, b in zip(above.ravel(), below.ravel(), strict=True)]
@@ -92,8 +92,13 @@ class Dyadic:
 
 
 def _root(numerator: int, denominator: int, exponent: int) -> float:
-    """sqrt(numerator / denominator * 2^exponent) from an integer root of at least 64 bits."""
+    """sqrt(numerator / denominator * 2^exponent) by an integer root of 64 bits or more, and a bit for what it lost."""
     shift = 2 * max(0, 64 - (numerator.bit_length() - denominator.bit_length()) // 2) + (exponent & 1)
-    root = isqrt((numerator << shift) // denominator)
-    half = (exponent - shift) // 2
-    return root / (1 << -half) if half < 0 else float(root << half)
+    quotient, left = divmod(numerator << shift, denominator)
+    root = isqrt(quotient)
+    half = (exponent - shift) // 2 - 1
+    twice = 2 * root + (left != 0 or root * root != quotient)
+    try:
+        return twice / (1 << -half) if half < 0 else float(twice << half)
+    except OverflowError:
+        return float("inf")

@@ -46,9 +46,14 @@ class ExactArray:
         return _trimmed(_carried(limbs), low)
 
     @classmethod
+    def from_kernel(cls, digits: IntArray, low: int) -> ExactArray:
+        """What a kernel summed: digits that are canonical already."""
+        return cls(digits, low)
+
+    @classmethod
     def from_counts(cls, counted: IntArray | tuple[IntArray, int]) -> ExactArray:
         """What a kernel counted: integers, or limbs and their low end where rows have weights."""
-        return cls.from_limbs(*counted) if isinstance(counted, tuple) else cls.from_integers(counted)
+        return cls.from_kernel(*counted) if isinstance(counted, tuple) else cls.from_integers(counted)
 
     @classmethod
     def from_integers(cls, integers: ArrayLike) -> ExactArray:

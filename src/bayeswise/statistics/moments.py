@@ -44,12 +44,14 @@ class Moments:
         cls, values: FloatArray, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
     ) -> Moments:
         """The moments of some rows; a negative group is left out, a weight of k counts as k rows."""
+        if n_groups == 0:
+            return cls.empty(values.shape[1], 0)
         if is_wide(values):
             return cls._of_wide(values, groups, n_groups, weights)
         cells = real_cells(values)
         rows = Weights.of(len(cells), groups, n_groups, weights).weight
         sums = refusing_infinity(lambda: _kernels.moments(cells, groups, n_groups, weights))
-        return cls(rows, *(ExactArray.from_limbs(digits, low) for digits, low in sums))
+        return cls(rows, *(ExactArray.from_kernel(digits, low) for digits, low in sums))
 
     @classmethod
     def _of_wide(
@@ -102,7 +104,7 @@ class Moments:
         )
         refuse_negative([left.rows, left.weight], "a count of rows")
         refuse_negative([left.squares], "a sum of squares")
-        if left._spread().is_negative().any():
+        if left._counted_spread(0, root=False) is None and left._spread().is_negative().any():
             raise NotMergedError(
                 "the rows to subtract were never merged: a variance would fall below zero",
                 fix="forget only rows that this model has learned",
@@ -144,6 +146,11 @@ class Moments:
     def mean_pair(self, empty: float | None = None) -> tuple[FloatArray, FloatArray]:
         """The mean as high + low, beyond 53 bits: at 1e15 a rounded mean is not enough."""
         none = self._no_cell(empty)
+        counts = self._counts()
+        if counts is not None:
+            high, low = np.empty(counts.shape), np.empty(counts.shape)
+            if _kernels.exact_means(high, low, self.total.digits, self.total.low, counts):
+                return np.where(none, 0.0 if empty is None else empty, high), low
         weight = _or_one(Dyadic.of(self.weight), none)
         high, low = Dyadic.of(self.total).over_pair(weight)
         return np.where(none, 0.0 if empty is None else empty, high), low
@@ -156,15 +163,43 @@ class Moments:
         """
         if divisor == "n-K":
             return np.broadcast_to(self._pooled_variance(empty), self.weight.shape).copy()
-        above, below, none = self._variance_ratio(divisor, empty)
-        return np.where(none, 0.0 if empty is None else empty, above.over(below))
+        return self._spread_over(divisor, empty, root=False)
 
     def stddev(self, divisor: Divisor = "n", empty: float | None = None) -> FloatArray:
         """The square root of the variance; finite even where the variance itself would overflow."""
         if divisor == "n-K":
             return np.sqrt(self.variance(divisor, empty))
-        above, below, none = self._variance_ratio(divisor, empty)
-        return np.where(none, 0.0 if empty is None else empty, above.sqrt_over(below))
+        return self._spread_over(divisor, empty, root=True)
+
+    def _spread_over(self, divisor: Divisor, empty: float | None, *, root: bool) -> FloatArray:
+        """(n sum x^2 - (sum x)^2) / (n d) or its root: by a kernel where weights are counts, else in long integers."""
+        fast = self._counted_spread(0 if divisor == "n" else 1, root=root)
+        if fast is not None:
+            none, found = fast
+            if empty is None and none.any():
+                raise _too_few(none, f"a variance with divisor {divisor}")
+        else:
+            above, below, none = self._variance_ratio(divisor, empty)
+            found = above.sqrt_over(below) if root else above.over(below)
+        return np.where(none, 0.0 if empty is None else empty, found)
+
+    def _counted_spread(self, less: int, *, root: bool) -> tuple[BoolArray, FloatArray] | None:
+        """Where there are too few cells, and the answer in the others; None if the kernel cannot tell."""
+        counts = self._counts()
+        if counts is None:
+            return None
+        found, total, squares = np.empty(counts.shape), self.total, self.squares
+        done = _kernels.exact_spreads(
+            found, total.digits, total.low, squares.digits, squares.low, counts, less, root
+        )
+        return (np.asarray(counts <= less), found) if done else None
+
+    def _counts(self) -> IntArray | None:
+        """(n_groups, n_columns) the weights as integers of 32 bits; None if they are none."""
+        n_limbs = self.weight.digits.shape[-1]
+        if n_limbs > 1 or (n_limbs == 1 and self.weight.low != 0):
+            return None
+        return np.ascontiguousarray(self.weight.digits[..., 0]) if n_limbs else np.zeros(self.weight.shape, np.int64)
 
     def _spread(self) -> Dyadic:
         """n sum x^2 - (sum x)^2: never negative for merged rows."""

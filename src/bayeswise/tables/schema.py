@@ -11,7 +11,7 @@ It holds no count of rows and no level that was only observed, so it does not ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -144,6 +144,17 @@ class Columns(Sequence[Column]):
             return self.names
         return tuple(compress(self.names, (chosen[form] for form in self.form_of))) if any(chosen) else ()
 
+    @cached_property
+    def by_normal_name(self) -> dict[str, str]:
+        """The names by what they are compared by; two that read the same are an error."""
+        if len(set(self.names)) == len(self.names) and _PLAIN_NAMES.fullmatch("\n".join(self.names)):
+            return dict(zip(self.names, self.names, strict=True))
+        seen: dict[str, str] = {}
+        for name in self.names:
+            _refuse_twin(name, seen)
+            seen[normal_name(name)] = name
+        return seen
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -225,13 +236,22 @@ class Schema:
         if not isinstance(self.columns, Columns):
             object.__setattr__(self, "columns", Columns(self.columns))
         object.__setattr__(self, "null_words", remembered(self.null_words))
-        _refuse_twins(self.names)
+        seen, apart = self._table.by_normal_name, dict[str, str]()
+        for name in self._apart:
+            _refuse_twin(name, seen)
+            _refuse_twin(name, apart)
+            apart[normal_name(name)] = name
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all columns, then the target and the weight."""
+        return (*self._table.names, *self._apart)
+
+    @property
+    def _apart(self) -> tuple[str, ...]:
+        """The names of the target and the weight."""
         apart = (self.target.name if self.target else None, self.weight)
-        return (*self._table.names, *(name for name in apart if name is not None))
+        return tuple(name for name in apart if name is not None)
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
@@ -316,17 +336,12 @@ def _check_names(names: Sequence[Any]) -> None:
             _check_name(name)
 
 
-def _refuse_twins(names: tuple[str, ...]) -> None:
+def _refuse_twin(name: str, seen: Mapping[str, str]) -> None:
     """Two names that read the same are an error."""
-    if len(set(names)) == len(names) and _PLAIN_NAMES.fullmatch("\n".join(names)):
-        return
-    seen: dict[str, str] = {}
-    for name in names:
-        if normal_name(name) in seen:
-            raise SchemaError(
-                f"the columns {seen[normal_name(name)]!r} and {name!r} have one name", fix="rename one of them"
-            )
-        seen[normal_name(name)] = name
+    if normal_name(name) in seen:
+        raise SchemaError(
+            f"the columns {seen[normal_name(name)]!r} and {name!r} have one name", fix="rename one of them"
+        )
 
 
 def _check_name(name: str) -> None:

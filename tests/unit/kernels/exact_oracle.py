@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from bayeswise.foundation.exact import ExactArray
+
 ExactPair = tuple[np.ndarray, int]
 
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1e-310, 1e308, -1.7976931348623157e308, 1e-200, 1e200]
@@ -33,10 +35,13 @@ LOWEST_LIMB = -110  # below the square of the least double times the least weigh
 
 
 def to_integers(pair: ExactPair) -> np.ndarray:
-    """Each entry in units of 2^(32 LOWEST_LIMB); checks that the digits are carried."""
+    """Each entry in units of 2^(32 LOWEST_LIMB); checks that the digits are carried and trimmed."""
     digits, low = pair
     assert digits.dtype == np.int64
-    assert digits.shape[-1] >= 1
+    again = ExactArray.from_limbs(digits, low)
+    assert (again.digits.shape, again.low) == (digits.shape, low)  # nothing to trim
+    if digits.shape[-1] == 0:
+        return np.zeros(digits.shape[:-1], dtype=object)
     assert ((digits[..., :-1] >= 0) & (digits[..., :-1] < 2**32)).all()
     assert ((digits[..., -1] >= -(2**31)) & (digits[..., -1] < 2**31)).all()
     places = np.array([1 << (32 * (low - LOWEST_LIMB + k)) for k in range(digits.shape[-1])], dtype=object)

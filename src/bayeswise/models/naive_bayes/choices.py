@@ -18,7 +18,7 @@ from bayeswise.models.naive_bayes.words import TextModel, Words
 from bayeswise.statistics.sample import not_streamable
 from bayeswise.tables.names import find_name
 from bayeswise.tables.notes import no_column
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema import Kind, Schema
 
 Families: TypeAlias = str | Any | Mapping[str, Any]
 
@@ -44,41 +44,60 @@ def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = 
     take "multinomial", "bernoulli" or "complement"; number columns that take one of them count words and are one group.
     A family without a statistic of fixed size keeps its values, and is refused where rows are streamed from files.
     """
-    by_column = _by_column(schema, wanted)
-    for family in _distinct(by_column.values()):
+    chosen = _chosen(schema, wanted)
+    for family, _ in chosen:
         if streaming and not getattr(family, "streams", True):
             raise not_streamable(family.name)
     factors: list[Factor] = []
-    for family, columns in _by_family(schema.numbers, by_column):
-        if family == families.Normal():
+    for family, columns in chosen:
+        if columns[0] in schema.texts:
+            factors.extend(Words((name,), family) for name in columns)
+        elif family == families.Normal():
             factors.append(Numbers(columns))
         else:
             factors.append(CountedColumns(columns, family) if family in TEXT_MODELS else Others(columns, family))
     if schema.categories:
-        factors.append(Categories(schema.categories))
-    factors.extend(Words((name,), by_column[name]) for name in schema.texts)
+        before = next((k for k, factor in enumerate(factors) if isinstance(factor, Words)), len(factors))
+        factors.insert(before, Categories(schema.categories))
     if not factors:
         raise no_column(schema)
     return tuple(factors)
 
 
-def _by_column(schema: Schema, wanted: Families) -> dict[str, Any]:
-    chosen: dict[str, Any] = dict.fromkeys(schema.used)
-    standard = {"number": families.Normal(), "count": families.Poisson(), "text": "multinomial"}
-    for kind in {form.kind for form in schema.forms} & standard.keys():
-        chosen.update(dict.fromkeys(schema.of_kind(kind), standard[kind]))
+def _chosen(schema: Schema, wanted: Families) -> list[tuple[Any, tuple[str, ...]]]:
+    """The columns of each family, numbers before texts; no work is done for each column unless columns are named."""
     wanted = wanted.families if isinstance(wanted, Selection) else wanted
     if isinstance(wanted, Mapping):
-        for name, family in wanted.items():
-            column = find_name(name, chosen, where="the columns")
-            chosen[column] = _family(schema, column, family)
-    elif not isinstance(wanted, str) and not hasattr(wanted, "log_density"):
+        return _by_name(schema, wanted)
+    if not isinstance(wanted, str) and not hasattr(wanted, "log_density"):
         raise ParameterError(f"families is {wanted!r}", fix="write a name, a family, or {column: family, ...}")
-    elif wanted != "auto":
-        names = schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers
-        if names:
-            chosen.update(dict.fromkeys(names, _family(schema, names[0], wanted)))
-    return chosen
+    kinds = dict.fromkeys(form.kind for form in schema.forms)
+    by_kind = [(family, schema.of_kind(kind)) for kind, family in _standard(kinds)]
+    if wanted == "auto":
+        return by_kind
+    names = schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers
+    asked = [(_family(schema, names[0], wanted), names)] if names else []
+    return [*asked, *(each for each in by_kind if each[1] == schema.texts != names)]
+
+
+def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
+    """The family of each kind that has one, numbers before texts."""
+    numbers: dict[Kind, Any] = {"number": families.Normal(), "count": families.Poisson()}
+    found = [(kind, numbers[kind]) for kind in kinds if kind in numbers]
+    texts: list[tuple[Kind, Any]] = [(kind, "multinomial") for kind in kinds if kind == "text"]
+    return [*found, *texts]
+
+
+def _by_name(schema: Schema, wanted: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
+    standard = dict(_standard({form.kind for form in schema.forms}))
+    family_of: dict[str, Any] = {name: standard.get(schema[name].kind) for name in schema.used}
+    for name, family in wanted.items():
+        column = find_name(name, family_of, where="the columns")
+        family_of[column] = _family(schema, column, family)
+    found: list[tuple[Any, tuple[str, ...]]] = []
+    for family in _distinct(family_of[name] for name in schema.numbers):
+        found.append((family, tuple(name for name in schema.numbers if family_of[name] == family)))
+    return [*found, *((family_of[name], (name,)) for name in schema.texts)]
 
 
 def _family(schema: Schema, column: str, family: Any) -> Any:
@@ -102,14 +121,6 @@ def _one_of(family: Any, allowed: tuple[str, ...], column: str) -> Any:
             f"column {column!r} cannot have the family {family!r}", fix=f"choose one of {', '.join(allowed)}"
         )
     return family
-
-
-def _by_family(names: tuple[str, ...], by_column: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
-    """The columns of each family, families in the order in which columns have them."""
-    found = _distinct(by_column[name] for name in names)
-    if len(found) == 1:
-        return [(found[0], names)]
-    return [(family, tuple(name for name in names if by_column[name] == family)) for family in found]
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
