@@ -37,6 +37,7 @@ where it stands without quotes. Whatever it holds, it stays below 2 kB and sends
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 _JOINERS = "\u200c\u200d"  # they hold emoji and Persian letters together
 _QUOTED_CHARACTERS = 80
@@ -64,6 +65,17 @@ def shortened(text: object, width: int = _PATH_CHARACTERS) -> str:
     """
     plain = os.fspath(text) if isinstance(text, os.PathLike) else str(text)
     return _cut(_printable(_cut(plain, width)), width)
+
+
+def listed(names: Iterable[object], most: int = 12) -> str:
+    """The first names of many, without quotes.
+
+    >>> listed(["golf", "mixed"]), listed(range(99), most=3)
+    ('golf, mixed', '0, 1, 2, and 96 more')
+    """
+    all_names = list(names)
+    more = [f"and {len(all_names) - most:,} more"] * (len(all_names) > most)
+    return ", ".join([*(shortened(name, _QUOTED_CHARACTERS) for name in all_names[:most]), *more])
 
 
 def _cut(text: str, width: int) -> str:

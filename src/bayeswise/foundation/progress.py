@@ -20,7 +20,7 @@ class _Display:
 
     def __init__(self, *, shown: bool = True, asked_for: bool = False) -> None:
         self._asked_for = asked_for
-        self._shown = asked_for or (shown and sys.stderr.isatty())
+        self._shown = asked_for or (shown and sys.stderr is not None and sys.stderr.isatty())
         self._start = time.monotonic()
         self._display: tuple[Progress, TaskID] | None = None
 

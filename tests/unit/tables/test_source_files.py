@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sqlite3
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -363,3 +364,48 @@ def test_standard_input_that_is_empty_leaves_nothing_behind(tmp_path: Path, monk
     with pytest.raises(SourceError, match="standard input is empty"):
         open_source("-")
     assert list(tmp_path.iterdir()) == []
+
+
+ENDLESS = "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("script", ["open_source(path)", "list(SqliteSource.of_rows(path).chunks(['i']))"])
+def test_an_endless_view_ends_at_ctrl_c(tmp_path: Path, script: str) -> None:
+    """SQLite is deaf while it works: the watch hears the signal, in the first look at the cells and in a sweep."""
+    path = tmp_path / "endless.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(ENDLESS)
+    code = f"""
+import os, signal, sys, threading
+from pathlib import Path
+from bayeswise.tables.source import open_source, RawColumn
+from bayeswise.tables.sources import sqlite
+from bayeswise.tables.sources.table import TableSource
+class SqliteSource(sqlite.SqliteSource):
+    @classmethod
+    def of_rows(cls, path):
+        source = cls.__new__(cls)
+        source._path, source._name, source._query = Path(path), "endless.db", "SELECT i FROM endless WHERE i < 0"
+        TableSource.__init__(source, "endless.db", [RawColumn("i", "integer")])
+        return source
+path = {str(path)!r}
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    {script}
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_garbage_in_a_database_is_not_repeated_whole(tmp_path: Path) -> None:
+    path = tmp_path / "garbage.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (aaaaaaaaaaaaaaaaaaaa" + "x" * 5000 + ")")
+        database.commit()
+    path.write_bytes(path.read_bytes().replace(b"aaaaaaaaaaaaaaaaaaaa", b"\xff\x00\x1b[31m\xfe" * 2 + b"aaaa"))
+    with pytest.raises(SourceError) as error:
+        open_source(path)
+    assert len(str(error.value)) < 1000 and str(error.value).isprintable()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import SourceError
+from bayeswise.foundation.errors import SourceError, shortened
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
@@ -39,7 +39,7 @@ def translated(name: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as problem:
-        sentence = _CLASS.sub("", " ".join(str(problem).split("\n\n")[0].split()))
+        sentence = shortened(_CLASS.sub("", " ".join(str(problem).split("\n\n")[0].split())), 400)
         raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None
 
 
@@ -78,7 +78,7 @@ class RelationSource(TableSource):
             yield ScanPiece(batch, positions, self._mixed)
 
     def _batches(self, indices: Sequence[int]) -> Generator[_kernels.ArrowBatch, None, None]:
-        wanted = ", ".join(quoted(self._sql_names[k]) for k in indices)
+        wanted = ", ".join(sql_name(self._sql_names[k]) for k in indices)
         with translated(self.description):
             capsule = self._opened().project(wanted or "1").__arrow_c_stream__()
             yield from batches(self.description, capsule)
@@ -142,7 +142,7 @@ class Link:
         self.path.symlink_to(path.absolute())
 
 
-def quoted(name: str) -> str:
+def sql_name(name: str) -> str:
     """A name as SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 

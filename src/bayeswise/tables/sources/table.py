@@ -6,7 +6,7 @@ import os
 import threading
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -208,18 +208,24 @@ def refuse_opaque(column: RawColumn) -> None:
         )
 
 
-def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+def ahead(items: Iterator[_Item], stop: Callable[[], None] | None = None) -> Iterator[_Item]:
     """The same items, each made by another thread while the one before is in use.
+
+    `stop` is called at the end, so that a thread which still works on an item that nobody waits for can give up.
 
     >>> list(ahead(iter("abc")))
     ['a', 'b', 'c']
     """
     end = object()
     with _closed(items), ThreadPoolExecutor(1) as pool:
-        pending = pool.submit(next, items, end)
-        while (item := pending.result()) is not end:
+        try:
             pending = pool.submit(next, items, end)
-            yield item  # type: ignore[misc]
+            while (item := pending.result()) is not end:
+                pending = pool.submit(next, items, end)
+                yield item  # type: ignore[misc]
+        finally:
+            if stop is not None:
+                stop()
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bayeswise.foundation.errors import NotInstalledError, SourceError
+from bayeswise.foundation.errors import NotInstalledError, SourceError, listed, quoted, shortened
 from bayeswise.tables.sources.records import ListsSource
 from bayeswise.tables.sources.table import TableSource
+from bayeswise.tables.sources.workbook_size import check_size
 
 
 class WorkbookSource(ListsSource):
@@ -36,14 +38,31 @@ def from_workbook(path: Path, name: str, sheet: str | None, null_words: Sequence
         import python_calamine
     except ImportError:
         raise NotInstalledError(f"{name} is a workbook", fix="pip install 'bayeswise[excel]'") from None
+    if zipfile.is_zipfile(path):
+        check_size(path, name)
     try:
-        workbook = python_calamine.CalamineWorkbook.from_path(str(path))
-    except (python_calamine.CalamineError, OSError) as problem:
-        raise SourceError(f"{name} cannot be read as a workbook: {problem}", fix="check the file") from None
-    if sheet is not None and sheet not in workbook.sheet_names:
-        raise SourceError(f"{name} has no sheet {sheet!r}; it has {', '.join(workbook.sheet_names)}", fix="name one")
-    chosen = sheet or workbook.sheet_names[0]
-    rows = workbook.get_sheet_by_name(chosen).to_python()
-    if not rows:
-        raise SourceError(f"the sheet {chosen!r} of {name} is empty", fix="name another sheet")
+        with path.open("rb") as file:
+            workbook = python_calamine.CalamineWorkbook.from_filelike(file)
+            rows = _rows(workbook, name, sheet)
+    except (python_calamine.CalamineError, OSError, ValueError) as problem:
+        if isinstance(problem, SourceError):
+            raise
+        raise SourceError(f"{name} cannot be read as a workbook: {shortened(problem)}", fix="check the file") from None
+    except BaseException as problem:  # a panic of the reader is no Exception
+        if type(problem).__name__ != "PanicException":
+            raise
+        raise SourceError(f"{name} cannot be read as a workbook", fix="save or fetch the file again") from None
     return WorkbookSource(name, rows, null_words)
+
+
+def _rows(workbook: Any, name: str, sheet: str | None) -> list[list[Any]]:
+    sheets = workbook.sheet_names
+    if not sheets:
+        raise SourceError(f"{name} has no sheet", fix="save the table in a sheet")
+    if sheet is not None and sheet not in sheets:
+        raise SourceError(f"{name} has no sheet {quoted(sheet)}; it has {listed(sheets)}", fix="name one")
+    chosen = sheets[0] if sheet is None else sheet
+    rows: list[list[Any]] = workbook.get_sheet_by_name(chosen).to_python()
+    if not rows:
+        raise SourceError(f"the sheet {quoted(chosen)} of {name} is empty", fix="name another sheet")
+    return rows
