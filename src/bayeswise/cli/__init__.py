@@ -6,7 +6,8 @@
     network_VERB.py   the verbs of `bayeswise network`, each a function of that name
 
     columns.py reading.py writing.py    options of all verbs; tables that come in, files that go out
-    answers.py table_text.py            rows with answers, chunk by chunk; CSV and JSON
+    answers.py                          rows with answers, chunk by chunk
+    table_form.py table_text.py parquet_file.py   the form of rows that are written; CSV and JSON; Parquet
     wanted.py beliefs.py                what `fit` is asked for
     costs_option.py calibrating.py      what a decision is about, and how posteriors are mended for it
     learned.py regression_facts.py      what a model has learned

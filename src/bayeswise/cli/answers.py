@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.cli.reading import Watched
+from bayeswise.cli.table_text import guarded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.tables.batch import MISSING, Batch
@@ -168,7 +169,7 @@ class Answers:
         counts = {name: count.strays for name, count in self._encoder.report.strays.items()}
         clean = {name for name, count in counts.items() if count == self._stray_counts.get(name, 0)}
         self._stray_counts = counts
-        harmless = all(word[:1] not in tuple("=+-@\t\r") for word in self.source.null_words)
+        harmless = all(guarded(word) == word for word in self.source.null_words)
         return clean if harmless else set()
 
     def _finish(self) -> None:

@@ -49,7 +49,10 @@ def run(
     keep: Annotated[
         str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
     ] = "all",
-    form: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="How to write the rows.")] = "csv",
+    form: Annotated[
+        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
+        typer.Option("--format", help="How to write the rows; else the suffix of OUT says so, else csv."),
+    ] = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
     ] = False,
@@ -75,11 +78,12 @@ def run(
     """
     from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.loading import load_for
-    from bayeswise.cli.table_text import text_for
+    from bayeswise.cli.table_form import TableForm
 
     fitted = load_for("decide", model, "predict", "schema")
     if out is not None and out != reading.STDIN:
         check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
+    written = TableForm.of(out, form, as_json=as_json)
     opened = partial(
         reading.open_table,
         null=null,
@@ -96,7 +100,7 @@ def run(
     layout = road.layout(kept)
     with Bar(f"deciding {source.description}", shown=out is not None) as bar:
         rows = road.rows(source, bar, layout)
-        text = text_for(source, as_json=as_json, form=form, raw=raw, about=road.about, totals=rows.totals)
+        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=road.about, totals=rows.totals)
         write_rows(rows, layout.names, text, out)
     say(rows.summary())
     if out is not None and out != reading.STDIN:

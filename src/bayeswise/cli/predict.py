@@ -38,7 +38,10 @@ def run(
     keep: Annotated[
         str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
     ] = "all",
-    form: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="How to write the rows.")] = "csv",
+    form: Annotated[
+        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
+        typer.Option("--format", help="How to write the rows; else the suffix of OUT says so, else csv."),
+    ] = None,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it."),
@@ -64,12 +67,13 @@ def run(
     """
     from bayeswise.cli.answers import kept_columns
     from bayeswise.cli.loading import load_for
-    from bayeswise.cli.table_text import text_for
+    from bayeswise.cli.table_form import TableForm
 
     fitted = load_for("predict", model, "predict", "schema")
     roads = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
+    written = TableForm.of(out, form, as_json=as_json)
     source = reading.open_table(
         files,
         null=null,
@@ -86,7 +90,7 @@ def run(
     with Bar(f"predicting {source.description}", shown=out is not None) as bar:
         answers = roads.answers(reading.Watched(source, bar, also=layout.kept), layout)
         about = {"target": target, "answer": layout.answer, **roads.about}
-        text = text_for(source, as_json=as_json, form=form, raw=raw, about=about, totals=answers.tally.to_dict)
+        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=about, totals=answers.tally.to_dict)
         write_rows(answers, layout.names, text, out)
     say(*_remarks(layout, target, opaque, answers.tally))
     if out is not None and out != reading.STDIN:

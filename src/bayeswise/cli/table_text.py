@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.plain import json_value
+from bayeswise.tables.labels import Label
+from bayeswise.tables.names import normal_name
 from bayeswise.tables.sources.dialect import Dialect
 
-_STARTS = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[+-]?[0-9.,][0-9.,' ]*([eE][+-]?[0-9]+)?%?\s*")  # with any marks between the digits
+if TYPE_CHECKING:
+    from bayeswise.tables.schema import Schema
+
+_FORMULAS = "=+-@"
+_ALIKE = (
+    "\u207a\u207c\u208a\u208c\u2a75\u2a76\ufb29\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"  # wide and small forms
+)
+_PASSED_OVER = r"\s\x00-\x1f\x7f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"  # before a formula
+_STARTS = rf"(?:[\t\r]|[{_PASSED_OVER}]*[{re.escape(_FORMULAS)}{_ALIKE}])"
+_STARTS_A_CELL = re.compile(_STARTS)
+_STARTS_AFTER_ZERO = re.compile(r"\0" + _STARTS)
+_NUMBER = re.compile(r"\s*[+-]?[0-9.,][0-9.,' ]*([eE][+-]?[0-9]+)?%?\s*")  # with any marks between the digits
+_NUMERAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def guarded(cell: str) -> str:
     """Text that a spreadsheet would run gets an apostrophe in front; numbers stay numbers.
 
-    >>> [guarded(cell) for cell in ("=1+1", "-5", "-5+cmd", "@sum", "a=b", "")]
-    ["'=1+1", '-5', "'-5+cmd", "'@sum", 'a=b', '']
+    Blanks and line ends before the sign do not hide it, nor do its wide forms, which spreadsheets read alike.
+
+    >>> [guarded(cell) for cell in ("=1+1", "-5", "-5+cmd", "@sum", "a=b", "", " =1", "\uff1d1")]
+    ["'=1+1", '-5', "'-5+cmd", "'@sum", 'a=b', '', "' =1", "'\uff1d1"]
     """
-    return f"'{cell}" if cell.startswith(_STARTS) and not _NUMBER.fullmatch(cell) else cell
+    return f"'{cell}" if _STARTS_A_CELL.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def each(change: Callable[[str], str], cells: Sequence[str]) -> list[str]:
@@ -37,8 +54,9 @@ class CsvText:
     b'size,\'=p\n"5, or 6",0.25\n0007,1.0\n'
     """
 
-    def __init__(self, dialect: Dialect | None = None, *, raw: bool = False) -> None:
-        self._dialect = dialect or Dialect()
+    def __init__(self, dialect: Dialect | None = None, *, raw: bool = False, delimiter: str | None = None) -> None:
+        written = dialect or Dialect()
+        self._dialect = written if delimiter is None else replace(written, delimiter=delimiter)
         self._raw = raw
         self._quoted = (self._dialect.delimiter, '"', "\n", "\r")
 
@@ -54,14 +72,14 @@ class CsvText:
         lines = map(self._dialect.delimiter.join, zip(*texts, strict=True))
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
 
-    def end(self) -> bytes:
-        return b""
+    def end(self) -> Iterable[bytes]:
+        return ()
 
     def _column(self, cells: Sequence[Any], safe: bool) -> Sequence[str]:
         """The cells as they stand in a record; one search over all of them is faster than a look at each."""
         texts = self._texts(cells)
         joined = "\0" + "\0".join(texts)
-        if not safe and not self._raw and any(f"\0{start}" in joined for start in _STARTS):
+        if not safe and not self._raw and _STARTS_AFTER_ZERO.search(joined):
             texts = each(guarded, texts)
         if any(mark in joined for mark in self._quoted):
             texts = each(self._in_quotes, texts)
@@ -73,9 +91,7 @@ class CsvText:
             return cells
         if kinds == {float}:
             numbers = list(map(repr, cells))
-            return (
-                numbers if self._dialect.decimal == "." else [number.replace(".", ",") for number in numbers]
-            )
+            return numbers if self._dialect.decimal == "." else [number.replace(".", ",") for number in numbers]
         return ["" if cell is None else str(cell) for cell in cells]
 
     def _in_quotes(self, text: str) -> str:
@@ -84,10 +100,58 @@ class CsvText:
         return text
 
 
-class JsonLines:
-    """Columns as one JSON object for each row; text stays text, infinities are text, null is missing."""
+@dataclass(frozen=True)
+class Reading:
+    """How the cells of a text file become values: which columns are numbers, and which words mean missing."""
 
-    def __init__(self) -> None:
+    textual: bool = False
+    numbers: frozenset[str] = frozenset()
+    null_words: frozenset[str] = frozenset()
+    decimal: str = "."
+
+    @classmethod
+    def of(cls, source: Any, schema: Schema) -> Reading:
+        """Numbers are the columns that the model takes for such, or whose labels are numbers."""
+        numeric = [column.name for column in schema.columns if column.kind in ("number", "count")]
+        numeric += [column.name for column in schema.columns if column.labels in ("integer", "number")]
+        if schema.target is not None and schema.target.labels in ("integer", "number"):
+            numeric.append(schema.target.name)
+        known = {normal_name(name) for name in numeric}
+        numbers = frozenset(column.name for column in source.columns if normal_name(column.name) in known)
+        words = frozenset(word.strip().lower() for word in source.null_words)
+        return cls(source.textual, numbers, words, getattr(getattr(source, "dialect", None), "decimal", "."))
+
+    def values(self, name: str, cells: Sequence[Any]) -> Sequence[Any]:
+        """The cells as values: numbers where the column is one, None where a cell is missing, else as they are."""
+        if not self.textual or not set(map(type, cells)) <= {str, type(None)}:
+            return cells
+        read = self._number if name in self.numbers else self._text
+        known = {cell: None if cell is None else read(cell) for cell in set(cells)}
+        return [known[cell] for cell in cells]
+
+    def _text(self, cell: str) -> str | None:
+        return None if cell.strip().lower() in self.null_words else cell
+
+    def _number(self, cell: str) -> Label | None:
+        plain = cell.strip().replace(self.decimal, ".")
+        if not _NUMERAL.fullmatch(plain):
+            return self._text(cell)
+        number = float(plain)
+        if not math.isfinite(number):
+            return cell
+        return int(plain) if plain.lstrip("+-").isdecimal() and len(plain) < 4000 else number
+
+
+class JsonLines:
+    r"""Columns as one JSON object for each row; text stays text, infinities are text, null is missing.
+
+    >>> text = JsonLines(Reading(textual=True, numbers=frozenset({"size"}), null_words=frozenset({"na"})))
+    >>> text.begin(["size", "zip"]) + text.rows([["1.50", "NA", "7"], ["0007", "12", "na"]], [True, False])
+    b'{"size": 1.5, "zip": "0007"}\n{"size": null, "zip": "12"}\n{"size": 7, "zip": null}\n'
+    """
+
+    def __init__(self, reading: Reading | None = None) -> None:
+        self._reading = reading or Reading()
         self._names: Sequence[str] = ()
 
     def begin(self, names: Sequence[str]) -> bytes:
@@ -99,27 +163,26 @@ class JsonLines:
         """One line for each row."""
         return b"".join(f"{line}\n".encode("utf-8", "surrogatepass") for line in self.objects(columns))
 
-    def end(self) -> bytes:
-        return b""
+    def end(self) -> Iterable[bytes]:
+        return ()
 
     def objects(self, columns: Sequence[Sequence[Any]]) -> Iterable[str]:
         """The rows as JSON objects."""
-        for row in zip(*columns, strict=True):
+        values = [self._reading.values(name, cells) for name, cells in zip(self._names, columns, strict=True)]
+        for row in zip(*values, strict=True):
             yield as_json(dict(zip(self._names, map(json_value, row), strict=True)))
 
 
-class JsonDocument(JsonLines):
-    """One JSON document around the rows, written as they come; `ending` is asked after the last row."""
+class JsonArray(JsonLines):
+    """One JSON array of the rows, written as they come."""
 
-    def __init__(self, beginning: dict[str, Any], ending: Any) -> None:
-        super().__init__()
-        self._beginning = beginning
-        self._ending = ending
+    def __init__(self, reading: Reading | None = None) -> None:
+        super().__init__(reading)
         self._separator = b"\n"
 
     def begin(self, names: Sequence[str]) -> bytes:
         super().begin(names)
-        return as_json(self._beginning)[:-1].encode() + b', "rows": ['
+        return b"["
 
     def rows(self, columns: Sequence[Sequence[Any]], safe: Sequence[bool]) -> bytes:
         lines = b",\n".join(line.encode("utf-8", "surrogatepass") for line in self.objects(columns))
@@ -128,23 +191,24 @@ class JsonDocument(JsonLines):
         separator, self._separator = self._separator, b",\n"
         return separator + lines
 
-    def end(self) -> bytes:
-        return b"\n], " + as_json(self._ending())[1:].encode() + b"\n"
+    def end(self) -> Iterable[bytes]:
+        yield b"\n]\n"
 
 
-Text: TypeAlias = CsvText | JsonLines
+class JsonDocument(JsonArray):
+    """One JSON document around the rows; `ending` is asked after the last row."""
 
+    def __init__(self, beginning: dict[str, Any], ending: Any, reading: Reading | None = None) -> None:
+        super().__init__(reading)
+        self._beginning = beginning
+        self._ending = ending
 
-def text_for(
-    source: Any, *, as_json: bool, form: Literal["csv", "jsonl"], raw: bool, about: dict[str, Any], totals: Any
-) -> Text:
-    """How the rows of a source are written again: as asked for, CSV as the source itself is written.
+    def begin(self, names: Sequence[str]) -> bytes:
+        super().begin(names)
+        return as_json(self._beginning)[:-1].encode("utf-8", "surrogatepass") + b', "rows": ['
 
-    `about` and `totals` stand before and after the rows of a JSON document.
-    """
-    if as_json:
-        return JsonDocument(about, totals)
-    return JsonLines() if form == "jsonl" else CsvText(getattr(source, "dialect", None), raw=raw)
+    def end(self) -> Iterable[bytes]:
+        yield b"\n], " + as_json(self._ending())[1:].encode("utf-8", "surrogatepass") + b"\n"
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

@@ -16,7 +16,7 @@ from bayeswise.foundation.errors import StoreError, UsageError
 from bayeswise.store.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
-    from bayeswise.cli.table_text import Text
+    from bayeswise.cli.table_form import Text
 
 SUFFIX = ".bayeswise"
 _Item = TypeVar("_Item")
@@ -97,7 +97,8 @@ def write_rows(
         stream.write(text.begin(names))
         for cells, safe in chain([] if first is None else [first], chunks):
             stream.write(text.rows(cells, safe))
-        stream.write(text.end())
+        for piece in text.end():
+            stream.write(piece)
 
 
 def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:

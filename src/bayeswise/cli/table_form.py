@@ -1,0 +1,123 @@
+"""The form in which rows are written: asked for, or said by the suffix of the file; packed if the suffix says so."""
+
+from __future__ import annotations
+
+import bz2
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+
+from bayeswise.foundation.errors import UsageError, shortened
+
+if TYPE_CHECKING:
+    from bayeswise.tables.schema import Schema
+
+Form: TypeAlias = Literal["csv", "tsv", "jsonl", "json", "parquet"]
+FORMS: tuple[Form, ...] = get_args(Form)
+_FORMS: dict[str, Form] = {f".{form}": form for form in FORMS} | {".ndjson": "jsonl", ".pq": "parquet", ".tab": "tsv"}
+_PACKERS: dict[str, Callable[[], Any]] = {".gz": lambda: zlib.compressobj(wbits=31), ".bz2": bz2.BZ2Compressor}
+_PACKED: dict[str, tuple[str, ...]] = {".csv": (".gz", ".bz2"), ".tsv": (".gz", ".bz2"), ".tab": (".gz", ".bz2")}
+_PACKED |= {".jsonl": (".gz",), ".ndjson": (".gz",), ".json": (".gz",), ".parquet": (), ".pq": ()}  # what is read again
+_NOT_WRITTEN = frozenset(
+    (
+        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".db", ".sqlite", ".sqlite3", ".duckdb", ".arrow", ".feather"),
+        *(".ipc", ".zst", ".zip", ".xz", ".7z", ".avro", ".orc", ".h5", ".dta", ".sav", ".sas7bdat", ".rds", ".pkl"),
+        *(".pickle", ".npy", ".npz", ".bayeswise"),
+    )
+)
+
+
+_ENDINGS = [(suffix, packing) for suffix, packings in _PACKED.items() for packing in ("", *packings)]
+
+
+class Text(Protocol):
+    """Columns as bytes: a beginning, rows as they come, and an end."""
+
+    def begin(self, names: Sequence[str]) -> bytes: ...
+
+    def rows(self, columns: Sequence[Sequence[Any]], safe: Sequence[bool]) -> bytes:
+        """One record for each row; columns that are `safe` hold nothing that could be a formula."""
+        ...
+
+    def end(self) -> Iterable[bytes]: ...
+
+
+@dataclass(frozen=True)
+class TableForm:
+    """A form, and the suffix of the packer if there is one."""
+
+    form: Form
+    packing: str | None = None
+
+    @classmethod
+    def of(cls, path: str | None, asked: Form | None, *, as_json: bool = False) -> TableForm:
+        """What was asked for, else what the suffix says; a suffix that promises something else is refused.
+
+        >>> TableForm.of("rows.jsonl.gz", None), TableForm.of("rows.out", None)
+        (TableForm(form='jsonl', packing='.gz'), TableForm(form='csv', packing=None))
+        """
+        if path is None or path == "-":
+            return cls(asked or "csv")
+        *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
+        packing = last if last in _PACKERS else None
+        suffix = before if packing else last
+        if suffix in _NOT_WRITTEN or (packing and packing not in _PACKED.get(suffix, (packing,))):
+            known = ", ".join(["".join(pair) for pair in _ENDINGS])
+            raise UsageError(
+                f"{shortened(path)}: rows cannot be written as {suffix}{packing or ''}",
+                fix=f"name a file that ends in {known}",
+            )
+        promised = _FORMS.get(suffix)
+        wanted: Form | None = "json" if as_json else asked
+        if wanted is not None and promised is not None and wanted != promised and "parquet" in (wanted, promised):
+            option = "--json" if as_json else f"--format {asked}"
+            raise UsageError(
+                f"{shortened(path)} promises {promised}, and {option} writes something else",
+                fix=f"leave out {option}, or give the file another suffix",
+            )
+        return cls(asked or promised or "csv", packing)
+
+    def text(
+        self, source: Any, schema: Schema, *, as_json: bool, raw: bool, about: dict[str, Any], totals: Any
+    ) -> Text:
+        """How the rows of a source are written again; CSV as the source itself is written.
+
+        `about` and `totals` stand before and after the rows of a JSON document.
+        """
+        text = self._plain(source, schema, as_json, raw, about, totals)
+        return text if self.packing is None else PackedText(text, _PACKERS[self.packing]())
+
+    def _plain(self, source: Any, schema: Schema, as_json: bool, raw: bool, about: dict[str, Any], totals: Any) -> Text:
+        from bayeswise.cli.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
+
+        reading = Reading.of(source, schema)
+        if as_json:
+            return JsonDocument(about, totals, reading)
+        if self.form == "parquet":
+            from bayeswise.cli.parquet_file import ParquetFile
+
+            return ParquetFile(reading)
+        if self.form in ("jsonl", "json"):
+            return JsonLines(reading) if self.form == "jsonl" else JsonArray(reading)
+        return CsvText(getattr(source, "dialect", None), raw=raw, delimiter="\t" if self.form == "tsv" else None)
+
+
+class PackedText:
+    """A text, packed as it comes."""
+
+    def __init__(self, text: Text, packer: Any) -> None:
+        self._text = text
+        self._packer = packer
+
+    def begin(self, names: Sequence[str]) -> bytes:
+        return bytes(self._packer.compress(self._text.begin(names)))
+
+    def rows(self, columns: Sequence[Sequence[Any]], safe: Sequence[bool]) -> bytes:
+        return bytes(self._packer.compress(self._text.rows(columns, safe)))
+
+    def end(self) -> Iterable[bytes]:
+        for piece in self._text.end():
+            yield self._packer.compress(piece)
+        yield self._packer.flush()
