@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import copy
 import json
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 
+import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.models.files import Kinds, kind_of
+from bayeswise.models.files import kind_of
 from bayeswise.store import migrations
 from bayeswise.store.container import container_bytes
-from bayeswise.store.document import Document, pack, unpack
-from bayeswise.store.file import Note, _checksum, read_bytes
+from bayeswise.store.document import Document, pack
+from bayeswise.store.file import Note, _checksum
 from bayeswise.store.tensors import FILE_TYPES
 from tests.fuzz.answers import check_finite, check_message, check_posterior
-from tests.fuzz.mutations import Path, at, changed_tree, walked
+from tests.fuzz.mutations import Way, at, changed_tree, walked
 from tests.model_cases import MODELS, Table, model_of
 
 TAGGED = (
@@ -56,8 +59,11 @@ def forge_and_ask(name: str, random: Random) -> None:
     document = Document(copy.deepcopy(original.tree), dict(original.tensors))
     for _ in range(random.choice((1, 1, 1, 2))):
         document = forged(document, random)
-    _, read = read_bytes(sealed(document, kind))
-    ask(unpack(read, Kinds()[kind]), rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.bayeswise"
+        path.write_bytes(sealed(document, kind))
+        model = bw.load(path)
+    ask(model, rows)
 
 
 @cache
@@ -100,7 +106,7 @@ def is_sum(value: Any, name: str) -> bool:
     return isinstance(value, dict) and value.get("$exact") == {"$tensor": name} and isinstance(value.get("low"), int)
 
 
-def forged_sums(document: Document, random: Random, name: str, path: Path) -> Document:
+def forged_sums(document: Document, random: Random, name: str, path: Way) -> Document:
     words, low = document.tensors[name], at(document.tree, path)["low"]
     integers, _ = ExactArray.from_words(words, low).to_ints()
     change = random.choice((*ARRAYS[:-1], *SUMS))

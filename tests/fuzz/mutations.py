@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 Tree = Any  # what JSON can hold
-Path = tuple[Any, ...]
+Way = tuple[Any, ...]
 
 NUMBERS = (
     *(0, 1, -1, 2, 3, 7, 100, 10**9, -(2**63), 2**63 - 1, 10**30),
@@ -20,7 +20,7 @@ VALUES = (None, True, False, *NUMBERS, "", "a", "x", "class", "yes", "no", "nan"
 
 
 # -- trees --------------------------------------------------------------------------------------------------
-def walked(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
+def walked(tree: Tree, path: Way = ()) -> Iterator[tuple[Way, Tree]]:
     """The way to every value in a tree, and the value."""
     yield path, tree
     children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
@@ -28,7 +28,7 @@ def walked(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Tree]]:
         yield from walked(child, (*path, key))
 
 
-def at(tree: Tree, path: Path) -> Tree:
+def at(tree: Tree, path: Way) -> Tree:
     """The value at the end of a way."""
     for key in path:
         tree = tree[key]
@@ -44,11 +44,11 @@ def changed_tree(tree: Tree, random: Random, values: Sequence[Tree] = ()) -> Tre
     return root[0] if root else None
 
 
-def _put(root: Tree, path: Path, value: Tree) -> None:
+def _put(root: Tree, path: Way, value: Tree) -> None:
     at(root, path[:-1])[path[-1]] = value
 
 
-def _replaced(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _replaced(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     """Another value: of the same type, of another one, or from elsewhere in the tree."""
     old = at(root, path)
     everything = [value for _, value in walked(root)][1:]
@@ -65,11 +65,11 @@ def _replaced(root: Tree, random: Random, path: Path, values: Sequence[Tree]) ->
     _put(root, path, copy.deepcopy(new))
 
 
-def _dropped(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _dropped(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     del at(root, path[:-1])[path[-1]]
 
 
-def _added(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _added(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     inside, value = at(root, path), copy.deepcopy(random.choice(values))
     if isinstance(inside, list):
         inside.insert(random.randrange(len(inside) + 1), value)
@@ -77,7 +77,7 @@ def _added(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> No
         inside["extra"] = value
 
 
-def _doubled(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _doubled(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     inside = at(root, path)
     if isinstance(inside, list) and inside:
         inside.append(copy.deepcopy(random.choice(inside)))
@@ -85,7 +85,7 @@ def _doubled(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> 
         inside["again"] = copy.deepcopy(random.choice(list(inside.values())))
 
 
-def _swapped(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _swapped(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     other = random.choice([place for place, _ in walked(root) if place])
     if path[: len(other)] != other and other[: len(path)] != path:
         one, two = at(root, path), at(root, other)
@@ -93,7 +93,7 @@ def _swapped(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> 
         _put(root, other, one)
 
 
-def _reordered(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _reordered(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     inside = at(root, path)
     if isinstance(inside, list):
         random.shuffle(inside)
@@ -104,7 +104,7 @@ def _reordered(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -
         inside.update(items)
 
 
-def _renamed(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _renamed(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     inside = at(root, path)
     if isinstance(inside, dict) and inside:
         old = random.choice(list(inside))
@@ -112,14 +112,14 @@ def _renamed(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> 
         inside[random.choice(("", "x", old + "x", *words))] = inside.pop(old)
 
 
-def _nested(root: Tree, random: Random, path: Path, values: Sequence[Tree]) -> None:
+def _nested(root: Tree, random: Random, path: Way, values: Sequence[Tree]) -> None:
     value, as_table = at(root, path), random.random() < 0.5
     for _ in range(random.choice((1, 2, 30, 200))):
         value = {"a": value} if as_table else [value]
     _put(root, path, value)
 
 
-_CHANGES: tuple[Callable[[Tree, Random, Path, Sequence[Tree]], None], ...] = (
+_CHANGES: tuple[Callable[[Tree, Random, Way, Sequence[Tree]], None], ...] = (
     *(_replaced, _replaced, _replaced, _replaced),
     *(_dropped, _added, _doubled, _swapped, _reordered, _renamed, _nested),
 )

@@ -21,7 +21,7 @@ from bayeswise.engines.room import refuse_too_large
 from bayeswise.foundation.errors import NonFiniteError, SupportError
 from bayeswise.statistics import Grouped, Product, Weights
 from bayeswise.statistics.coded_counts import CodedCounts
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Schema, positions_in
 
@@ -58,6 +58,11 @@ def summarise(
     if summary is None:
         summary = Summary(_of_nothing(schema, request, declared), 0, 0)
     return replace(summary, statistics=_settled(summary.statistics))
+
+
+def of_no_rows(schema: Schema, request: Request) -> Grouped[Product]:
+    """The statistics that a request asks for, of no rows at all: which parts there are, and over which columns."""
+    return _settled(_of_nothing(schema, request, schema.target.classes if schema.target else None))
 
 
 def _settled(found: Grouped[Product]) -> Grouped[Product]:
@@ -130,21 +135,23 @@ def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any
 
 def _of_nothing(schema: Schema, request: Request, declared: Vocabulary | None) -> Grouped[Product]:
     """The statistics of no rows: what an empty table answers, and where a sweep starts."""
-    from scipy.sparse import csr_matrix
-
-    from bayeswise.tables.batch import TextBlock
-
     vocabularies = tuple(schema[name].levels or Vocabulary() for name in schema.categories)
     empty = Batch(
         n_rows=0,
         values=np.zeros((0, len(schema.numbers))),
         codes=np.zeros((0, len(schema.categories)), dtype=np.int32),
         vocabularies=vocabularies,
-        texts=tuple(TextBlock(csr_matrix((0, 0)), Vocabulary()) for _ in schema.texts),
+        texts=tuple(_empty_text() for _ in schema.texts),
         groups=np.zeros(0, dtype=np.int32),
     )
     part = _of_range(empty, schema, request, 0, slice(0, 0))
     return Grouped.of(Vocabulary(), part, declared)
+
+
+def _empty_text() -> TextBlock:
+    from scipy.sparse import csr_matrix  # late: models of numbers and categories do not need it
+
+    return TextBlock(csr_matrix((0, 0)), Vocabulary())
 
 
 def _merged(left: Summary, right: Summary) -> Summary:

@@ -44,6 +44,16 @@ class NormalInverseWishart:
 
     def _refuse_impossible(self, fields: dict[str, FloatArray]) -> None:
         n_columns = self.n_columns
+        dimensions = {name: value.ndim for name, value in fields.items()}
+        sizes = {len(value) for value in fields.values() if value.ndim} - {1}
+        if dimensions != {"mean": 2, "strength": 1, "freedom": 1, "scale": 3} or len(sizes) > 1 or 0 in sizes:
+            raise ParameterError(
+                "a prior has a mean, a strength, a freedom and a scale for each group",
+                fix="give vectors for several groups, or numbers for one",
+            )
+        low, mean = np.shape(self.mean_low), fields["mean"].shape
+        if low not in ((), mean[1:], (1, *mean[1:]), mean) or not np.isfinite(self.mean_low).all():
+            raise ParameterError("the low digits of the mean of a prior do not match the mean")
         if fields["scale"].shape[-2:] != (n_columns, n_columns):
             raise ParameterError(f"a mean of {n_columns} columns needs a scale of as many rows and columns")
         refuse_unless(np.isfinite(fields["mean"]), "mean of a prior must be finite", fields["mean"])

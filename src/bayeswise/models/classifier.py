@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswise.engines import Request, summarise
+from bayeswise.engines import Request, of_no_rows, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import FitError, KindError, NotMergedError
+from bayeswise.foundation.errors import FitError, KindError, NotFittedError, NotMergedError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.prior import prior_by_state
@@ -33,6 +33,19 @@ class Classifier(ProbabilityModel):
     schema: Schema
     settings: Any
     statistics: Grouped[Product]
+
+    def refuse_impossible(self) -> None:
+        """Statistics that are not those that the columns and the settings ask for."""
+        if self.schema.target is None:
+            raise SchemaError("a classifier has a target")
+        wanted, found = of_no_rows(self.encoded_schema, self.request()), self.statistics.zero()
+        if fingerprint(wanted.merge(wanted)) != fingerprint(found.merge(found)):  # merged: declared levels in order
+            raise SchemaError("the statistics are not those of the columns and the settings")
+
+    @property
+    def encoded_schema(self) -> Schema:
+        """The columns of the batches that the statistics are made of."""
+        return self.schema
 
     # -- what each model says for itself ----------------------------------------------------------------------
     @abstractmethod
@@ -57,7 +70,11 @@ class Classifier(ProbabilityModel):
     @cached_property
     def log_prior(self) -> FloatArray:
         """(n_states,) counted, or as given by `class_prior`."""
-        return self.log_prior_of(self.class_weight)
+        with np.errstate(invalid="ignore"):  # 0 / 0 where declared classes have no rows
+            found = self.log_prior_of(self.class_weight)
+        if np.isnan(found).any():
+            raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
+        return found
 
     def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
         """(..., n_states) the prior that goes with weights of the classes."""

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from bayeswise.foundation.errors import StoreError
+from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value, write_value
 from bayeswise.tables.labels import Vocabulary
@@ -111,7 +113,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model file; it is data, loading it runs no code."""
-    return read_value(path, Kinds())[1]
+    kind, model = read_value(path, Kinds())
+    wanted = Kinds()[kind][0]
+    if not isinstance(model, wanted):
+        found = f"a {type(model).__name__} where a {wanted.__name__} belongs"
+        raise StoreError(f"cannot load {os.fspath(path)!r}: it holds {found}", fix=RESTORE)
+    return model
 
 
 def bytes_of(model: Any) -> bytes:

@@ -11,7 +11,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.labels import Vocabulary
 
 
@@ -30,8 +30,12 @@ class Counts:
     declared: Vocabulary = field(default_factory=Vocabulary)
 
     def __post_init__(self) -> None:
-        if self.weight.shape != (*self.missing.shape, len(self.levels)):
+        if len(self.missing.shape) != 1 or self.weight.shape != (*self.missing.shape, len(self.levels)):
             raise SchemaError("counts, levels and groups do not match in number")
+
+    def refuse_impossible(self) -> None:
+        refuse_levels(self.levels, self.declared)
+        refuse_amounts([self.weight, self.missing, self.weight.sum(axis=0)], "the count of a level")
 
     @classmethod
     def of(

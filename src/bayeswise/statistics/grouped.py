@@ -27,6 +27,14 @@ class Grouped(Generic[S]):
         if self.part.weight_of_rows.shape != (len(self.labels),):
             raise SchemaError("groups and labels do not match in number")
 
+    def refuse_impossible(self) -> None:
+        ordered = self.labels.is_canonical or Vocabulary.in_order(self.labels, self.declared) == self.labels
+        if not ordered or not all(label in self.labels for label in self.declared):
+            raise SchemaError("labels must stand in canonical or declared order, the declared ones among them")
+        seen = ~self.weight_of_rows.is_zero()
+        if not all(kept or label in self.declared for label, kept in zip(self.labels, seen, strict=True)):
+            raise SchemaError("a group has no rows, and was not declared")
+
     @classmethod
     def of(cls, labels: Vocabulary, part: S, declared: Vocabulary | None = None) -> Grouped[S]:
         """From groups in any order: ordered, and without those that no row is in."""

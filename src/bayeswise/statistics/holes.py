@@ -11,7 +11,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotMergedError, SchemaError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 from bayeswise.tables.labels import Vocabulary
 
 MOST_CELLS = 1 << 26
@@ -39,6 +39,11 @@ class RowsWithHoles:
         fits = self.cells.dtype == np.int32 and self.cells.shape == (self.weight.shape[-1], len(sizes))
         if not fits or len(self.weight.shape) != 2 or (self.cells < -1).any() or (self.cells >= sizes).any():
             raise SchemaError("rows with holes, their levels and their weights do not match")
+
+    def refuse_impossible(self) -> None:
+        refuse_amounts([self.weight, self.weight.sum()], "the count of a row with missing cells")
+        if self != _canonical(self.levels, self.cells, self.weight) or not (self.cells < 0).any(axis=1).all():
+            raise SchemaError("rows with missing cells must differ, in order, with the levels that they show")
 
     @classmethod
     def of(

@@ -10,7 +10,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
@@ -32,8 +32,15 @@ class JointCounts:
     declared: tuple[Vocabulary, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if self.weight.shape != (*self.incomplete.shape, *map(len, self.levels)):
+        if len(self.incomplete.shape) != 1 or self.weight.shape != (*self.incomplete.shape, *map(len, self.levels)):
             raise SchemaError("joint counts, levels and groups do not match in number")
+
+    def refuse_impossible(self) -> None:
+        if len(self.declared) != len(self.levels):
+            raise SchemaError("joint counts of so many columns have declared levels of another number")
+        for levels, declared in zip(self.levels, self.declared, strict=True):
+            refuse_levels(levels, declared)
+        refuse_amounts([self.weight, self.incomplete, self.weight.sum()], "the count of a combination")
 
     @classmethod
     def of(

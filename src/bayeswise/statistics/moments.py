@@ -15,7 +15,7 @@ from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NotMergedError, SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 from bayeswise.statistics.weights import Weights
 
 Divisor = Literal["n", "n-1", "n-K"]
@@ -38,6 +38,15 @@ class Moments:
         shapes = {self.weight.shape, self.total.shape, self.squares.shape}
         if shapes != {(*self.rows.shape, *self.weight.shape[1:])} or len(self.weight.shape) != 2:
             raise SchemaError("weights, sums and groups of number columns do not match in number")
+
+    def refuse_impossible(self) -> None:
+        refuse_amounts([self.rows, self.weight, self.rows.sum()], "a count of rows")
+        below_zero = (self.rows[:, None] - self.weight).is_negative() | self.squares.is_negative()
+        without_cells = self.is_empty() & ~(self.total.is_zero() & self.squares.is_zero())
+        if below_zero.any() or without_cells.any() or self._spread().is_negative().any():
+            raise SchemaError("counts, sums and sums of squares of number columns contradict each other")
+        if not all(np.isfinite(each).all() for each in (self.mean(empty=0.0), self.stddev(empty=0.0))):
+            raise SchemaError("sums of number columns are those of infinite numbers")
 
     @classmethod
     def of(

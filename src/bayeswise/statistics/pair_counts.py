@@ -12,7 +12,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
@@ -43,6 +43,18 @@ class PairCounts:
         n_slots = sum(len(vocabulary) + 1 for vocabulary in self.levels)
         if self.weight.shape != (*self.rows.shape, n_slots, n_slots) or len(self.declared) != len(self.levels):
             raise SchemaError("pair counts, levels and groups do not match in number")
+
+    def refuse_impossible(self) -> None:
+        for levels, declared in zip(self.levels, self.declared, strict=True):
+            refuse_levels(levels, declared)
+        refuse_amounts([self.weight, self.rows, self.rows.sum()], "the count of a pair of levels")
+        places = np.arange(self.weight.shape[-1])
+        single = self.weight[:, places, places]
+        for slots in self.slots:
+            every = slice(slots.start, slots.stop + 1)  # the levels and the missing cells: each row has one of them
+            same = self.weight[:, every, every].sum(axis=2) == single[:, every]
+            if not same or self.weight[:, :, every].sum(axis=2) != single or single[:, every].sum(axis=1) != self.rows:
+                raise SchemaError("the counts of pairs of levels contradict those of single ones")
 
     @classmethod
     def of(

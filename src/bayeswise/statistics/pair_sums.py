@@ -38,6 +38,10 @@ class PairSums:
         if self.scatter.weight.shape != self.moments.rows.shape or self.scatter.n_columns not in (0, self.n_columns):
             raise SchemaError("moments and cross products do not match in number")
 
+    def refuse_impossible(self) -> None:
+        if self.keeps_pairs and self.scatter.weight_of_rows != self.moments.rows:
+            raise SchemaError("moments and cross products are of other rows")
+
     @classmethod
     def of(
         cls,

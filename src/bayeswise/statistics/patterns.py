@@ -14,6 +14,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotMergedError, NotStreamableError, SchemaError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.protocol import refuse_amounts
 from bayeswise.statistics.scatter import Scatter
 
 MOST_SUMS = 1 << 26
@@ -40,6 +41,13 @@ class PatternScatter:
             wanted = (n_groups, pattern.count("1"))
             if len(pattern) != n_columns or scatter.total.shape != wanted or set(pattern) - {"1", "."}:
                 raise SchemaError(f"the pattern {pattern!r} of missing cells does not match its sums")
+
+    def refuse_impossible(self) -> None:
+        scatters = [self.complete, *self.holes.values()]
+        empty = [name for name, scatter in self.holes.items() if scatter.weight.is_zero().all()]
+        if not all(scatter.incomplete.is_zero().all() for scatter in scatters) or empty:
+            raise SchemaError("the rows of a pattern of missing cells lack other cells, or there are none")
+        refuse_amounts([self.weight_of_rows.sum()], "a count of rows")
 
     @classmethod
     def of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.foundation.arrays import IntArray
-from bayeswise.foundation.errors import KindError
+from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 
 
@@ -16,6 +16,11 @@ class Product:
     """Named statistics that merge, subtract and regroup together; the first one weighs the rows."""
 
     parts: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        shapes = {part.weight_of_rows.shape for part in self.parts.values()}
+        if len(shapes) > 1:
+            raise SchemaError("the statistics of the same rows differ in their number of groups")
 
     def __getitem__(self, name: str) -> Any:
         return self.parts[name]

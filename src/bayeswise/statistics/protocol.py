@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol, Self
 
+import numpy as np
+
 from bayeswise.foundation.arrays import IntArray
-from bayeswise.foundation.errors import NotMergedError
+from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.document import pack
+from bayeswise.tables.labels import Vocabulary
 
 
 class SufficientStatistics(Protocol):
@@ -40,6 +43,19 @@ class SufficientStatistics(Protocol):
 def fingerprint(statistic: Any) -> str:
     """The SHA-256 of the canonical bytes: equal exactly for equal statistics."""
     return pack(statistic).digest()
+
+
+def refuse_amounts(exacts: Iterable[ExactArray], what: str) -> None:
+    """An amount that no rows can have: below zero, or beyond the range of floats."""
+    for exact in exacts:
+        if exact.is_negative().any() or not np.isfinite(exact.to_floats()).all():
+            raise SchemaError(f"{what} must be finite and not below zero")
+
+
+def refuse_levels(levels: Vocabulary, declared: Vocabulary) -> None:
+    """Levels that are not in canonical order, or lack one that was declared."""
+    if not levels.is_canonical or not all(level in levels for level in declared):
+        raise SchemaError("levels must stand in canonical order, the declared ones among them")
 
 
 def refuse_negative(exacts: Iterable[ExactArray], what: str) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import KindError
+from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.protocol import refuse_amounts, refuse_levels
 from bayeswise.statistics.scatter import Scatter, packed_position
 from bayeswise.tables.labels import Vocabulary
 
@@ -32,6 +33,21 @@ class RegressionMoments:
     levels: tuple[Vocabulary, ...]
     scatter: Scatter  # one group
     declared: tuple[Vocabulary, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.levels) != len(self.declared) or self.n_numbers < 0 or len(self.scatter.weight.shape) != 1:
+            raise SchemaError("moments, levels and declared levels of a regression do not match in number")
+
+    def refuse_impossible(self) -> None:
+        if self.scatter.weight.shape != (1,):
+            raise SchemaError("the moments of a regression have one group")
+        first = self.n_numbers
+        for levels, declared in zip(self.levels, self.declared, strict=True):
+            refuse_levels(levels, declared)
+            places = np.arange(first, first + len(levels))
+            counts = self.scatter.total[:, places]
+            refuse_amounts([counts, self.scatter.weight - counts.sum(axis=1)], "the count of a level")
+            first += len(levels)
 
     @classmethod
     def of(

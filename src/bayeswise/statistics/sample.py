@@ -14,9 +14,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NotStreamableError, SupportError, TooFewRowsError
+from bayeswise.foundation.errors import NotStreamableError, SchemaError, SupportError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 from bayeswise.statistics.weights import Weights
 
 
@@ -45,6 +45,20 @@ class Sample:
     sizes: IntArray  # (n_groups, n_columns) how many different values
     values: FloatArray  # (sizes.sum(),) cell by cell, group after group
     weight: ExactArray  # (sizes.sum(),)
+
+    def __post_init__(self) -> None:
+        shape = (*self.rows.shape, *self.sizes.shape[1:])
+        shapes = (self.sizes.shape, self.weight.shape, self.rows.shape, self.values.shape)
+        if shapes != (shape, (int(self.sizes.sum()),), shape[:1], self.weight.shape) or self.sizes.ndim != 2:
+            raise SchemaError("values, their weights and groups of number columns do not match in number")
+
+    def refuse_impossible(self) -> None:
+        refuse_amounts([self.rows, self.weight, self.rows.sum(), self.weight.sum()], "the weight of a value")
+        if (self.sizes < 0).any() or self.weight.is_zero().any():
+            raise SchemaError("a value of a column has no weight")
+        ascending = (np.diff(self.values) > 0) | (np.diff(self._cells()) > 0)
+        if not np.isfinite(self.values).all() or not ascending.all():
+            raise SchemaError("the values of a column must be finite and ascending")
 
     @classmethod
     def of(

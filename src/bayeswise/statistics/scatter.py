@@ -14,7 +14,9 @@ from bayeswise.foundation.errors import NotMergedError, SchemaError, TooFewRowsE
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.moments import Divisor
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
+
+_ROUNDING = 1e-6  # of an eigenvalue of a correlation matrix that is singular
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,31 @@ class Scatter:
         shapes = ((*groups, n_columns), (*groups, n_columns * (n_columns + 1) // 2), groups)
         if len(groups) != 1 or shapes != (self.total.shape, self.cross.shape, self.incomplete.shape):
             raise SchemaError("sums, cross products and groups of number columns do not match in number")
+
+    def refuse_impossible(self) -> None:
+        refuse_amounts([self.weight, self.incomplete, self.weight_of_rows.sum()], "a count of rows")
+        empty = self.weight.is_zero()
+        if not (self.total[empty].is_zero().all() and self.cross[empty].is_zero().all()):
+            raise SchemaError("sums of number columns are there without rows")
+        filled = self.take(np.flatnonzero(~empty))
+        diagonal = np.arange(self.n_columns)
+        if filled._spread(diagonal, diagonal).is_negative().any():
+            raise SchemaError("counts, sums and sums of squares of number columns contradict each other")
+        if not np.isfinite(filled.mean()).all():
+            raise SchemaError("sums of number columns are those of infinite numbers")
+        for correlation in filled._correlations():
+            if not np.isfinite(correlation).all() or np.linalg.eigvalsh(correlation).min(initial=0.0) < -_ROUNDING:
+                raise SchemaError("the cross products of number columns are those of no rows")
+
+    def _correlations(self) -> FloatArray:
+        """(n_groups, n_columns, n_columns), rounded; a column that never varies is uncorrelated."""
+        diagonal = np.arange(self.n_columns)
+        spread = self._spread(diagonal, diagonal)
+        stddev = spread.sqrt_over(Dyadic.of_integers([[1]]))
+        unit = np.where(stddev > 0, stddev, 1.0)
+        rows, columns = np.tril_indices(self.n_columns)
+        below = Dyadic.of_floats(unit)
+        return self._square(self._spread(rows, columns).over(below[:, rows] * below[:, columns]))
 
     @classmethod
     def of(

@@ -8,8 +8,9 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,13 @@ class Weights:
     """
 
     weight: ExactArray  # (n_groups,)
+
+    def __post_init__(self) -> None:
+        if len(self.weight.shape) != 1:
+            raise SchemaError("there must be one count of rows for each group")
+
+    def refuse_impossible(self) -> None:
+        refuse_amounts([self.weight, self.weight.sum()], "a count of rows")
 
     @classmethod
     def of(

@@ -12,7 +12,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.protocol import refuse_negative
+from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.labels import Vocabulary
 
@@ -63,6 +63,13 @@ class WordCounts:
     rows: ExactArray  # (n_groups,) the weight of all rows
     words: Counts  # its `missing` is the weight of incomplete rows
     log_coefficient: ExactArray  # (n_groups,)
+
+    def __post_init__(self) -> None:
+        if not self.rows.shape == self.words.missing.shape == self.log_coefficient.shape:
+            raise SchemaError("counts of words and groups do not match in number")
+
+    def refuse_impossible(self) -> None:
+        refuse_amounts([self.rows, self.rows.sum(), self.log_coefficient], "a count of texts")
 
     @classmethod
     def of(

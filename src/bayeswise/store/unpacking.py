@@ -1,7 +1,9 @@
 """From a tree and tensors back to the value.
 
 Here is refused what has no meaning or would run away with memory; whether a document has the one form that
-packing writes is seen afterwards, by packing the value again.
+packing writes is seen afterwards, by packing the value again. A class whose values cannot be anything that its fields
+can hold (a count is not negative) says so in `refuse_impossible`: it is called for what comes from a file, since what
+was made of rows is right by the way it was made, and looking it through again would take longer than making it.
 """
 
 from __future__ import annotations
@@ -98,7 +100,10 @@ class Unpacker:
         self._path = path
         for name, value in values.items():
             check_field(kind, name, value)
-        return kind(**values)
+        built: Any = kind(**values)
+        if hasattr(kind, "refuse_impossible"):
+            built.refuse_impossible()
+        return built
 
 
 def _members(tree: dict[str, Tree], *names: str) -> list[Tree]:

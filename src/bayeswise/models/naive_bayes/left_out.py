@@ -60,6 +60,11 @@ def _own_classes(model: NaiveBayesModel, batch: Batch) -> CodeArray:
     groups = batch.group_labels.positions_in(model.statistics.labels).astype(np.int32)[batch.groups]
     if (groups < 0).any():
         raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
+    for c, name in enumerate(model.schema.categories):
+        if (batch.codes[:, c] >= len(model.vocabularies[name])).any():
+            raise NotMergedError(
+                f"a row has a level of column {name!r} that the model never learned", fix="leave out learned rows only"
+            )
     return groups
 
 

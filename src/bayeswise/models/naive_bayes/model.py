@@ -13,7 +13,7 @@ from bayeswise.engines import Request, summarise
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier, are_batches, as_targets
 from bayeswise.models.naive_bayes.categories import Categories
@@ -47,6 +47,12 @@ class NaiveBayesModel(Classifier):
     settings: NaiveBayesSettings
     factors: tuple[Factor, ...]
     selected: bool = added_later(False)  # whether the families were chosen by the evidence of the rows
+
+    def refuse_impossible(self) -> None:
+        super().refuse_impossible()
+        columns = [column for factor in self.factors for column in factor.columns]
+        if sorted(columns) != sorted(self.schema.used):
+            raise SchemaError("the families are not those of the columns")
 
     # -- what it is -------------------------------------------------------------------------------------------
     def log_prior_of(self, class_weight: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, row_number
+from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, SchemaError, row_number
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.notes import keep
@@ -35,6 +35,16 @@ class Features:
 
     schema: Schema
     levels: tuple[Vocabulary, ...]  # those that are known, in canonical order
+
+    def __post_init__(self) -> None:
+        if len(self.levels) != len(self.schema.categories):
+            raise SchemaError("the levels of a regression are not those of its categories")
+
+    def refuse_other_shapes(self, *arrays: FloatArray) -> None:
+        """Numbers of a model, the last axis of which is not one of features, or which are not finite."""
+        for array in arrays:
+            if array.shape[-1:] != (len(self.names),) or not np.isfinite(array).all():
+                raise SchemaError(f"a regression of {len(self.names)} features needs as many finite numbers")
 
     @cached_property
     def ordered(self) -> tuple[Vocabulary, ...]:

@@ -6,6 +6,7 @@ exponential   E[y | x] = exp(score): Newton             laplace      EM: least a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import SupportError
+from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.newton import Certificate, Point, minimise
 from bayeswise.models.regression.normal_equations import SPREADS
@@ -44,6 +45,13 @@ class IteratedModel(RegressionModel):
     centre: FloatArray  # (n,) the means
     noise: float  # the scale of the noise; 1 for counts and times
     certificate: Certificate
+
+    def refuse_impossible(self) -> None:
+        self.features.refuse_other_shapes(self.weights, self.centre)
+        if self.weights.ndim != 1 or self.centre.ndim != 1 or not math.isfinite(self.at_centre):
+            raise SchemaError("weights and means of a regression are one for each feature, and finite")
+        if not 0.0 <= self.noise < math.inf or self.schema.texts or self.schema.target is None:
+            raise SchemaError("a regression has a target, no texts, and noise of a finite scale")
 
     @cached_property
     def features(self) -> Features:

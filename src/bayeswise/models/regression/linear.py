@@ -12,7 +12,7 @@ import numpy as np
 
 from bayeswise.engines.ranges import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import KindError, NotFittedError, NotMergedError, TooFewRowsError
+from bayeswise.foundation.errors import KindError, NotFittedError, NotMergedError, SchemaError, TooFewRowsError
 from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Feature, Features, refuse_holes
 from bayeswise.models.regression.normal_equations import NormalEquations
@@ -25,6 +25,7 @@ from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
+from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
 
@@ -60,6 +61,13 @@ class LinearModel(RegressionModel):
     schema: Schema
     settings: LinearSettings
     statistics: RegressionMoments
+
+    def refuse_impossible(self) -> None:
+        kept, wanted = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]
+        if kept.n_numbers != len(self.schema.numbers) or list(kept.declared) != wanted or self.schema.texts:
+            raise SchemaError("the moments are not those of the columns")
+        if self.schema.target is None or self.settings.likelihood != "gaussian":
+            raise SchemaError("a linear regression has a target, and Gaussian noise")
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property

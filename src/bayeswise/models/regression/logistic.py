@@ -13,7 +13,7 @@ from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import number_grid
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.logistic_fit import LogisticFit
@@ -47,6 +47,23 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     covariance: FloatArray  # of standardised weights, vector after vector, each with its intercept; or empty
     log_evidence_of_scale: float | None
     class_weight: FloatArray  # (n_classes,) of the rows that were learned
+
+    def refuse_impossible(self) -> None:
+        self.features.refuse_other_shapes(self.weights, self.centre, self.unit)
+        n_classes, n = len(self.labels), len(self.features.names)
+        shapes = ((n_classes, n), (n_classes,), (n,), (n,), (n_classes,))
+        arrays = (self.weights, self.at_centre, self.centre, self.unit, self.class_weight)
+        if tuple(each.shape for each in arrays) != shapes or not all(np.isfinite(each).all() for each in arrays):
+            raise SchemaError("weights, means and classes of a logistic regression do not match, or are not finite")
+        n_vectors = 1 if n_classes == 2 else n_classes
+        if self.covariance.shape not in ((0, 0), 2 * (n_vectors * (n + 1),)) or not np.isfinite(self.covariance).all():
+            raise SchemaError("the covariance of a logistic regression is not one of its weights")
+        if self.settings.moderated and n_classes > 1 and not self.covariance.size:
+            raise SchemaError("a moderated logistic regression needs the covariance of its weights")
+        if not (self.unit > 0).all() or not 0.0 < self.scale < np.inf or (self.class_weight < 0).any():
+            raise SchemaError("units, scale and class weights of a logistic regression must not be below zero")
+        if not self.labels or self.schema.target is None or self.schema.texts:
+            raise SchemaError("a logistic regression has a target, classes and no texts")
 
     @classmethod
     def of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,9 +77,14 @@ class RegressionModel(WeightedModel):
         return len(self.features.names) + int(self.settings.intercept) + int(not self.has_log_link)
 
     def score(self, batch: Batch) -> FloatArray:
-        """(n_rows,) w0 + w . x."""
+        """(n_rows,) w0 + w . x; beyond the range of floats, the largest float."""
         centre, at_centre = self.baseline
-        return np.asarray((self.matrix(batch) - centre) @ self.weights + at_centre)
+        matrix = self.matrix(batch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            score = np.asarray((matrix - centre) @ self.weights + at_centre)
+        for row in np.flatnonzero(~np.isfinite(score)):
+            score[row] = _far_out(matrix[row], centre, self.weights, at_centre)
+        return score
 
     def predict(self, table: Any) -> FloatArray:
         """(n_rows,) E[y | row]; beyond the range of floats, the largest float."""
@@ -103,3 +109,11 @@ class RegressionModel(WeightedModel):
             terms.append(Term(name, value, float(amounts[self.features.of_column(name)].sum()), note))
         target = self.schema.target.name if self.schema.target else "y"
         return ScoreAccount(target, float(at_centre), tuple(terms), self.settings.likelihood, self.has_log_link)
+
+
+def _far_out(row: FloatArray, centre: FloatArray, weights: FloatArray, at_centre: float) -> float:
+    """The score of a row whose terms leave the range of floats, from its exact terms: they may cancel."""
+    cells = (map(Fraction, each.tolist()) for each in (row, centre, weights))
+    exact = sum(((x - c) * w for x, c, w in zip(*cells, strict=True)), Fraction(at_centre))
+    largest = Fraction(np.finfo(np.float64).max)
+    return float(max(-largest, min(exact, largest)))

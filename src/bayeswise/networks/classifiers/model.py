@@ -36,6 +36,7 @@ from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.names import find_name
 from bayeswise.tables.null_words import open_like
+from bayeswise.tables.schema import Schema
 from bayeswise.tables.sweep import Report
 
 
@@ -64,6 +65,10 @@ class NetworkClassifierModel(Classifier):
             raise ParameterError(
                 "the class has parents in this graph and so no prior of its own", fix="fit it anew with class_prior"
             )
+
+    @property
+    def encoded_schema(self) -> Schema:
+        return self.coding.coded
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property

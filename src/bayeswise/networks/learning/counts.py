@@ -12,7 +12,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import FitError, KindError, ParameterError
+from bayeswise.foundation.errors import FitError, KindError, ParameterError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
@@ -39,6 +39,20 @@ class FamilyCounts:
     parents: dict[str, tuple[str, ...]]
     families: dict[str, JointCounts]  # axes: the parents in their order, then the node
     columns: dict[str, Counts]  # each node by itself: a state may show only in rows where its family has a hole
+
+    def refuse_impossible(self) -> None:
+        if not list(self.parents) == list(self.families) == list(self.columns):
+            raise SchemaError("the nodes, their counts and those of their families do not match")
+        for node, above in self.parents.items():
+            scope = (*above, node)
+            known = [self.columns[each] for each in scope if each in self.columns]
+            family = self.families[node]
+            if len(known) != len(scope) or len(set(scope)) != len(scope) or len(family.levels) != len(scope):
+                raise SchemaError(f"the counts of {node!r} are not those of its parents and itself")
+            if family.weight.shape[0] != 1 or any(each.weight.shape[0] != 1 for each in known):
+                raise SchemaError(f"the counts of {node!r} are those of several groups")
+            if not all(level in each.levels for axis, each in zip(family.levels, known, strict=True) for level in axis):
+                raise SchemaError(f"the counts of {node!r} have states that its parents or itself never had")
 
     @classmethod
     def of(
