@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import bayeswise as bw
+from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.models.files import bytes_of
 
 COUNTS = np.random.default_rng(3).poisson(0.8, size=(120, 5)).astype(float)
@@ -126,8 +128,95 @@ def test_families_that_keep_their_values_work_in_memory(family: str) -> None:
     assert bytes_of(estimator.forget(X[:1], y[:1]).model_) == bytes_of(refit.model_)
 
 
-def test_families_that_keep_their_values_are_refused_for_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("family", ["laplace", "student-t"])
+def test_families_that_keep_their_values_learn_from_files_as_from_memory(family: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "sizes.csv"
-    path.write_text("size,y\n" + "\n".join(f"{k}.5,{'ab'[k % 2]}" for k in range(9)))
-    with pytest.raises(bw.BayeswiseError, match="laplace"):
-        bw.fit(path, target="y", families={"size": "laplace"})
+    rows = [{"size": k**1.5 % 7.0, "y": "ab"[k % 2]} for k in range(90)]
+    path.write_text("size,y\n" + "\n".join(f"{row['size']!r},{row['y']}" for row in rows))
+    how = {"families": {"size": family}, "kinds": {"size": "number"}, "model": "naive-bayes"}
+    from_file, from_memory = bw.fit(path, "y", **how), bw.fit(rows, "y", **how)
+    np.testing.assert_array_equal(from_file.predict_proba(rows), from_memory.predict_proba(rows))
+
+
+def test_more_different_values_than_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayeswise.statistics.sample.MOST_VALUES", 50)
+    rows = [{"size": k + 0.5, "y": "ab"[k % 2]} for k in range(60)]
+    with pytest.raises(TooLargeError, match=r"keeps every different value.*Fix: choose a family that sums"):
+        bw.fit(rows, "y", model="naive-bayes", families={"size": "laplace"}, kinds={"size": "number"})
+
+
+# -- where the likelihood has no maximum, its limit serves -------------------------------------------------------------
+WITHOUT_A_MAXIMUM = pytest.mark.parametrize("family", ["student-t", "laplace", "gamma", "beta", "log-normal"])
+
+
+def test_light_tails_make_students_t_the_normal_distribution() -> None:
+    """Where the likelihood climbs for ever with the degrees of freedom, their limit is the normal distribution."""
+    y = np.repeat([0, 1], 100)
+    X = np.tile(np.linspace(-1.5, 1.5, 100), 2)[:, None] + 4.0 * y[:, None]  # uniform: lighter tails than the normal's
+    light, normal = (bw.NaiveBayes(families=family).fit(X, y) for family in ("student-t", "normal"))
+    np.testing.assert_allclose(light.predict_proba(X), normal.predict_proba(X), rtol=1e-6)
+    assert light.score(X, y) == 1.0
+
+
+def test_students_t_classifies_iris_as_well_as_the_normal_distribution() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert bw.NaiveBayes(families="student-t").fit(X, y).score(X, y) > 0.94
+
+
+def test_nearly_equal_values_make_a_gamma_and_a_log_normal_column_a_normal_one() -> None:
+    """At a coefficient of variation of 1 in 10,000 skewness is beyond sight."""
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, 2, 400)
+    X = 1.0 + 1e-4 * (generator.normal(size=(400, 1)) + 2.0 * y[:, None])
+    normal = bw.NaiveBayes().fit(X, y).predict_proba(X)
+    for family in ("gamma", "log-normal", "beta"):
+        scaled = X / 2.0 if family == "beta" else X
+        found = bw.NaiveBayes(families=family).fit(scaled, y).predict_proba(scaled)
+        np.testing.assert_allclose(found, normal, atol=2e-3)
+
+
+@WITHOUT_A_MAXIMUM
+def test_classes_of_one_value_each_are_told_apart(family: str) -> None:
+    X, y = np.repeat([[0.2], [0.3]], 20, axis=0), np.repeat(["a", "b"], 20)
+    estimator = bw.NaiveBayes(families=family).fit(X, y)
+    assert estimator.predict([[0.2], [0.3], [0.21]]).tolist() == ["a", "b", "a"]
+    assert np.isfinite(estimator.predict_proba([[0.25], [0.9]])).all()
+    refit = bw.NaiveBayes(families=family).fit(X[1:], y[1:])
+    np.testing.assert_allclose(estimator.leave_one_out(X, y)[0], refit.predict_proba(X[:1])[0], rtol=1e-9)
+
+
+@WITHOUT_A_MAXIMUM
+def test_a_class_of_one_value_stands_beside_one_of_many(family: str) -> None:
+    many = np.linspace(0.3, 0.9, 20)
+    X, y = np.concatenate([np.full(20, 0.2), many])[:, None], np.repeat(["a", "b"], 20)
+    assert bw.NaiveBayes(families=family).fit(X, y).score(X, y) == 1.0
+
+
+@WITHOUT_A_MAXIMUM
+def test_a_column_of_one_value_says_nothing(family: str) -> None:
+    X, y = np.full((10, 1), 0.5), np.repeat(["a", "b"], [4, 6])
+    found = bw.NaiveBayes(families=family).fit(X, y).predict_proba([[0.5], [0.7]])
+    np.testing.assert_allclose(found, [[0.4, 0.6], [0.4, 0.6]])
+
+
+# -- flags -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("values", [("no", "yes"), (False, True), (0, 1), ("0", "1")], ids=str)
+def test_a_flag_may_be_called_bernoulli(values: tuple[object, object]) -> None:
+    rows = [{"flag": values[k % 3 == 0], "y": "ab"[k % 2]} for k in range(40)]
+    flag, category = (
+        bw.fit(rows, "y", model="naive-bayes", families=families, kinds=kinds)
+        for families, kinds in (({"flag": "bernoulli"}, None), ("auto", {"flag": "category"}))
+    )
+    np.testing.assert_allclose(flag.predict_proba(rows), category.predict_proba(rows), rtol=1e-12)
+
+
+def test_a_category_of_three_levels_is_not_a_bernoulli_variable() -> None:
+    rows = [{"size": "SML"[k % 3], "y": "ab"[k % 2]} for k in range(30)]
+    with pytest.raises(ParameterError, match=r"'size' has 3 levels.*Fix: families=\{'size': 'categorical'\}"):
+        bw.fit(rows, "y", model="naive-bayes", families={"size": "bernoulli"})
+
+
+def test_a_family_for_a_column_that_is_ignored_says_how_to_keep_it() -> None:
+    rows = [{"id": k, "size": k % 3, "y": "ab"[k % 2]} for k in range(30)]
+    with pytest.raises(ParameterError, match=r"'id' has no family, as it is ignored: .* Fix: kinds="):
+        bw.fit(rows, "y", model="naive-bayes", families={"id": "poisson"})

@@ -82,7 +82,7 @@ class Wanted:
             from bayeswise.models.averaged_naive_bayes import with_pairs
 
             asked["asking"] = partial(with_pairs, temper=temper)
-        return learned(source, target, threads=threads, streaming=True, **asked, **beliefs)
+        return learned(source, target, threads=threads, **asked, **beliefs)
 
     def _network(
         self, source: Source, target: str, threads: int | None, about_columns: dict[str, Any]

@@ -102,7 +102,23 @@ class Beta(WithoutConjugatePrior):
             (constant, "fewer than two different values: the likelihood grows as alpha and beta -> infinity"),
         )
         parameters = BetaParameters(fit.alpha * certain, fit.beta * certain, mean)
-        return Estimate(parameters, ~empty & ~constant, reason, fit.iterations, fit.converged)
+        return Estimate(parameters, ~empty & ~constant, reason, fit.iterations, fit.converged, limit=constant)
+
+    def spread_of(self, statistic: Product) -> FloatArray:
+        """The standard deviation at the estimate, 0 with no rows or a constant column."""
+        found = self.estimate(statistic)
+        a, b = (np.where(found.exists, each, 1.0) for each in (found.parameters.alpha, found.parameters.beta))
+        n = a + b
+        return np.where(found.exists, np.sqrt(a / n * (b / n) / (n + 1.0)), 0.0)
+
+    def with_least_spread(self, parameters: BetaParameters, least: FloatArray) -> BetaParameters:
+        """The same mean, a standard deviation of at least so much: alpha + beta = mean (1 - mean) / variance - 1."""
+        mean = np.asarray(parameters.mean)
+        with np.errstate(divide="ignore"):
+            most = np.maximum(mean * (1.0 - mean) / np.square(least) - 1.0, 1.0)
+        too_sharp = parameters.alpha + parameters.beta > most
+        alpha = np.where(too_sharp, mean * most, parameters.alpha)
+        return BetaParameters(alpha, np.where(too_sharp, (1.0 - mean) * most, parameters.beta), mean)
 
     def parameters(self, statistic: Product, prior: Any = None) -> BetaParameters:
         """Maximum likelihood; there is no conjugate prior in closed form."""

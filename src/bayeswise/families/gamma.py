@@ -18,7 +18,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.special import HALF_LOG_TWO_PI, stirling_error, two_product
 from bayeswise.families.support import is_positive, reasons, refuse_unless
 from bayeswise.families.wording import one_line
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
@@ -44,6 +44,11 @@ class GammaParameters:
             refuse_unless(np.isfinite(self.rate), "an infinite rate needs a mean", self.rate)
             with np.errstate(over="ignore"):
                 object.__setattr__(self, "mean", np.asarray(self.shape / self.rate))
+
+    @property
+    def is_certain(self) -> BoolArray:
+        """Where one value has all the probability, so that there is no density."""
+        return np.asarray(np.isinf(self.rate))
 
     def __repr__(self) -> str:
         return one_line("Gamma", {"shape": self.shape, "rate": self.rate})
@@ -108,7 +113,23 @@ class Gamma:
             (overflow, "the rate exceeds the range of floats: measure the column in a smaller unit"),
         )
         parameters = GammaParameters(shape, rate, mean)
-        return Estimate(parameters, ~empty & np.isfinite(rate), reason, iterations, converged)
+        exists = ~empty & np.isfinite(rate)
+        return Estimate(parameters, exists, reason, iterations, converged, limit=~empty & np.isinf(shape))
+
+    def spread_of(self, statistic: Product) -> FloatArray:
+        """The standard deviation, 0 with no rows."""
+        seen: Moments = statistic["values"]
+        return seen.stddev(empty=0.0)
+
+    def with_least_spread(self, parameters: GammaParameters, least: FloatArray) -> GammaParameters:
+        """The same mean, and a standard deviation of at least so much: a shape of at most (mean / stddev)^2."""
+        if self.shape is not None:
+            return parameters
+        mean = np.asarray(parameters.mean)
+        with np.errstate(divide="ignore", over="ignore"):
+            shape = np.minimum(parameters.shape, (mean / least) ** 2)
+            rate = np.where(shape < parameters.shape, shape / mean, parameters.rate)
+        return GammaParameters(shape, rate, mean)
 
     def _shape(self, statistic: Product, unknown: FloatArray) -> tuple[FloatArray, int, bool]:
         """The shape of maximum likelihood (1 where it is unknown), the number of steps, and whether they ended."""

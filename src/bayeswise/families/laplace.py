@@ -1,4 +1,4 @@
-"""The Laplace distribution: its likelihood is highest at the median, so it needs all values in memory."""
+"""The Laplace distribution: its likelihood is highest at the median, so it keeps all different values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, Support
 from bayeswise.families.support import as_columns, reasons, refuse_unless
 from bayeswise.families.without_prior import WithoutConjugatePrior
 from bayeswise.families.wording import one_line
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.sample import Sample
 
@@ -31,6 +31,11 @@ class LaplaceParameters:
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         refuse_unless(np.isfinite(self.location), "a location must be finite", self.location)
         refuse_unless(np.isfinite(self.scale) & (self.scale >= 0), "a scale must not be negative", self.scale)
+
+    @property
+    def is_certain(self) -> BoolArray:
+        """Where one value has all the probability, so that there is no density."""
+        return np.asarray(self.scale == 0)
 
     def __repr__(self) -> str:
         return one_line("Laplace", {"location": self.location, "scale": self.scale})
@@ -71,7 +76,15 @@ class Laplace(WithoutConjugatePrior):
             (empty, "no rows: any location and scale are as likely"),
             (statistic.sizes == 1, "fewer than two different values: the likelihood grows as scale -> 0"),
         )
-        return Estimate(LaplaceParameters(location, scale), statistic.sizes > 1, reason)
+        return Estimate(LaplaceParameters(location, scale), statistic.sizes > 1, reason, limit=statistic.sizes == 1)
+
+    def spread_of(self, statistic: Sample) -> FloatArray:
+        """The mean of |x - mean|, 0 with no rows."""
+        return statistic.spread()
+
+    def with_least_spread(self, parameters: LaplaceParameters, least: FloatArray) -> LaplaceParameters:
+        """A scale of at least so much."""
+        return LaplaceParameters(parameters.location, np.maximum(parameters.scale, least))
 
     def parameters(self, statistic: Sample, prior: Any = None) -> LaplaceParameters:
         """Maximum likelihood; there is no conjugate prior."""

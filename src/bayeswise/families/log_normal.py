@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from bayeswise.families.special import log_pair
 from bayeswise.families.student_t_likelihood import log_student_t
 from bayeswise.families.support import refuse_unless
 from bayeswise.families.wording import one_line
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
 
@@ -33,6 +33,11 @@ class LogNormalParameters:
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         refuse_unless(np.isfinite(self.mean), "the mean of log x must be finite", self.mean)
         refuse_unless(self.stddev >= 0, "the stddev of log x must not be negative", self.stddev)
+
+    @property
+    def is_certain(self) -> BoolArray:
+        """Where one value has all the probability, so that there is no density."""
+        return np.asarray(self.stddev == 0)
 
     @classmethod
     def of(cls, normal: NormalParameters) -> LogNormalParameters:
@@ -74,7 +79,16 @@ class LogNormal:
     def estimate(self, statistic: Moments) -> Estimate[LogNormalParameters]:
         """Mean and variance of log x. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
         normal = Normal(self.divisor).estimate(statistic)
-        return Estimate(LogNormalParameters.of(normal.parameters), normal.exists, normal.reason)
+        limit = ~normal.exists & ~statistic.is_empty()
+        return Estimate(LogNormalParameters.of(normal.parameters), normal.exists, normal.reason, limit=limit)
+
+    def spread_of(self, statistic: Moments) -> FloatArray:
+        """The standard deviation of log x, 0 with no rows."""
+        return statistic.stddev(empty=0.0)
+
+    def with_least_spread(self, parameters: LogNormalParameters, least: FloatArray) -> LogNormalParameters:
+        """A standard deviation of log x of at least so much."""
+        return replace(parameters, stddev=np.maximum(parameters.stddev, least))
 
     def parameters(self, statistic: Moments, prior: NormalInverseGamma | None = None) -> LogNormalParameters:
         """Maximum likelihood, or the posterior means of mean and variance of log x (shape above 1 needed)."""

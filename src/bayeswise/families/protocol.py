@@ -24,7 +24,7 @@ class Estimate(Generic[P]):
     """A maximum-likelihood estimate and whether there is one.
 
     Where `exists` is False the parameters are the limit that the likelihood climbs towards (or, with no rows, a
-    placeholder), and `reason` says why.
+    placeholder), and `reason` says why. `limit` tells the two apart: it is True where there are rows.
     """
 
     parameters: P
@@ -32,6 +32,7 @@ class Estimate(Generic[P]):
     reason: str = ""
     iterations: int = 0
     converged: bool = True
+    limit: BoolArray | bool = False  # (n_groups, n_columns)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Family(Protocol):
 
     name: ClassVar[str]
     support: ClassVar[Support]
-    streams: ClassVar[bool]  # False: no statistic of fixed size, needs all rows in memory
+    streams: ClassVar[bool]  # False: no statistic of fixed size, keeps every different value
 
     def statistic(
         self, values: Any, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None

@@ -1,8 +1,8 @@
-"""Student's t distribution with unknown location, scale and degrees of freedom; it needs all values in memory."""
+"""Student's t distribution with unknown location, scale and degrees of freedom; it keeps all different values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -13,7 +13,7 @@ from bayeswise.families.student_t_likelihood import fit_student_t, log_student_t
 from bayeswise.families.support import as_columns, refuse_unless
 from bayeswise.families.without_prior import WithoutConjugatePrior
 from bayeswise.families.wording import one_line
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.sample import Sample
 
@@ -38,6 +38,11 @@ class StudentTParameters:
         refuse_unless(np.isfinite(self.location), "a location must be finite", self.location)
         refuse_unless(np.isfinite(self.scale) & (self.scale >= 0), "a scale must not be negative", self.scale)
         refuse_unless(self.freedom > 0, "degrees of freedom must be above 0", self.freedom)
+
+    @property
+    def is_certain(self) -> BoolArray:
+        """Where one value has all the probability, so that there is no density."""
+        return np.asarray(self.scale == 0)
 
     def __repr__(self) -> str:
         parts = {name: getattr(self, name) for name in ("location", "scale", "freedom")}
@@ -98,7 +103,16 @@ class StudentT(WithoutConjugatePrior):
             "; ".join(sorted({fit.problem for fit in fits} - {""})),
             iterations=max((fit.iterations for fit in fits), default=0),
             converged=all(fit.converged for fit in fits),
+            limit=~exists & (statistic.sizes > 0),
         )
+
+    def spread_of(self, statistic: Sample) -> FloatArray:
+        """The mean of |x - mean|, 0 with no rows: there is one where the likelihood has no maximum, too."""
+        return statistic.spread()
+
+    def with_least_spread(self, parameters: StudentTParameters, least: FloatArray) -> StudentTParameters:
+        """A scale of at least so much."""
+        return replace(parameters, scale=np.maximum(parameters.scale, least))
 
     def parameters(self, statistic: Sample, prior: Any = None) -> StudentTParameters:
         """Maximum likelihood; there is no conjugate prior."""

@@ -21,7 +21,7 @@
         NotFittedError                    a model that has seen no rows
         TooFewRowsError                   an estimate that does not exist for so few rows
         NotMergedError                    rows to forget that were never learned
-        NotStreamableError                a family without a statistic of fixed size
+        NotStreamableError                a model without a statistic of fixed size
         ImpossibleEvidenceError           what was observed has probability 0 in every state (0/0)
         TooLargeError                     an exact answer needs more memory than is allowed
       CheckFailed                     5   a check of quality or cost was missed

@@ -1,7 +1,7 @@
 """All values of number columns as multisets: for families without a statistic of fixed size, such as a median.
 
-It grows with the different values seen, so it is kept in memory and cannot stream; but it merges and subtracts exactly
-like every other statistic.
+It grows with the different values seen, up to `MOST_VALUES`; but it merges and subtracts exactly like every other
+statistic, so that files and pipes are read in pieces, too.
 """
 
 from __future__ import annotations
@@ -14,22 +14,12 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NotStreamableError, SchemaError, SupportError, TooFewRowsError
+from bayeswise.foundation.errors import SchemaError, SupportError, TooFewRowsError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 from bayeswise.statistics.weights import Weights
 
-
-def not_streamable(family: str) -> NotStreamableError:
-    """What an engine raises when a family that needs all rows in memory is asked of a stream.
-
-    >>> str(not_streamable("laplace"))
-    'the laplace family has no statistic of fixed size and cannot stream. Fix: read the table into memory...'
-    """
-    return NotStreamableError(
-        f"the {family} family has no statistic of fixed size and cannot stream",
-        fix="read the table into memory first, or choose a family that streams, such as normal",
-    )
+MOST_VALUES = 5_000_000  # different ones, over all columns and groups: about 1 GB while they are sorted
 
 
 @dataclass(frozen=True)
@@ -152,6 +142,11 @@ class Sample:
         spreads = [_deviation(v, weight) if len(v) else self._or_error(empty)[0] for v, weight in self.cells()]
         return np.array(spreads).reshape(self.sizes.shape)
 
+    def spread(self) -> FloatArray:
+        """(n_groups, n_columns) the mean of |x - mean| in floats, fit for a scale; 0 without cells."""
+        spreads = [_spread(values, weight.to_floats()) if len(values) else 0.0 for values, weight in self.cells()]
+        return np.array(spreads).reshape(self.sizes.shape)
+
     def _or_error(self, empty: float | None) -> tuple[float, float]:
         if empty is None:
             group, column = (int(k) for k in np.argwhere(self.sizes == 0)[0])
@@ -186,6 +181,12 @@ def _gathered(
         digits = np.add.reduceat(digits, starts, axis=0)
     total = ExactArray.from_limbs(digits, weight.low)
     kept = np.flatnonzero(~total.is_zero())
+    if len(kept) > MOST_VALUES:
+        raise TooLargeError(
+            f"a family without a statistic of fixed size (laplace, student-t) keeps every different value: more than "
+            f"{MOST_VALUES:,} are too many",
+            fix="choose a family that sums, such as normal, or round the column",
+        )
     sizes = np.bincount(cell[starts][kept], minlength=int(np.prod(shape))).reshape(shape)
     return Sample(rows, sizes.astype(np.int64), values[starts][kept], total[kept])
 
@@ -204,6 +205,13 @@ def _deviation(values: FloatArray, weight: ExactArray) -> float:
     weigh, away = Dyadic.of(weight), Dyadic.of_floats(values) - Dyadic.of_floats([m])
     signed = Dyadic(np.where(above, away.integers, -away.integers), away.exponent)
     return float((weigh * signed).sum(axis=0).over(weigh.sum(axis=0)))
+
+
+def _spread(values: FloatArray, weight: FloatArray) -> float:
+    share = weight / weight.max()
+    share /= share.sum()
+    half = 0.5 * values  # the distance of the largest floats is none
+    return 2.0 * min(float(share @ np.abs(half - share @ half)), 0.25 * np.finfo(np.float64).max)
 
 
 def _units(weight: ExactArray) -> IntArray | ObjectArray:

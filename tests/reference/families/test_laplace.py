@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayeswise.families import Laplace, LaplaceParameters
-from bayeswise.foundation.errors import NotMergedError, NotStreamableError, ParameterError, SupportError
+from bayeswise.foundation.errors import NotMergedError, ParameterError, SupportError
 from bayeswise.statistics import fingerprint
-from bayeswise.statistics.sample import not_streamable
 from tests.reference.families.oracle import (
     check_exponential_form,
     check_moments_of_sufficient,
@@ -95,10 +94,9 @@ def test_a_weight_of_three_is_the_row_three_times() -> None:
 
 
 # -- what there is not ----------------------------------------------------------------------------------------
-def test_it_cannot_stream_and_the_error_says_what_to_do() -> None:
+def test_it_keeps_every_different_value() -> None:
     assert not LAPLACE.streams
-    with pytest.raises(NotStreamableError, match=r"laplace family has no statistic of fixed size.*Fix: .*into memory"):
-        raise not_streamable(LAPLACE.name)
+    assert LAPLACE.statistic(np.array([[0.5], [0.5], [2.0]])).values.tolist() == [0.5, 2.0]
 
 
 def test_there_is_no_conjugate_prior_and_the_family_says_so() -> None:

@@ -15,7 +15,7 @@ from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.selection import Selection
 from bayeswise.models.naive_bayes.words import TextModel, Words
-from bayeswise.statistics.sample import not_streamable
+from bayeswise.statistics import Product
 from bayeswise.tables.names import find_name
 from bayeswise.tables.notes import no_column
 from bayeswise.tables.schema import Kind, Schema
@@ -37,17 +37,14 @@ def _needs_nothing(kind: Any) -> bool:
     return is_dataclass(kind) and all(each.default is not MISSING for each in fields(kind) if each.init)
 
 
-def factors_for(schema: Schema, wanted: Families = "auto", *, streaming: bool = False) -> tuple[Factor, ...]:
+def factors_for(schema: Schema, wanted: Families = "auto") -> tuple[Factor, ...]:
     """The factors of a schema: normal for numbers, Poisson for counts, counting for categories, words for text.
 
     `wanted` is "auto", one family for all number columns (a name or an object), or a mapping by column. Text columns
     take "multinomial", "bernoulli" or "complement"; number columns that take one of them count words and are one group.
-    A family without a statistic of fixed size keeps its values, and is refused where rows are streamed from files.
+    A column of two values that takes "bernoulli" is counted as a category.
     """
     chosen = _chosen(schema, wanted)
-    for family, _ in chosen:
-        if streaming and not getattr(family, "streams", True):
-            raise not_streamable(family.name)
     factors: list[Factor] = []
     for family, columns in chosen:
         if columns[0] in schema.texts:
@@ -92,7 +89,12 @@ def _by_name(schema: Schema, wanted: Mapping[str, Any]) -> list[tuple[Any, tuple
     standard = dict(_standard({form.kind for form in schema.forms}))
     family_of: dict[str, Any] = {name: standard.get(schema[name].kind) for name in schema.used}
     for name, family in wanted.items():
-        column = find_name(name, family_of, where="the columns")
+        column = find_name(name, [each.name for each in schema], where="the table")
+        if column not in family_of:
+            raise ParameterError(
+                f"column {column!r} has no family, as it is ignored: {schema[column].reason}",
+                fix=f"kinds={{{column!r}: 'number'}} or --number {column}, or another kind",
+            )
         family_of[column] = _family(schema, column, family)
     found: list[tuple[Any, tuple[str, ...]]] = []
     for family in _distinct(family_of[name] for name in schema.numbers):
@@ -105,7 +107,7 @@ def _family(schema: Schema, column: str, family: Any) -> Any:
     if kind == "text":
         return _one_of(family, TEXT_MODELS, column)
     if kind in ("category", "binary"):
-        return _one_of(family, ("categorical",), column)
+        return _one_of(getattr(family, "name", family), ("categorical", "bernoulli"), column)
     known = number_families()
     if isinstance(family, str) and family in TEXT_MODELS:
         return family
@@ -113,6 +115,23 @@ def _family(schema: Schema, column: str, family: Any) -> Any:
     if not hasattr(found, "log_density"):
         raise ParameterError(f"column {column!r} has the family {family!r}", fix=f"choose one of {', '.join(known)}")
     return found
+
+
+def check_flags(schema: Schema, wanted: Families, statistics: Product) -> None:
+    """A category that was asked to be a Bernoulli variable has at most two levels, declared or seen."""
+    if not isinstance(wanted, Mapping):
+        return
+    counted = statistics.parts.get("categories")
+    for name, family in wanted.items():
+        column = find_name(name, [each.name for each in schema], where="the table")
+        if counted is None or column not in schema.categories or getattr(family, "name", family) != "bernoulli":
+            continue
+        levels = counted[column].levels
+        if len(levels) > 2:
+            raise ParameterError(
+                f"column {column!r} has {len(levels)} levels, and a bernoulli column has two",
+                fix=f"families={{{column!r}: 'categorical'}} (--family {column}=categorical)",
+            )
 
 
 def _one_of(family: Any, allowed: tuple[str, ...], column: str) -> Any:

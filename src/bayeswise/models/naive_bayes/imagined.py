@@ -19,7 +19,7 @@ def imagined_rows(family: Any, whole: Any, n_imagined: float) -> BetaPrior | Gam
     `whole` is the statistic of the whole column, (n_groups, n_columns). A column of zeros stands for one event in as
     many rows and one more.
     """
-    if n_imagined == 0:
+    if n_imagined == 0 or not getattr(family, "streams", True):  # those keep all values, and have no such prior
         return None
     parameters = family.estimate(whole).parameters
     n_rows = whole.weight_of_rows.to_floats()[:, None]

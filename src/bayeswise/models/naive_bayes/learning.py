@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
-from bayeswise.models.naive_bayes.choices import Families, factors_for
+from bayeswise.models.naive_bayes.choices import Families, check_flags, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
@@ -66,14 +65,12 @@ def learned(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    streaming: bool | None = None,
     asking: Callable[[tuple[Factor, ...]], tuple[Factor, ...]] | None = None,
     **wishes: Any,
 ) -> tuple[NaiveBayesModel, Report]:
     """What `fit` learns, and what it met on its way: strays, rows without a target.
 
-    `streaming` refuses families that keep all their values; None: where the table is a file. `asking` changes the
-    factors before the sweep: what a model built on this one needs of rows besides.
+    `asking` changes the factors before the sweep: what a model built on this one needs of rows besides.
     """
     about_columns, beliefs = divided(wishes)
     settings = settings_of(convention, beliefs)
@@ -83,11 +80,12 @@ def learned(
     if isinstance(families, str) and families == "select":
         families = select(source, schema)
     selected = isinstance(families, Selection)
-    factors = factors_for(schema, families, streaming=_is_file(table) if streaming is None else streaming)
+    factors = factors_for(schema, families)
     factors = factors if asking is None else asking(factors)
     found, report = swept(source, schema, request_of(factors, schema), threads, progress)
     model = NaiveBayesModel(schema, settings, found, factors, selected)
     model.check_prior()
+    check_flags(schema, families, found.part)
     return model, report
 
 
@@ -101,11 +99,6 @@ def learned_like(
     """The table under the schema, families and settings of a model, so that both can be merged."""
     found, report = swept(open_like(table, model.schema), model.schema, model.request(), threads, progress)
     return replace(model, statistics=found), report
-
-
-def _is_file(table: Any) -> bool:
-    first = table[0] if isinstance(table, list | tuple) and table else table
-    return isinstance(first, str | os.PathLike)
 
 
 def select(table: Any, schema: Schema) -> Selection:

@@ -1,8 +1,9 @@
 """Number columns of every other family: Poisson, exponential, log-normal, gamma, ...
 
 Conjugate families start from `smoothing` imagined rows of the whole column, so that a class of zeros still allows a
-one. For the others a class whose estimate does not exist takes the whole column's; if that does not exist either, the
-column says nothing about the class.
+one. For the others a class whose likelihood has no maximum takes the limit that it climbs towards: the normal
+distribution for Student's t, a spread of a tiny share (`variance_floor`) of the whole column's for a class of one
+value. A class without rows takes the whole column's estimate; if that has no density either, the column says nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
+from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm
@@ -44,7 +46,8 @@ class Others:
 
     def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> FamilyScores:
         positions = positions_in(schema.numbers, self.columns)
-        return FamilyScores(self.columns, self.family, positions, statistic, settings.pseudo_rows)
+        beliefs = settings.pseudo_rows, settings.variance_floor
+        return FamilyScores(self.columns, self.family, positions, statistic, *beliefs)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class FamilyScores:
     positions: IntArray  # of the columns in Batch.values
     statistic: Any
     pseudo_rows: float
+    variance_floor: float = 0.0  # the least variance of a class, as a share of the whole column's
 
     @cached_property
     def parameters(self) -> tuple[Any, BoolArray]:
@@ -108,18 +112,26 @@ class FamilyScores:
 
     def _estimated(self, statistic: Any, whole: Any) -> tuple[Any, BoolArray]:
         """Parameters and where they are known; `whole` has the same groups, each the whole column."""
-        estimate, fallback = self.family.estimate(statistic), self.family.estimate(whole)
-        known = estimate.exists | fallback.exists
-        prior = imagined_rows(self.family, whole, self.pseudo_rows)
+        estimate, prior = self.family.estimate(statistic), imagined_rows(self.family, whole, self.pseudo_rows)
         if prior is not None:
+            known = estimate.exists | self.family.estimate(whole).exists
             return self.family.parameters(statistic, prior), known
+        own, usable = self._limited(estimate, whole)
+        if usable.all():
+            return own, usable
+        otherwise, usable_otherwise = self._limited(self.family.estimate(whole), whole)
         chosen = {
-            each.name: np.where(
-                estimate.exists, getattr(estimate.parameters, each.name), getattr(fallback.parameters, each.name)
-            )
-            for each in fields(estimate.parameters)
+            each.name: np.where(usable, getattr(own, each.name), getattr(otherwise, each.name)) for each in fields(own)
         }
-        return type(estimate.parameters)(**chosen), known
+        return type(own)(**chosen), usable | usable_otherwise
+
+    def _limited(self, estimate: Estimate[Any], whole: Any) -> tuple[Any, BoolArray]:
+        """The parameters, or their limit where there is no maximum, and where they have a density."""
+        if not hasattr(self.family, "with_least_spread"):
+            return estimate.parameters, estimate.exists
+        least = np.sqrt(self.variance_floor) * self.family.spread_of(whole)
+        found = self.family.with_least_spread(estimate.parameters, least)
+        return found, np.asarray(estimate.exists | (estimate.limit & ~found.is_certain))
 
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         drawn = self.family.sample(self.parameters[0], len(states), generator)  # (n, n_states, n_columns)
