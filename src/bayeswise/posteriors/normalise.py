@@ -122,7 +122,7 @@ def _impossible(log_block: FloatArray, log_top: FloatArray, first_row: int, allo
         k = int(np.argmax(impossible))
         raise ImpossibleEvidenceError(
             f"row {row_number(first_row + k)} has probability 0 in every state, so that its posterior is 0/0",
-            fix='use smoothing above 0, or choose undefined="prior" or undefined="uniform"',
+            fix='use smoothing above 0 in the model; a call of normalise itself takes undefined="prior" or "uniform"',
         )
     return impossible
 

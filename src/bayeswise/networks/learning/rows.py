@@ -132,8 +132,8 @@ class CodedRows:
             raise MissingCellError(
                 f"{n_rows} of {len(self.codes)} rows have a missing cell, the first in row {row + 1}, column "
                 f"{self.names[column]!r}; a graph is learned from whole rows",
-                fix="use missing='drop' to leave these rows out, or missing='em' to find the graph without them and "
-                "the tables with them",
+                fix="use missing='drop' (--missing drop) to leave these rows out, or missing='em' (--missing em) to "
+                "find the graph without them and the tables with them",
             )
         return self
 
