@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.intervals import exponent_of
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.posteriors.states import find_state
 
@@ -59,7 +59,8 @@ def threshold_curve(evaluation: Evaluation, state: Any, action: Any, otherwise: 
 def coverage_curve(evaluation: Evaluation) -> Curve:
     """The cost per case of the rows that are decided, when the least certain ones are refused first.
 
-    Certainty is the expected cost of the best action that is no refusal; coverage is the share of rows decided.
+    Certainty is the expected cost of the best action that is no refusal; coverage is the share of rows decided. Rows of
+    the same certainty are decided together, so that their order in the table makes no difference.
     """
     decisions = evaluation.decisions
     kept = [k for k, action in enumerate(decisions.actions) if action != decisions.costs.reject]
@@ -71,13 +72,15 @@ def coverage_curve(evaluation: Evaluation) -> Curve:
     order = np.argsort(expected[at, best], kind="stable")
     weights = evaluation.weights[order]
     paid, exponent = _in_range(evaluation.paid[:, kept][at, best][order])
-    mass = np.cumsum(weights)
-    mean = np.ldexp(np.cumsum(weights * paid) / mass, exponent)
+    certainty = expected[at, best][order]
+    last = _ends_of_ties(certainty)
+    mass = np.cumsum(weights)[last]
+    mean = np.ldexp(np.cumsum(weights * paid)[last] / mass, exponent)
     return Curve(
         "cost per decided case, the least certain refused first",
         "coverage",
         mass / mass[-1],
-        {"cost_per_decided_case": mean, "expected_cost": expected[at, best][order]},
+        {"cost_per_decided_case": mean, "expected_cost": certainty[last]},
     )
 
 
@@ -144,6 +147,16 @@ def _corners(false_positive: FloatArray, false_negative: FloatArray) -> IntArray
             corners.pop()
         corners.append(k)
     return np.array(corners)
+
+
+def _ends_of_ties(ordered: FloatArray) -> BoolArray:
+    """Where each run of equal numbers ends; numbers that differ by rounding alone are equal.
+
+    >>> _ends_of_ties(np.array([0.1, 0.1, 0.3, 0.1 + 0.2, 0.5])).tolist()
+    [False, True, False, True, True]
+    """
+    size = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
+    return np.append(np.diff(ordered) > 8.0 * np.finfo(np.float64).eps * size, True)
 
 
 def _in_range(values: FloatArray) -> tuple[FloatArray, int]:

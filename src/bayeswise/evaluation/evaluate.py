@@ -13,7 +13,7 @@ from bayeswise.decisions.cost_cells import RowCostError
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
-from bayeswise.evaluation.intervals import Estimate, check_level, mean_with_interval
+from bayeswise.evaluation.intervals import Bounds, Estimate, check_level, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.progress import Bar
@@ -43,12 +43,15 @@ class Evaluation:
     @property
     def cost_per_case(self) -> Estimate:
         """The mean cost, with its interval."""
-        return self._mean(self.cost)
+        return self._mean(self.cost, self._bounds)
 
     @cached_property
     def always(self) -> dict[Label, Estimate]:
         """The mean cost of always taking the same action, for each."""
-        return {action: self._mean(self.paid[:, k]) for k, action in enumerate(self.decisions.actions)}
+        return {
+            action: self._mean(self.paid[:, k], self._bounds_of(slice(k, k + 1)))
+            for k, action in enumerate(self.decisions.actions)
+        }
 
     @property
     def best_constant(self) -> Label:
@@ -61,17 +64,20 @@ class Evaluation:
         believed = np.argmax(self.decisions.posterior, axis=1)
         one_hot = np.eye(len(self.decisions.states))[believed]
         acted = decide_rows(one_hot, self.decisions.costs, self.columns).best
-        return self._mean(self.paid[np.arange(len(acted)), acted])
+        return self._mean(self.paid[np.arange(len(acted)), acted], self._bounds)
 
     @property
     def perfect(self) -> Estimate:
         """The mean cost of one who knows the state of every row."""
-        return self._mean(self.paid.min(axis=1))
+        if not self.decisions.costs.constant:
+            return self._mean(self.paid.min(axis=1), (float(self.paid.min()), np.inf))
+        least = self.decisions.costs.table.min(axis=0)
+        return self._mean(self.paid.min(axis=1), (float(least.min()), float(least.max())))
 
     @property
     def expected(self) -> Estimate:
         """The mean cost that the posteriors promised; far from what was paid, they are not calibrated."""
-        return self._mean(self.decisions.least_cost)
+        return self._mean(self.decisions.least_cost, self._bounds)
 
     @cached_property
     def paid_by_state(self) -> FloatArray:
@@ -102,8 +108,19 @@ class Evaluation:
         cells = np.bincount(self.truth * n_actions + self.decisions.best, mass, minlength=n_states * n_actions)
         return np.asarray(cells, dtype=np.float64).reshape(n_states, n_actions)
 
-    def _mean(self, values: FloatArray) -> Estimate:
-        return mean_with_interval(values, self.weights, self.level)
+    def _mean(self, values: FloatArray, bounds: Bounds) -> Estimate:
+        return mean_with_interval(values, self.weights, self.level, bounds)
+
+    @property
+    def _bounds(self) -> Bounds:
+        return self._bounds_of(slice(None))
+
+    def _bounds_of(self, actions: slice) -> Bounds:
+        """The least and the largest cost there can be; formulas have a least one in these rows, and no largest one."""
+        if not self.decisions.costs.constant:
+            return float(self.paid[:, actions].min()), np.inf
+        cells = self.decisions.costs.table[actions]
+        return float(cells.min()), float(cells.max())
 
     # -- faces ------------------------------------------------------------------------------------------------
     def to_columns(self) -> dict[str, list[Any]]:
@@ -168,7 +185,7 @@ def evaluate(
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
     >>> model = bw.fit(rows, target="play")
     >>> evaluate(model, rows, {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}, cv="loo")
-    Evaluation(8 rows, leave-one-out: 0.375 (-0.0577 to 0.808) per case)
+    Evaluation(8 rows, leave-one-out: 0.375 (0.0852 to 1.49) per case)
     """
     check_level(level)
     before = None if prior is None else prior_of_model(model, cv)

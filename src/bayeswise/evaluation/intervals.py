@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,26 +25,82 @@ class Estimate:
         return f"{self.mean:.4g} ({self.low:.3g} to {self.high:.3g})"
 
 
-def mean_with_interval(values: FloatArray, weights: FloatArray, level: float) -> Estimate:
-    """Student's interval, mean +- t sqrt(variance / n), with n = (sum w)^2 / sum w^2 rows in effect.
+Bounds: TypeAlias = tuple[float, float]  # the least and the largest value there can be
+
+
+def mean_with_interval(
+    values: FloatArray, weights: FloatArray, level: float, bounds: Bounds | None = None
+) -> Estimate:
+    """A mean with its interval, which never leaves the bounds.
+
+    Without bounds it is Student's: mean +- t sqrt(variance / n), with n = (sum w)^2 / sum w^2 rows in effect. Within
+    bounds on both sides it is that of Clopper and Pearson, exact for 0-1 costs; with values between, the n that has
+    their variance takes the place of the number of rows, as Korn and Graubard do. Costs that are possible and were not
+    seen count with the share that n rows without one cannot rule out.
 
     >>> str(mean_with_interval(np.array([1.0, 2.0, 3.0]), np.ones(3), 0.95))
     '2 (-0.484 to 4.48)'
+    >>> str(mean_with_interval(np.array([0.0, 1.0, 0.0, 0.0]), np.ones(4), 0.95, bounds=(0.0, 1.0)))
+    '0.25 (0.00631 to 0.806)'
     """
+    check_level(level)
+    least, most = (-np.inf, np.inf) if bounds is None else bounds
+    ends = np.array([end for end in (least, most) if np.isfinite(end)])
+    exponent = exponent_of(np.append(values, ends))
+    scaled = np.ldexp(values, -exponent)
+    low, high = (float(np.ldexp(end, -exponent)) for end in (least, most))
+    mean = float(np.clip(np.average(scaled, weights=weights), low, high))
+    rows = float(weights.sum() ** 2 / (weights**2).sum())
+    between = _within if np.isfinite([low, high]).all() else _student
+    found = between(scaled, weights, level, mean, rows, (low, high))
+    return Estimate(*(float(np.ldexp(np.clip(each, low, high), exponent)) for each in (mean, *found)))
+
+
+def _student(
+    values: FloatArray, weights: FloatArray, level: float, mean: float, rows: float, bounds: Bounds
+) -> tuple[float, float]:
     from scipy.special import stdtrit
 
-    check_level(level)
-    exponent = exponent_of(values)
-    if exponent:
-        found = mean_with_interval(np.ldexp(values, -exponent), weights, level)
-        return Estimate(*(float(np.ldexp(each, exponent)) for each in (found.mean, found.low, found.high)))
-    mean = float(np.average(values, weights=weights))
-    rows = float(weights.sum() ** 2 / (weights**2).sum())
     if rows <= 1.0:
-        return Estimate(mean, -np.inf, np.inf)
+        return bounds
     variance = float(np.average((values - mean) ** 2, weights=weights)) * rows / (rows - 1.0)
     half = float(stdtrit(rows - 1.0, 0.5 + 0.5 * level)) * (variance / rows) ** 0.5
-    return Estimate(mean, mean - half, mean + half)
+    return mean - half, mean + half
+
+
+def _within(
+    values: FloatArray, weights: FloatArray, level: float, mean: float, rows: float, bounds: Bounds
+) -> tuple[float, float]:
+    """Between the least and the largest value seen, and beyond them by what n rows without any leave possible."""
+    beyond = 0.5 - 0.5 * level
+    least, most = float(values.min()), float(values.max())
+    low, high = _between(values, weights, beyond, mean, rows, (least, most))
+    rare = -float(np.expm1(np.log(beyond) / rows))  # the share q with (1 - q)^n = beyond
+    return low - rare * max(least - bounds[0], 0.0), high + rare * max(bounds[1] - most, 0.0)
+
+
+def _between(
+    values: FloatArray, weights: FloatArray, beyond: float, mean: float, rows: float, ends: Bounds
+) -> tuple[float, float]:
+    """The share of the way from one end to the other, as a binomial one of n rows."""
+    from scipy.special import betaincinv, ndtri, stdtrit
+
+    low, high = ends
+    if not high > low:
+        return mean, mean
+    share = (mean - low) / (high - low)
+    spread = float(np.average(((values - low) / (high - low) - share) ** 2, weights=weights))
+    if spread == 0.0:
+        return mean, mean
+    n = rows
+    if not ((values == low) | (values == high)).all():
+        if rows <= 1.0:
+            return low, high
+        students = float(ndtri(beyond) / stdtrit(rows - 1.0, beyond)) ** 2
+        n = (rows - 1.0) * share * (1.0 - share) / spread * students
+    hits = n * share
+    found = betaincinv([hits, hits + 1.0], [n - hits + 1.0, n - hits], [beyond, 1.0 - beyond])
+    return low + (high - low) * float(found[0]), low + (high - low) * float(found[1])
 
 
 def check_level(level: float) -> None:

@@ -45,14 +45,14 @@ def test_costs_are_paid_in_the_true_state() -> None:
     assert found.to_dict()["cost_per_case"]["mean"] == 2.875
 
 
-def test_the_interval_is_students() -> None:
+def test_the_interval_of_a_0_1_cost_is_the_exact_one_of_the_binomial() -> None:
     from scipy import stats
 
     generator = np.random.default_rng(0)
     p = generator.random(40)
     found = evaluation_of(known(np.stack([p, 1 - p], axis=1), generator.integers(0, 2, 40)), None)
-    low, high = stats.t.interval(0.95, 39, found.cost.mean(), stats.sem(found.cost))
-    assert [found.cost_per_case.low, found.cost_per_case.high] == pytest.approx([low, high])
+    exact = stats.binomtest(int(found.cost.sum()), 40).proportion_ci(0.95, method="exact")
+    assert [found.cost_per_case.low, found.cost_per_case.high] == pytest.approx([exact.low, exact.high])
 
 
 @pytest.mark.parametrize("folds", [2, 3, 5, 14])
@@ -178,3 +178,16 @@ def test_a_bar_is_shown_where_it_is_asked_for_and_takes_long(monkeypatch: pytest
     assert capfd.readouterr().err == ""
     bw.evaluate(model, rows, progress=True)
     assert "Evaluating" in capfd.readouterr().err
+
+
+def test_rows_of_one_certainty_are_decided_together_whatever_their_order() -> None:
+    """Ten rows with P = 0.8, two of them wrong: one point of the curve, not a spike where the wrong ones come."""
+    posterior = np.array([[0.9, 0.1]] * 4 + [[0.8, 0.2]] * 10)
+    curves = []
+    for wrong in ([4, 5], [12, 13], [4, 13]):
+        truth = np.zeros(14, dtype=int)
+        truth[wrong] = 1
+        curves.append(coverage_curve(evaluation_of(known(posterior, truth), None)))
+    for curve in curves:
+        assert curve.x.tolist() == pytest.approx([4 / 14, 1.0])
+        assert curve.y["cost_per_decided_case"].tolist() == pytest.approx([0.0, 2 / 14])
