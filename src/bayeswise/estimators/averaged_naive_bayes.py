@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayeswise.estimators.naive_bayes import NaiveBayes
@@ -12,6 +12,7 @@ from bayeswise.models.averaged_naive_bayes.pairs import given_temper, with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.settings import MEstimate
+from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import Schema
 
 
@@ -41,7 +42,7 @@ class AveragedNaiveBayes(NaiveBayes):
         relevance: float | Mapping[str, float] = 0.5,
         families: Any = "auto",
         smoothing: float | MEstimate = 1.0,
-        class_prior: Mapping[Any, float] | None = None,
+        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
         prior_smoothing: float = 0.0,
         missing: Any = "ignore",
         unseen: Any = "smooth",
@@ -77,10 +78,10 @@ class AveragedNaiveBayes(NaiveBayes):
         temper: float = self._model.temper
         return temper
 
-    def _settings(self) -> AveragedSettings:
+    def _settings(self, classes: Sequence[Label] | None = None) -> AveragedSettings:
         return AveragedSettings(
             smoothing=self.smoothing,
-            class_prior=self.class_prior,
+            class_prior=self._named_prior(classes),
             prior_smoothing=self.prior_smoothing,
             relevance=self.relevance,
             n_relevant=self.n_relevant,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import check_cv, cross_val_predict
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +17,7 @@ from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.rule import Rule
 from bayeswise.decisions.stakes import stakes, weights_by_stakes
 from bayeswise.estimators.cost_scorer import table_of
+from bayeswise.estimators.targets import n_rows_of
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.held_out import held_out, rows_at
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
@@ -94,6 +95,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         self.costs_ = self._costs()
+        X, y, rows, given = _with_weight(X, y, rows, given)
         self.calibration_ = None if self.calibrate is None else self._calibration(X, y, rows, given)
         self.ordinary_ = None if self.novelty is None else OrdinaryRows.of(self._left_out_evidence(X, y, given))
         return self
@@ -311,3 +313,23 @@ def _left_out(estimator: Any, question: str, X: Any, y: Any, weights: Any) -> Fl
         if is_model and (weights is not None or question == "leave_one_out_evidence"):
             raise
         return None
+
+
+def _with_weight(X: Any, y: Any, rows: Any, given: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """The rows of weight above 0: the others are absent, and so is a class that only they have."""
+    weights = given.get("sample_weight")
+    if weights is None or np.ndim(weights) != 1 or not (np.asarray(weights) == 0).any():
+        return X, y, rows, given
+    n_rows, kept = len(weights), np.flatnonzero(np.asarray(weights) != 0)
+    if n_rows_of(X) != n_rows or not len(kept):
+        return X, y, rows, given  # the classifier says what is wrong with them
+    parts = {
+        name: _safe_indexing(value, kept) if hasattr(value, "__len__") and len(value) == n_rows else value
+        for name, value in given.items()
+    }
+    return (
+        _safe_indexing(X, kept),
+        _safe_indexing(y, kept),
+        None if rows is None else _safe_indexing(rows, kept),
+        parts,
+    )

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -19,11 +19,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.targets import Labels, as_array, class_column, labels_of, row_weights
+from bayeswise.estimators.targets import (
+    Labels,
+    as_array,
+    class_column,
+    declared_classes,
+    labels_of,
+    prior_by_name,
+    refuse_other_classes,
+    refuse_undeclared,
+    row_weights,
+)
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Label, Vocabulary
 
 
 class Face(BaseEstimator):
@@ -138,9 +149,11 @@ class MergingFace(ClassifierFace):
     """The face of a `Classifier`, whose statistics merge and subtract exactly."""
 
     # -- what each face says for itself -----------------------------------------------------------------------
+    class_prior: Any
+
     @abstractmethod
-    def _settings(self) -> Any:
-        """The beliefs, checked."""
+    def _settings(self, classes: Sequence[Label] | None = None) -> Any:
+        """The settings, checked; a prior that is an array needs the classes that it is about."""
 
     @abstractmethod
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
@@ -152,20 +165,27 @@ class MergingFace(ClassifierFace):
         return self._fitted(X, y, sample_weight, more_to_come=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; new classes and new categories are welcome in any batch, so `classes` is not needed."""
+        """Learn more rows. New categories are welcome in any batch, and so are new classes.
+
+        `classes` is not needed; where the first call names them, they are all there are, also before they have rows.
+        """
+        declared = None if classes is None else declared_classes(classes)
         if not hasattr(self, "model_"):
-            return self._fitted(X, y, sample_weight, more_to_come=True)
+            return self._fitted(X, y, sample_weight, declared, more_to_come=True)
+        if declared is not None:
+            refuse_other_classes(declared, self.model_.classes)
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        refuse_undeclared(labels.classes, self.model_.schema.target.classes)
         self._remember_type(y, reset=False)
         found = self.model_.statistics.merge(self._statistics(self.model_, X, labels, weights))
-        return self._learned(replace(self.model_, settings=self._settings()), found, more_to_come=True)
+        return self._learned(self.model_, found, more_to_come=True)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then the one that never saw them, to the last byte."""
         model = self._model
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
         left = model.statistics.subtract(self._statistics(model, X, labels, weights))
-        self.model_ = replace(model, settings=self._settings(), statistics=left)
+        self.model_ = replace(model, settings=self._settings(left.labels), statistics=left)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -203,16 +223,30 @@ class MergingFace(ClassifierFace):
         rows = features.batches(model.schema, X, labels, weights)
         return summarise(rows, model.schema, model.request()).statistics
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, *, more_to_come: bool) -> Self:
+    def _fitted(
+        self, X: Any, y: Any, sample_weight: Any, declared: Vocabulary | None = None, *, more_to_come: bool
+    ) -> Self:
         self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        refuse_undeclared(labels.classes, declared)
         self._remember_type(y, reset=True)
         model = self._empty(X, labels, weights)
+        if declared is not None:
+            target = replace(model.schema.target, classes=declared)
+            model = replace(model, schema=replace(model.schema, target=target))
         return self._learned(model, self._statistics(model, X, labels, weights), more_to_come=more_to_come)
 
     def _learned(self, model: Any, found: Any, *, more_to_come: bool) -> Self:
-        learned = replace(model, statistics=found)
+        learned = replace(model, settings=self._settings(found.labels), statistics=found)
         learned.check_prior(more_to_come=more_to_come)
+        self._check_model(learned, more_to_come=more_to_come)
         self.model_ = learned
         self.model_.warn()
         return self
+
+    def _check_model(self, model: Any, *, more_to_come: bool) -> None:
+        """What can be checked only when rows are known."""
+
+    def _named_prior(self, classes: Sequence[Label] | None) -> Mapping[Any, float] | None:
+        """The prior by class, also where it was given as an array in the order of `classes_`."""
+        return prior_by_name(self.class_prior, classes)

@@ -159,10 +159,9 @@ def schema_of(
     categorical: bool,
     wishes: Mapping[str, Any],
     flags_are_numbers: bool = False,
-    classes: Vocabulary | None = None,
 ) -> Schema:
     """What the columns of X mean; the target is y, or the first name like it that no column has."""
-    target = Target("y", "mixed", classes)
+    target = Target("y", "mixed")
     if issparse(X):
         return Schema((Column(WORDS, "text", reason="a sparse matrix of word counts"),), target)
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not wishes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,11 +15,13 @@ from bayeswise.estimators import features
 from bayeswise.estimators.face import MergingFace
 from bayeswise.estimators.targets import Labels
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, plain
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.tables.labels import Label
 
 _BELIEFS = ("covariance", "divisor", "shrinkage", "class_prior", "prior", "predictive", "variance_floor")
 
@@ -31,7 +33,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
                   "spherical" (one variance for each class)
     divisor       "n" (maximum likelihood), "n-1" or "n-K" (K classes)
     shrinkage     0 to 1 towards the diagonal, or "auto" (oracle approximating shrinkage)
-    class_prior   {class: probability}, or None to count
+    class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
     prior         a NormalInverseWishart distribution of means and covariances, or None
     predictive    "plug-in" Gaussian, or "student-t": parameters integrated out
     missing       missing cells are integrated out ("ignore": EM in training, marginals in prediction) or an "error"
@@ -49,7 +51,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
         covariance: str = "per-class",
         divisor: str = "n",
         shrinkage: float | Literal["auto"] = 0.0,
-        class_prior: Mapping[Any, float] | None = None,
+        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
         *,
         prior: NormalInverseWishart | None = None,
         predictive: str = "plug-in",
@@ -104,8 +106,17 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
         return len(self._model.fisher(self.n_components).directions)
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _settings(self) -> GaussianBayesSettings:
-        return GaussianBayesSettings(**{name: getattr(self, name) for name in _BELIEFS})
+    def _settings(self, classes: Sequence[Label] | None = None) -> GaussianBayesSettings:
+        given = {name: getattr(self, name) for name in _BELIEFS} | {"class_prior": self._named_prior(classes)}
+        return GaussianBayesSettings(**given)
+
+    def _check_model(self, model: GaussianBayesModel, *, more_to_come: bool) -> None:
+        """As many directions as are asked for; more classes, and so more directions, may come with later rows."""
+        asked = plain(self.n_components)
+        if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < 0):
+            raise ParameterError(f"n_components is {asked!r}", fix="give a whole number, or None for all directions")
+        if asked is not None and not more_to_come:
+            model.fisher(asked)
 
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
         schema = features.schema_of(X, categorical=False, wishes=self._wishes(), flags_are_numbers=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
 from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.models.naive_bayes.words import Words
+from bayeswise.tables.labels import Label
 from bayeswise.tables.schema import Schema
 
 _BELIEFS = (
@@ -38,6 +39,7 @@ class NaiveBayes(MergingFace):
     families      "auto" by the kind of column; "select" by evidence (`selection_` says why); one family for all
                   numbers ("normal", "poisson", ...); "categorical"; a model of words for a sparse matrix
                   ("multinomial", "bernoulli", "complement"); a mapping by column
+    class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
     missing       a missing cell is left out ("ignore"), a level of its own ("level") or an error
     unseen        a level never seen is smoothed ("smooth"), left out ("ignore") or an error
     convention    a preset: "laplace", "exact", "smoothed-prior", "as-printed", "scikit-learn", "weka", ...; what is
@@ -53,7 +55,7 @@ class NaiveBayes(MergingFace):
         self,
         families: Any = "auto",
         smoothing: float | MEstimate = 1.0,
-        class_prior: Mapping[Any, float] | None = None,
+        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
         prior_smoothing: float = 0.0,
         variance_divisor: str = "n",
         missing: Any = "ignore",
@@ -105,10 +107,10 @@ class NaiveBayes(MergingFace):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return features.checked(self, X, reset=reset, integers=self._is_categorical())
 
-    def _settings(self) -> NaiveBayesSettings:
+    def _settings(self, classes: Sequence[Label] | None = None) -> NaiveBayesSettings:
         """The convention, and what differs from the defaults on top of it."""
         standard = CONVENTIONS["laplace"]
-        given = {name: getattr(self, name) for name in _BELIEFS}
+        given = {name: getattr(self, name) for name in _BELIEFS} | {"class_prior": self._named_prior(classes)}
         if self.convention is None:
             return settings_of(None, given)
         return settings_of(self.convention, {n: v for n, v in given.items() if v != getattr(standard, n)})

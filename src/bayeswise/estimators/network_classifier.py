@@ -12,12 +12,13 @@ from bayeswise.estimators import features
 from bayeswise.estimators.face import MergingFace
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.networks.classifiers.learning import prepared
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Label
 
 _BELIEFS = ("structure", "prior", "strength", "class_prior", "k", "min_frequency", "criterion", "max_parents")
 
@@ -51,7 +52,7 @@ class NetworkClassifier(MergingFace):
         structure: str = "tan",
         prior: str = "laplace",
         strength: float = 1.0,
-        class_prior: Mapping[Any, float] | None = None,
+        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
         *,
         k: int = 2,
         min_frequency: float = 1.0,
@@ -92,11 +93,16 @@ class NetworkClassifier(MergingFace):
     def network(self) -> BeliefNetwork:
         """The belief network, numbers as intervals in words; "aode" has one for each superparent in `model_`."""
         check_is_fitted(self)
+        if self.model_.settings.structure == "aode":
+            raise NotAvailableError(
+                "an average over superparents has no single graph", fix="ask for model_.superparent_network(column)"
+            )
         return self.model_.network
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _settings(self) -> NetworkSettings:
+    def _settings(self, classes: Sequence[Label] | None = None) -> NetworkSettings:
         beliefs: dict[str, Any] = {name: getattr(self, name) for name in _BELIEFS}
+        beliefs["class_prior"] = self._named_prior(classes)
         return NetworkSettings(**beliefs | divided_missing(self.missing)[1])
 
     def _wishes(self) -> dict[str, Any]:

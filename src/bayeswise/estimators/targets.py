@@ -1,7 +1,8 @@
-"""y and the weights of rows as scikit-learn users bring them."""
+"""y, its classes and their prior, and the weights of rows, as scikit-learn users bring them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import DataError, ParameterError, row_number
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.foundation.errors import DataError, ParameterError, PriorError, row_number
+from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.weights import checked_weights, refuse_all_zero
 
 
@@ -89,3 +90,59 @@ def as_array(classes: tuple[Any, ...], dtype: Any) -> Any:
 def _refuse_none(y: Any, fix: str) -> None:
     if y is None:
         raise ParameterError("requires y to be passed, but the target y is None", fix=fix)
+
+
+# -- classes that are declared, and their prior -------------------------------------------------------------------
+def declared_classes(classes: Any) -> Vocabulary:
+    """The argument `classes` of `partial_fit`, each once and in order."""
+    found = np.unique(column_or_1d(classes))
+    if not len(found):
+        raise ParameterError("classes names no class", fix="name all classes, or leave it out")
+    return Vocabulary(found.tolist())
+
+
+def refuse_undeclared(found: Vocabulary, declared: Vocabulary | None) -> None:
+    """Where the first call of `partial_fit` declared the classes, y holds no others."""
+    unknown = [label for label in found if declared is not None and label not in declared]
+    if unknown:
+        raise DataError(
+            f"y has the class {unknown[0]!r}, which the first call of partial_fit did not declare: {_some(declared)}",
+            fix="declare it there, or leave classes out",
+        )
+
+
+def refuse_other_classes(given: Vocabulary, known: Sequence[Label]) -> None:
+    """Later calls of `partial_fit` may repeat the classes, and not change them."""
+    if given != Vocabulary(known):
+        raise ParameterError(
+            f"classes is {_some(given)}; at the last call of partial_fit the classes were {_some(known)}",
+            fix="leave it out after the first call",
+        )
+
+
+def prior_by_name(prior: Any, classes: Sequence[Label] | None) -> Mapping[Any, float] | None:
+    """A prior given by name, or as an array in the order of the classes; None as long as these are not known.
+
+    >>> prior_by_name([0.25, 0.75], ["ham", "spam"])
+    {'ham': 0.25, 'spam': 0.75}
+    """
+    if prior is None or isinstance(prior, Mapping):
+        return prior
+    shares = np.asarray(prior)
+    if shares.ndim != 1 or shares.dtype.kind not in "biuf":
+        raise PriorError(
+            f"class_prior is {prior!r}", fix="give one probability for each of classes_, or {class: probability, ...}"
+        )
+    if classes is None:
+        return None
+    if len(shares) != len(classes):
+        raise PriorError(
+            f"class_prior has {len(shares)} probabilities for {len(classes)} classes: {_some(classes)}",
+            fix="give one for each of classes_, in their order",
+        )
+    return dict(zip(classes, shares.tolist(), strict=True))
+
+
+def _some(labels: Sequence[Label] | None) -> str:
+    shown = list(labels or ())
+    return ", ".join(map(repr, shown[:8])) + (", ..." if len(shown) > 8 else "")

@@ -6,6 +6,7 @@
         PriorError                        a prior is no probability distribution
         CostError                         a cost table is incomplete or not finite
         NotInstalledError                 an optional package is needed
+        NotAvailableError                 an attribute that a model of this kind does not have
       DataError                       3   the data cannot be read
         SourceError                       the file or object is no table
         SchemaError                       the columns make no table (names, kinds, strays)
@@ -150,6 +151,10 @@ class CostError(UsageError):
 
 class NotInstalledError(UsageError, ImportError):
     """An optional package is needed."""
+
+
+class NotAvailableError(UsageError, AttributeError):
+    """An attribute that a model of this kind, or with these settings, does not have; `hasattr` says no."""
 
 
 class DataError(BayeswiseError, ValueError):

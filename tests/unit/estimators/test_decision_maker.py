@@ -323,6 +323,18 @@ def test_costs_for_other_states_are_refused() -> None:
         bw.DecisionMaker(LogisticRegression(), {"a": {"x": 1, "y": 0}}).fit(X, Y)
 
 
+@pytest.mark.parametrize("estimator", [bw.NaiveBayes(), bw.LogisticRegression()], ids=str)
+@pytest.mark.parametrize("asked", [{"calibrate": "temperature"}, {"novelty": 0.1}, {}], ids=str)
+def test_a_class_whose_rows_have_no_weight_is_absent(estimator: Any, asked: dict[str, Any]) -> None:
+    if "novelty" in asked and not hasattr(estimator, "log_evidence"):
+        return
+    present = np.arange(len(Y)) >= 5
+    maker = bw.DecisionMaker(estimator, **asked).fit(X, np.where(present, Y, 7), sample_weight=present.astype(float))
+    alone = bw.DecisionMaker(estimator, **asked).fit(X[present], Y[present], sample_weight=np.ones(present.sum()))
+    assert maker.classes_.tolist() == [0, 1]
+    assert np.array_equal(maker.predict_proba(X), alone.predict_proba(X))
+
+
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([bw.DecisionMaker(LogisticRegression())])
 def test_it_has_the_manners_of_a_scikit_learn_classifier(estimator: Any, check: Any) -> None:

@@ -16,7 +16,15 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 
 import bayeswise as bw
-from bayeswise.foundation.errors import MissingCellError, NonFiniteError, SourceError, SupportError
+from bayeswise.foundation.errors import (
+    DataError,
+    MissingCellError,
+    NonFiniteError,
+    ParameterError,
+    PriorError,
+    SourceError,
+    SupportError,
+)
 
 EVERY = [
     bw.NaiveBayes,
@@ -199,6 +207,69 @@ def test_targets_of_every_kind_of_column_are_the_same_classes(estimator: Any) ->
     assert estimator().fit(X, text).predict(X).tolist() == expected.astype(str).tolist()
     with pytest.warns(DataConversionWarning, match="column-vector"):
         assert estimator().fit(X, Y[:, None]).predict(X).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
+def test_words_without_smoothing_are_the_limit_of_less_and_less_smoothing(family: str, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    counts, y = generator.poisson(0.5, size=(12, 5)).astype(float), np.arange(12) % 3
+    for rows in (counts, csr_array(counts)):
+        found = bw.NaiveBayes(family, smoothing=0).fit(rows, y)
+        limit = bw.NaiveBayes(family, smoothing=1e-60).fit(rows, y)
+        assert np.allclose(found.predict_proba(rows), limit.predict_proba(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("family", ["multinomial", "bernoulli", "complement"])
+def test_a_word_of_one_class_alone_is_certain_without_smoothing(family: str) -> None:
+    counts = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    for rows in (counts, csr_array(counts)):
+        fitted = bw.NaiveBayes(family, smoothing=0).fit(rows, ["a", "b", "a"])
+        assert fitted.predict_proba(rows).tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("estimator", [bw.NaiveBayes, bw.AveragedNaiveBayes, bw.GaussianBayes, bw.NetworkClassifier])
+def test_classes_declared_at_the_first_batch_are_there_before_their_rows(estimator: Any) -> None:
+    third = np.where(np.arange(60) % 5 == 0, 2, Y)
+    first = estimator().partial_fit(X[third < 2], third[third < 2], classes=[2, 0, 1])
+    assert first.classes_.tolist() == [0, 1, 2]
+    assert first.predict_proba(X)[:, 2].tolist() == [0.0] * 60
+    assert np.allclose(first.predict_proba(X)[:, :2], estimator().fit(X[third < 2], third[third < 2]).predict_proba(X))
+    first.partial_fit(X[third == 2], third[third == 2], classes=[0, 1, 2])
+    if estimator is not bw.NetworkClassifier:  # which cuts numbers by the first rows that it sees
+        assert np.array_equal(first.predict_proba(X), estimator().fit(X, third).predict_proba(X))
+    with pytest.raises(DataError, match="y has the class 3, which the first call of partial_fit did not declare"):
+        first.partial_fit(X[:1], [3])
+    with pytest.raises(ParameterError, match="at the last call of partial_fit the classes were 0, 1, 2"):
+        first.partial_fit(X[:1], [0], classes=[0, 1])
+    with pytest.raises(DataError, match="y has the class 0"):
+        estimator().partial_fit(X, Y, classes=[1, 2])
+
+
+@pytest.mark.parametrize("estimator", [bw.NaiveBayes, bw.AveragedNaiveBayes, bw.GaussianBayes, bw.NetworkClassifier])
+def test_a_prior_may_be_an_array_in_the_order_of_the_classes(estimator: Any) -> None:
+    labels = np.where(Y, "a", "b")
+    named = estimator(class_prior={"b": 0.75, "a": 0.25}).fit(X, labels)
+    for prior in ([0.25, 0.75], (0.25, 0.75), np.array([0.25, 0.75]), pd.Series([0.25, 0.75])):
+        found = estimator(class_prior=prior).fit(X, labels)
+        assert np.array_equal(found.predict_proba(X), named.predict_proba(X))
+        assert found.model_.settings == named.model_.settings
+    for prior, message in (
+        ([0.5, 0.6], r"sums to 1\.1"),
+        ([1.5, -0.5], "from 0 to 1"),
+        ([1.0], "has 1 probabilities for 2 classes: 'a', 'b'"),
+        ([[0.5, 0.5]], "give one probability for each of classes_"),
+        ("even", "give one probability for each of classes_"),
+    ):
+        with pytest.raises(PriorError, match=message):
+            estimator(class_prior=prior).fit(X, labels)
+
+
+def test_more_directions_than_there_are_between_classes_are_refused_at_fit() -> None:
+    for asked in (99, 2, -1, 0.5, True):
+        with pytest.raises(ParameterError, match=r"99|asked for 2|n_components is"):
+            bw.GaussianBayes(n_components=asked).fit(X, Y)
+    assert bw.GaussianBayes(n_components=np.int64(1)).fit(X, Y).transform(X).shape == (60, 1)
 
 
 PARAMETERS: list[tuple[Any, dict[str, Any]]] = [

@@ -73,7 +73,9 @@ class CountedScores:
         order = Vocabulary(self.columns).positions_in(self.inner.statistic.levels)
         cells = np.nan_to_num(batch.values[:, self.positions])
         counts = (cells > 0).astype(np.float64) if self.inner.model == "bernoulli" else cells
-        return counts[:, :, None] * table[order][None] + every / len(self.columns)
+        with np.errstate(invalid="ignore"):
+            added = counts[:, :, None] * table[order][None]  # 0 times log 0 adds nothing
+            return np.where(counts[:, :, None] > 0, added, 0.0) + every / len(self.columns)
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         return self.inner.left_out(self._as_text(batch), groups, weights)

@@ -3,6 +3,9 @@
     multinomial    log p(text | state) = sum over words of count log p(word | state)
     bernoulli      every known word is present or absent, independently
     complement     a word counts against the states whose other states use it (Rennie et al.)
+
+Without smoothing a probability may be 0. Finite sums and the number of zeros are then kept apart, as log 0 - log 0 has
+no value: a state is ruled out by one zero, and in the complement model a state with more of them wins.
 """
 
 from __future__ import annotations
@@ -21,7 +24,6 @@ from bayeswise.families.special import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Counts
@@ -115,18 +117,21 @@ class WordScores:
         return np.asarray(self.count.sum(axis=1))
 
     @cached_property
+    def weights(self) -> Weights:
+        return Weights.of(self.model, self.count, self.alpha, self.n_texts)
+
+    @cached_property
     def log_weight(self) -> tuple[FloatArray, FloatArray]:
         """(n_words, n_states) what each occurrence adds, and (n_states,) what every text adds."""
-        return _log_weight(self.model, self.count, self.alpha, self.n_texts)
+        return self.weights.in_full
 
     def _texts(self) -> FloatArray:
         if self.n_texts is None:
             raise ParameterError("the Bernoulli model of words needs the number of texts of each class")
         return self.n_texts
 
-    def _table(self, words: Vocabulary) -> FloatArray:
-        """The weights in the order of the batch's words; unknown words weigh nothing."""
-        table = self.log_weight[0]
+    def _table(self, words: Vocabulary, table: FloatArray) -> FloatArray:
+        """A table of words in the order of the batch's words; unknown words weigh nothing."""
         if words is self.statistic.levels or words == self.statistic.levels:
             return table
         positions = words.positions_in(self.statistic.levels)
@@ -141,8 +146,13 @@ class WordScores:
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         matrix, cells, words = self._cells(batch)
-        log_joint += self.log_weight[1]
-        _kernels.add_sparse(log_joint, matrix.indptr, matrix.indices, cells, self._table(words))
+        weights = self.weights
+        log_joint += weights.every
+        _kernels.add_sparse(log_joint, matrix.indptr, matrix.indices, cells, self._table(words, weights.table))
+        if weights.zeros is not None and weights.zeros_of_all is not None:
+            zeros = np.tile(weights.zeros_of_all, (batch.n_rows, 1))
+            _kernels.add_sparse(zeros, matrix.indptr, matrix.indices, cells, self._table(words, weights.zeros))
+            weights.rule_out(log_joint, zeros)
 
     def by_column(self, batch: Batch) -> FloatArray:
         log_sum = np.zeros((batch.n_rows, len(self.count)))
@@ -171,9 +181,12 @@ class WordScores:
             return self._left_out_in_full(words, cells, group, weight, kept)
         total = self.total.copy()
         total[group] -= weight * cells.sum()
-        below = total + self.alpha * (self.count.shape[1] - int(np.count_nonzero(~kept)))
-        log_words = log(count[:, kept] + self.alpha) - log(np.where(below > 0, below, 1.0))[:, None]
-        return np.asarray(log_words @ cells[kept])
+        n_words = self.count.shape[1] - int(np.count_nonzero(~kept))
+        below = np.broadcast_to((total + self.alpha * n_words)[:, None], (len(total), int(kept.sum())))
+        log_words, zeros = _log_share(count[:, kept] + self.alpha, below, -np.log(max(n_words, 1)))
+        added = np.asarray(log_words @ cells[kept])
+        added[zeros @ cells[kept] > 0] = -np.inf
+        return added
 
     def _left_out_in_full(self, words: Any, cells: FloatArray, group: int, weight: float, kept: Any) -> FloatArray:
         count = self.count.copy()
@@ -183,9 +196,8 @@ class WordScores:
         texts = self._texts().copy() if self.model == "bernoulli" else None
         if texts is not None:
             texts[group] -= weight
-        table, every = _log_weight(self.model, count[:, stays], self.alpha, texts)
         row = np.cumsum(stays) - 1
-        return np.asarray(every + cells[kept] @ table[row[words[kept]]])
+        return Weights.of(self.model, count[:, stays], self.alpha, texts).of_text(row[words[kept]], cells[kept])
 
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         raise ParameterError(
@@ -207,16 +219,74 @@ class WordScores:
         return n_states * (n_words if self.model == "bernoulli" else max(n_words - 1, 0))
 
 
-def _log_weight(
-    model: TextModel, count: FloatArray, alpha: float, n_texts: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    if model == "bernoulli" and n_texts is not None:
-        texts = n_texts[:, None]
-        log_below = log(texts + 2.0 * alpha)
-        log_present, log_absent = log(count + alpha) - log_below, log(texts - count + alpha) - log_below
-        return np.ascontiguousarray((log_present - log_absent).T), log_absent.sum(axis=1)
-    counted = count.sum(axis=0) - count if model == "complement" else count
-    total = counted.sum(axis=1, keepdims=True) + alpha * count.shape[1]
-    log_word = log(counted + alpha) - log(np.where(total > 0, total, 1.0))
-    sign = -1.0 if model == "complement" else 1.0
-    return np.ascontiguousarray(sign * log_word.T), np.zeros(len(count))
+@dataclass(frozen=True)
+class Weights:
+    """What each occurrence of a word adds, and what every text adds; finite, with the zeros counted apart.
+
+    `zeros` says how often log 0 belongs to an occurrence of a word, `zeros_of_all` to every text; None if never.
+    """
+
+    model: TextModel
+    table: FloatArray  # (n_words, n_states)
+    every: FloatArray  # (n_states,)
+    zeros: FloatArray | None = None  # (n_words, n_states)
+    zeros_of_all: FloatArray | None = None  # (n_states,)
+
+    @classmethod
+    def of(cls, model: TextModel, count: FloatArray, alpha: float, n_texts: FloatArray | None) -> Weights:
+        """From the counts (n_states, n_words); a state of which no text or word is known spreads its mass evenly."""
+        if model == "bernoulli" and n_texts is not None:
+            texts = np.broadcast_to(n_texts[:, None], count.shape)
+            below, even = texts + 2.0 * alpha, np.log(0.5)
+            present, no_present = _log_share(count + alpha, below, even)
+            absent, no_absent = _log_share(texts - count + alpha, below, even)
+            table, every = np.ascontiguousarray((present - absent).T), absent.sum(axis=1)
+            return cls._with_zeros(model, table, every, (no_present - no_absent).T, no_absent.sum(axis=1))
+        counted = count.sum(axis=0) - count if model == "complement" else count
+        n_states, n_words = count.shape
+        total = np.broadcast_to(counted.sum(axis=1, keepdims=True) + alpha * n_words, count.shape)
+        log_word, zeros = _log_share(counted + alpha, total, -np.log(max(n_words, 1)))
+        sign = -1.0 if model == "complement" else 1.0
+        table = np.ascontiguousarray(sign * log_word.T)
+        return cls._with_zeros(model, table, np.zeros(n_states), sign * zeros.T, None)
+
+    @classmethod
+    def _with_zeros(
+        cls, model: TextModel, table: FloatArray, every: FloatArray, zeros: FloatArray, of_all: FloatArray | None
+    ) -> Weights:
+        if not zeros.any() and (of_all is None or not of_all.any()):
+            return cls(model, table, every)
+        return cls(model, table, every, np.ascontiguousarray(zeros), np.zeros(len(every)) if of_all is None else of_all)
+
+    @property
+    def in_full(self) -> tuple[FloatArray, FloatArray]:
+        """The table and what every text adds, with the infinities that the zeros stand for."""
+        if self.zeros is None or self.zeros_of_all is None:
+            return self.table, self.every
+        infinite = np.where(self.zeros > 0, -np.inf, np.inf)
+        return (
+            np.where(self.zeros != 0, infinite, self.table),
+            np.where(self.zeros_of_all > 0, -np.inf, self.every),
+        )
+
+    def rule_out(self, log_joint: FloatArray, zeros: FloatArray) -> None:
+        """log_joint = -inf where a state has a zero; in the complement model, where another one has more of them."""
+        if self.model == "complement":
+            zeros = np.where(log_joint == -np.inf, np.inf, zeros)
+            zeros = zeros - np.minimum(zeros.min(axis=1, keepdims=True), 0.0)
+        log_joint[zeros > 0] = -np.inf
+
+    def of_text(self, words: Any, cells: FloatArray) -> FloatArray:
+        """(n_states,) what one text adds, by the positions of its words."""
+        added = self.every + cells @ self.table[words]
+        if self.zeros is not None:
+            self.rule_out(added[None], (self.zeros_of_all + cells @ self.zeros[words])[None])
+        return np.asarray(added)
+
+
+def _log_share(above: FloatArray, below: FloatArray, even: float) -> tuple[FloatArray, FloatArray]:
+    """log(above / below), `even` where nothing is below; where nothing is above, -log(below) and a zero counted."""
+    known = below > 0
+    zero = known & (above <= 0)
+    log_share = np.log(np.where(zero | ~known, 1.0, above)) - np.log(np.where(known, below, 1.0))
+    return np.where(known, log_share, even), zero.astype(np.float64)
