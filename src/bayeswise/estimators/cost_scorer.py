@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.evaluation.evaluate import paid_for
-from bayeswise.foundation.errors import FitError, row_number
+from bayeswise.foundation.errors import CostError, FitError, row_number
 from bayeswise.posteriors.shares import check_posterior
 from bayeswise.tables.labels import Vocabulary, label_of
 
@@ -20,7 +20,8 @@ class ExpectedCostScorer:
     """Minus the mean cost of the actions in the true states: higher is better.
 
     `rows`, the table that formulas of costs are about, and `sample_weight` are routed to it if they are asked for:
-    `expected_cost_scorer(costs).set_score_request(rows=True)`, with scikit-learn's metadata routing switched on.
+    `expected_cost_scorer(costs).set_score_request(rows=True)`, with scikit-learn's metadata routing switched on. In
+    `TunedThresholdClassifierCV` the actions are the classes themselves, and the threshold of least cost is chosen.
     """
 
     def __init__(self, costs: Any = None) -> None:
@@ -47,6 +48,32 @@ class ExpectedCostScorer:
         paid = paid_for(costs, columns, truth)
         best = decide_rows(posterior, costs, columns).best
         return -float(np.average(paid[np.arange(len(truth)), best], weights=sample_weight))
+
+    # -- what TunedThresholdClassifierCV asks of a scorer: the cost of labels, for each threshold ---------------
+    _sign = -1
+    _kwargs: ClassVar[Mapping[str, Any]] = {}
+
+    def _score_func(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+        """The mean cost where each predicted class is the action of that name."""
+        truth, taken = np.asarray(y_true).tolist(), np.asarray(y_pred).tolist()
+        if self.costs is None:
+            paid = np.array([one != other for one, other in zip(truth, taken, strict=True)], dtype=np.float64)
+            return float(np.average(paid, weights=sample_weight))
+        costs = self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
+        if not costs.constant:
+            raise CostError(
+                "the costs depend on the row, which a threshold does not see", fix="use bw.DecisionMaker instead"
+            )
+        state_of, action_of = Vocabulary(costs.states).encode(truth), Vocabulary(costs.actions).encode(taken)
+        for codes, labels, what in ((state_of, truth, "state"), (action_of, taken, "action")):
+            if (codes < 0).any():
+                unknown = label_of(labels[int(np.argmax(codes < 0))])
+                raise CostError(
+                    f"a threshold chooses between classes, and the costs have no {what} {unknown!r}",
+                    fix="give costs whose actions are the classes, or use bw.DecisionMaker",
+                )
+        paid = paid_for(costs, {}, state_of.astype(np.int64))
+        return float(np.average(paid[np.arange(len(paid)), action_of], weights=sample_weight))
 
     def set_score_request(self, **asked: Any) -> Self:
         """Which of `rows` and `sample_weight` to be given: True, False, or the name under which they are passed."""

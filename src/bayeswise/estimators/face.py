@@ -194,7 +194,17 @@ class MergingFace(ClassifierFace):
         both._dtype_of_y = np.result_type(self._dtype_of_y, other._dtype_of_y)
         return both
 
+    # -- what was learned, under scikit-learn's names ---------------------------------------------------------
+    @property
+    def class_count_(self) -> FloatArray:
+        """(n_classes,) the weight of the rows of each class."""
+        return np.array(self._model.class_weight)
+
     # -- answering --------------------------------------------------------------------------------------------
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """(n_rows, n_classes) log p(class) + log p(row | class)."""
+        return np.asarray(self._over(X, lambda batch: self.model_.log_joint(batch)))
+
     def log_evidence(self, X: Any) -> FloatArray:
         """(n_rows,) log p(row): small for rows unlike any that were learned."""
         return np.asarray(self._over(X, lambda batch: self.model_.log_evidence(batch)))

@@ -16,7 +16,7 @@ from bayeswise.estimators.face import MergingFace
 from bayeswise.estimators.targets import Labels
 from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
@@ -73,6 +73,53 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
 
     _takes_labels: ClassVar[bool] = False
     _schema_words: ClassVar[Mapping[str, Any]] = {"missing": "ignore"}
+
+    # -- what was learned, under scikit-learn's names ---------------------------------------------------------
+    @property
+    def means_(self) -> FloatArray:
+        """(n_classes, n_features)"""
+        return np.array(self._model.means)
+
+    @property
+    def priors_(self) -> FloatArray:
+        """(n_classes,) p(class), counted or as given."""
+        return np.asarray(np.exp(self._model.log_prior))
+
+    @property
+    def covariance_(self) -> Any:
+        """(n_features, n_features) where the classes share one; else a list with one for each class."""
+        found = list(self._model.covariances)
+        return found[0] if self._model.settings.is_shared else found
+
+    @property
+    def coef_(self) -> FloatArray:
+        """(1, n_features) for two classes, otherwise (n_classes, n_features), where log-odds are linear.
+
+        Row k is covariance^-1 (mean_k - m) with m the mean of all rows, as in scikit-learn's discriminant analysis.
+        """
+        return self._linear[0]
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """(1,) for two classes, otherwise (n_classes,): the score of a row of zeros, where log-odds are linear."""
+        return self._linear[1]
+
+    @property
+    def _linear(self) -> tuple[FloatArray, FloatArray]:
+        model = self._model
+        if not model.settings.is_linear:
+            raise NotAvailableError(
+                f"the log-odds are not linear with {model.settings}", fix="choose covariance='shared'"
+            )
+        own = model.densities.in_own_units()
+        centre = self.priors_ @ own.mean  # (n_features,)
+        away = own.mean - centre  # (n_classes, n_features)
+        coef = own.spreads[0].precision_times(away)
+        with np.errstate(invalid="ignore"):
+            intercept = model.log_prior - 0.5 * (away * coef).sum(axis=1) - coef @ centre
+            if len(coef) == 2:
+                return coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        return coef, intercept
 
     # -- answering --------------------------------------------------------------------------------------------
     def decision_function(self, X: Any) -> FloatArray:

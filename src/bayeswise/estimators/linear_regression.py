@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators import features
 from bayeswise.estimators.face import Face
-from bayeswise.estimators.regression_rows import batches_of, checked_columns, present, schema_for
+from bayeswise.estimators.regression_rows import ExpandedColumns, batches_of, checked_columns, present, schema_for
 from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
@@ -35,7 +35,7 @@ def _has_moments(estimator: LinearRegression) -> bool:
     return estimator.likelihood == "gaussian"
 
 
-class LinearRegression(RegressorMixin, Face):
+class LinearRegression(ExpandedColumns, RegressorMixin, Face):
     """y = w0 + w . x + noise: the likelihood chooses the loss, the prior the regulariser.
 
     likelihood   "gaussian": squares; "student-t", "laplace": robust; "poisson", "exponential": E[y] = exp(w0 + w . x)

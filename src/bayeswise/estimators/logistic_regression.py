@@ -12,14 +12,14 @@ from sklearn.utils import Tags
 
 from bayeswise.estimators import features
 from bayeswise.estimators.face import ClassifierFace
-from bayeswise.estimators.regression_rows import checked_columns, present, schema_for
+from bayeswise.estimators.regression_rows import ExpandedColumns, checked_columns, present, schema_for
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.regression.learning import fitted_logistic
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.settings import LogisticSettings
 
 
-class LogisticRegression(ClassifierFace):
+class LogisticRegression(ExpandedColumns, ClassifierFace):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
     prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `freedom` degrees; not of the intercept

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 
@@ -13,16 +14,21 @@ from bayeswise.engines import summarise
 from bayeswise.estimators import features
 from bayeswise.estimators.face import MergingFace
 from bayeswise.estimators.targets import Labels
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import NotAvailableError
+from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.choices import factors_for
+from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
 from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings, settings_of
-from bayeswise.models.naive_bayes.words import Words
-from bayeswise.tables.labels import Label
+from bayeswise.models.naive_bayes.words import Words, WordScores
+from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.schema import Schema
 
+S = TypeVar("S")
 _BELIEFS = (
     "smoothing",
     "class_prior",
@@ -90,6 +96,78 @@ class NaiveBayes(MergingFace):
         "unseen": "smooth",
     }
 
+    # -- what was learned, under scikit-learn's names ---------------------------------------------------------
+    @property
+    def class_log_prior_(self) -> FloatArray:
+        """(n_classes,) log p(class), counted or as given."""
+        return np.array(self._model.log_prior)
+
+    @property
+    def class_prior_(self) -> FloatArray:
+        """(n_classes,) p(class), counted or as given; the parameter `class_prior` stays what it was."""
+        return np.exp(self.class_log_prior_)
+
+    @property
+    def theta_(self) -> FloatArray:
+        """(n_classes, n_features) the mean of each column, where all columns are normal."""
+        return np.array(self._normal("theta_").parameters.mean)
+
+    @property
+    def var_(self) -> FloatArray:
+        """(n_classes, n_features) the variance of each column, where all columns are normal; its floor is in it."""
+        return np.square(self._normal("var_").parameters.stddev)
+
+    @property
+    def feature_count_(self) -> FloatArray:
+        """(n_classes, n_features) how often each word was seen, of a model of words."""
+        words, order = self._words("feature_count_")
+        return words.count[:, order]
+
+    @property
+    def feature_log_prob_(self) -> Any:
+        """log p(word | class), (n_classes, n_features), of a model of words; of categories one array for each column.
+
+        As in scikit-learn it is minus the logarithm of the share among the other classes in the complement model.
+        """
+        if isinstance(self._only("feature_log_prob_"), CategoryScores):
+            return [np.ascontiguousarray(table.log_probability().T) for table in self._categories("").tables]
+        words, order = self._words("feature_log_prob_")
+        return np.ascontiguousarray(words.log_probability[:, order])
+
+    @property
+    def category_count_(self) -> list[FloatArray]:
+        """(n_classes, n_levels) of each column, where all columns are categories."""
+        return [np.array(table.count) for table in self._categories("category_count_").tables]
+
+    @property
+    def n_categories_(self) -> IntArray:
+        """(n_features,) the number of levels of each column, where all columns are categories."""
+        return np.array([table.count.shape[1] for table in self._categories("n_categories_").tables])
+
+    def _only(self, attribute: str) -> Any:
+        """The scores of the one family that all columns have."""
+        model = self._model
+        if type(model) is NaiveBayesModel and len(model.scores) == 1:
+            return model.scores[0]
+        raise NotAvailableError(
+            f"{attribute} is about one family for all columns, and this model has {', '.join(map(str, model.factors))}",
+            fix="ask model_.scores, family by family",
+        )
+
+    def _normal(self, attribute: str) -> NormalScores:
+        return _is_one(self._only(attribute), NormalScores, attribute, "normal columns")
+
+    def _categories(self, attribute: str) -> CategoryScores:
+        return _is_one(self._only(attribute), CategoryScores, attribute, "columns of categories")
+
+    def _words(self, attribute: str) -> tuple[WordScores, Any]:
+        """The scores of words, and the positions of the columns of X in them."""
+        scores = self._only(attribute)
+        if isinstance(scores, CountedScores):
+            return scores.inner, Vocabulary(scores.columns).positions_in(scores.inner.statistic.levels)
+        found = _is_one(scores, WordScores, attribute, "counts of words")
+        return found, slice(None)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -133,3 +211,9 @@ class NaiveBayes(MergingFace):
 
     def _is_categorical(self) -> bool:
         return isinstance(self.families, str) and self.families == "categorical"
+
+
+def _is_one(scores: Any, kind: type[S], attribute: str, of: str) -> S:
+    if isinstance(scores, kind):
+        return scores
+    raise NotAvailableError(f"{attribute} is about {of}, which this model does not have", fix="choose another family")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bayeswise.estimators import features
 from bayeswise.foundation.arrays import FloatArray
@@ -16,6 +16,35 @@ from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Schema
+
+
+class ExpandedColumns:
+    """What `coef_` is about, where one column of categories has a weight for each level but its reference."""
+
+    model_: Any
+    n_features_in_: int
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the weights in `coef_`: "age" of a number, "size_M" of a level."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        names = self.model_.features.names
+        return np.array([name if level is None else f"{name}_{level}" for name, level in names], dtype=object)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """(n_features_in_,) for each column of X the length of all its weights in `coef_`; 0 where it is not used.
+
+        `SelectFromModel(..., importance_getter="feature_importances_")` selects whole columns by it.
+        """
+        check_is_fitted(self)
+        weights = np.atleast_2d(self.model_.weights)  # (n_classes, n_weights)
+        schema, features = self.model_.schema, self.model_.features
+        squares = np.zeros(len(schema.columns))
+        position = {name: k for k, name in enumerate(schema.names)}
+        for k, (name, _) in enumerate(features.names):
+            squares[position[name]] += float(np.square(weights[:, k]).sum())
+        return np.sqrt(squares)
 
 
 def checked_columns(estimator: Any, X: Any, *, reset: bool) -> Any:

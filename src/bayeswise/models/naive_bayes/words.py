@@ -125,6 +125,14 @@ class WordScores:
         """(n_words, n_states) what each occurrence adds, and (n_states,) what every text adds."""
         return self.weights.in_full
 
+    @property
+    def log_probability(self) -> FloatArray:
+        """(n_states, n_words) log p(word | state), or of a text with it; minus that of the others (complement)."""
+        if self.model != "bernoulli":
+            return np.ascontiguousarray(self.log_weight[0].T)
+        log_share, zero = _log_share(self.count + self.alpha, self._texts()[:, None] + 2.0 * self.alpha, np.log(0.5))
+        return np.where(zero > 0, -np.inf, log_share)
+
     def _texts(self) -> FloatArray:
         if self.n_texts is None:
             raise ParameterError("the Bernoulli model of words needs the number of texts of each class")
