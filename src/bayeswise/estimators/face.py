@@ -56,7 +56,8 @@ class Face(BaseEstimator):
 
     @property
     def _model(self) -> Any:
-        check_is_fitted(self)
+        if not hasattr(self, "model_"):  # scikit-learn's check alone takes longer than a row
+            check_is_fitted(self)
         return self.model_
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.null_words import open_like
+from bayeswise.tables.one_row import RowEncoder, is_row
 from bayeswise.tables.schema import Schema
 
 
@@ -31,11 +33,22 @@ class TableModel:
         return {}
 
     def batches(self, table: Any) -> Iterator[Batch]:
-        """A table to be predicted, encoded; a batch passes as it is."""
+        """A table to be predicted, encoded; a mapping of cells by column is one row, a batch passes as it is."""
         if isinstance(table, Batch):
             return iter([table])
+        row = table[0] if type(table) is list and len(table) == 1 else table
+        if isinstance(row, Mapping):
+            batch = None if self._row_encoder is None else self._row_encoder.encode(row)
+            if batch is not None:
+                return iter([batch])
+            table = [dict(row)] if row is table and is_row(row) else table
         encoder = Encoder(self.schema, learning=False, vocabularies=self.vocabularies)
         return encoder.batches(open_like(table, self.schema))
+
+    @cached_property
+    def _row_encoder(self) -> RowEncoder | None:
+        """How one row is encoded, made once for all rows."""
+        return RowEncoder.of(self.schema, self.vocabularies)
 
     def over(self, table: Any, answer: Callable[[Batch], Any], shape: tuple[int, ...]) -> FloatArray:
         """The answers to all batches of a table, one below the other."""
@@ -95,7 +108,7 @@ class ProbabilityModel(TableModel):
         return find_state(label, self.classes)
 
     def predict_proba(self, table: Any) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row, states in the order of `classes`."""
+        """(n_rows, n_states) the posterior of each row, states in the order of `classes`; one dict is one row."""
         return self.over(table, self.probability, (len(self.classes),))
 
     def predict_log_proba(self, table: Any) -> FloatArray:

@@ -64,6 +64,12 @@ def from_columns(columns: Mapping[str, Any]) -> TableSource:
     """One array or list for each column."""
     if all(isinstance(cells, np.ndarray) for cells in columns.values()) and columns:
         return ArraysSource("dict of arrays", {str(name): _flat(name, cells) for name, cells in columns.items()})
+    single = [name for name, cells in columns.items() if isinstance(cells, str) or not hasattr(cells, "__iter__")]
+    if single:
+        raise SourceError(
+            f"column {single[0]!r} of the dict is {columns[single[0]]!r:.80}, and no list of cells",
+            fix="give a list or an array for each column, or a list of dicts, one for each row",
+        )
     lists = {str(name): cells.tolist() if hasattr(cells, "tolist") else list(cells) for name, cells in columns.items()}
     lengths = {name: len(cells) for name, cells in lists.items()}
     if len(set(lengths.values())) > 1:

@@ -1,0 +1,150 @@
+"""One row given as a mapping, encoded by a plan that a model makes once: no source is opened, no sweep is started.
+
+Only plain cells are encoded here: floats and integers in columns of numbers, labels of the column's own type in columns
+of categories, None. Whatever else a cell may be (text that reads like a number, a date, a level that is an error) is
+left to the sweep over a table, which says the same of a row in a list, and raises where it must.
+
+>>> from bayeswise.tables.schema import Column, Schema
+>>> schema = Schema((Column("age", "number"), Column("size", "category", "text")))
+>>> encoder = RowEncoder.of(schema, {"size": Vocabulary(["L", "S"])})
+>>> batch = encoder.encode({"age": 31, "size": "S"})
+>>> batch.values.tolist(), batch.codes.tolist()
+([[31.0]], [[1]])
+>>> encoder.encode({"age": "31", "size": "S"}) is None
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.names import normal_name
+from bayeswise.tables.schema import LABELLED, Column, Schema
+
+_NUMBERS = frozenset({float, int, type(None), np.float64})
+_TYPES: dict[str | None, frozenset[type]] = {
+    "text": frozenset({str}),
+    "integer": frozenset({int}),
+    "boolean": frozenset({bool}),
+    "mixed": frozenset({str, int, bool}),
+}
+_WIDEST = 2.0**53
+_MOST_KEYS = 64
+_ABSENT = object()
+
+
+def is_row(table: Mapping[Any, Any]) -> bool:
+    """Whether a mapping holds one cell for each column, and not a list of cells.
+
+    >>> is_row({"age": 31, "size": "S"}), is_row({"age": [31, 40], "size": ["S", "L"]})
+    (True, False)
+    """
+    return bool(table) and not any(hasattr(cell, "__len__") and not isinstance(cell, str) for cell in table.values())
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The codes of one column by type and label; 1, 1.0 and True are three labels."""
+
+    code_of: Mapping[tuple[type, Label], int]
+    types: frozenset[type]  # of cells that are labels of the column, known or not
+    missing: int | None  # None: a missing cell is left to the sweep, which refuses it
+    unseen: int | None
+
+    @classmethod
+    def of(cls, column: Column, known: Vocabulary) -> Codes:
+        return cls(
+            {(type(label), label): code for code, label in enumerate(known)},
+            _TYPES.get(column.labels, frozenset()),
+            None if column.missing == "error" else MISSING,
+            None if column.unseen == "error" else UNSEEN,
+        )
+
+    def code(self, cell: Any) -> int | None:
+        """The code of a cell; None if the sweep must look at it."""
+        if cell is None:
+            return self.missing
+        if type(cell) not in self.types:
+            return None
+        return self.code_of.get((type(cell), cell), self.unseen)
+
+
+@dataclass(frozen=True)
+class RowEncoder:
+    """Rows as mappings to batches of one row, under a schema and the vocabularies of a model."""
+
+    numbers: tuple[str, ...]
+    categories: tuple[str, ...]
+    codes: tuple[Codes, ...]
+    vocabularies: tuple[Vocabulary, ...]
+    is_count: BoolArray | None  # (n_numbers,); None: no column of counts
+    needs_all: bool  # whether a missing number is an error
+    seen_keys: set[tuple[Any, ...]] = field(default_factory=set, compare=False)
+
+    @classmethod
+    def of(cls, schema: Schema, vocabularies: Mapping[str, Vocabulary]) -> RowEncoder | None:
+        """None for a schema with text, which is cut into words by the sweep."""
+        if schema.texts:
+            return None
+        names, counts = schema.categories, frozenset(schema.of_kind("count"))
+        known = tuple(vocabularies.get(name, schema[name].levels or Vocabulary()) for name in names)
+        return cls(
+            schema.numbers,
+            names,
+            tuple(Codes.of(schema[name], labels) for name, labels in zip(names, known, strict=True)),
+            known,
+            np.array([name in counts for name in schema.numbers]) if counts else None,
+            any(form.missing == "error" for form in schema.forms if form.kind not in (*LABELLED, "ignored")),
+        )
+
+    def encode(self, row: Mapping[Any, Any]) -> Batch | None:
+        """The row as a batch; None if the sweep must look at it."""
+        if not self._are_names(tuple(row)):
+            return None
+        values, codes = self._values(row), self._codes(row)
+        return None if values is None or codes is None else Batch(1, values, codes, self.vocabularies)
+
+    def _values(self, row: Mapping[Any, Any]) -> FloatArray | None:
+        cells = [row.get(name, _ABSENT) for name in self.numbers]
+        types = set(map(type, cells))
+        if not types <= _NUMBERS:
+            return None
+        try:
+            values = np.array(cells, dtype=np.float64).reshape(1, len(cells))  # None becomes NaN
+        except OverflowError:
+            return None
+        if not cells:
+            return values
+        inside = np.abs(values) < _WIDEST  # False for NaN, infinity and integers that a float may round
+        if not inside.all():
+            missing = np.isnan(values)
+            if self.needs_all or not (inside | missing).all():
+                return None
+        if self.is_count is not None:
+            counts = values[0, self.is_count]
+            if ((counts < 0) | (counts != np.floor(counts)) & ~np.isnan(counts)).any():
+                return None
+        return values
+
+    def _codes(self, row: Mapping[Any, Any]) -> CodeArray | None:
+        found = [column.code(row.get(name, _ABSENT)) for name, column in zip(self.categories, self.codes, strict=True)]
+        return None if None in found else np.array([found], dtype=np.int32).reshape(1, len(found))
+
+    def _are_names(self, keys: tuple[Any, ...]) -> bool:
+        """Whether keys are names that differ, as those of any table must; the few forms that rows have are kept."""
+        if keys in self.seen_keys:
+            return True
+        if not all(type(key) is str and normal_name(key) for key in keys):
+            return False
+        if len({normal_name(key) for key in keys}) != len(keys):
+            return False
+        if len(self.seen_keys) < _MOST_KEYS:
+            self.seen_keys.add(keys)
+        return True
