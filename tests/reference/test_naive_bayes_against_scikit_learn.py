@@ -16,7 +16,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bayeswise as bw
 
 
-@parametrize_with_checks([bw.NaiveBayes(), bw.NaiveBayes(shared_variance=True, variance_divisor="n-1")])
+@parametrize_with_checks(
+    [
+        bw.NaiveBayes(),
+        bw.NaiveBayes(shared_variance=True, variance_divisor="n-1"),
+        bw.NaiveBayes(missing="error"),
+        *map(bw.NaiveBayes, ("categorical", "multinomial", "bernoulli", "complement")),
+    ]
+)
 def test_every_check_of_scikit_learn_passes(estimator, check) -> None:  # type: ignore[no-untyped-def]
     check(estimator)
 

@@ -92,6 +92,13 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
         return found[0] if self._model.settings.is_shared else found
 
     @property
+    def explained_variance_ratio_(self) -> FloatArray:
+        """(n_components,) the share of each of Fisher's directions in what lies between the classes."""
+        between = self._model.fisher().separation
+        total = between.sum()
+        return np.asarray(between[: self.n_components] / (total if total > 0 else 1.0))
+
+    @property
     def coef_(self) -> FloatArray:
         """(1, n_features) for two classes, otherwise (n_classes, n_features), where log-odds are linear.
 

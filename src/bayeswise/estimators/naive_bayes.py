@@ -17,7 +17,7 @@ from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.naive_bayes.categories import CategoryScores
-from bayeswise.models.naive_bayes.choices import factors_for
+from bayeswise.models.naive_bayes.choices import TEXT_MODELS, factors_for
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
@@ -171,6 +171,9 @@ class NaiveBayes(MergingFace):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        if isinstance(self.families, str) and self.families in TEXT_MODELS and tags.classifier_tags is not None:
+            tags.input_tags.positive_only = self.families != "bernoulli"
+            tags.classifier_tags.poor_score = True  # of measured numbers, which are not counts of words
         return tags
 
     # -- inside -----------------------------------------------------------------------------------------------

@@ -113,10 +113,12 @@ def fisher_projection(
     moments: ClassMoments, settings: GaussianBayesSettings, names: tuple[str, ...], n_components: int | None
 ) -> Projection:
     """Directions that maximise variance between classes over variance within: at most one fewer than classes."""
-    most = min(int((moments.weight > 0).sum()) - 1, len(names))
+    n_classes = int((moments.weight > 0).sum())
+    most = min(n_classes - 1, len(names))
     chosen = most if n_components is None else n_components
     if not 0 <= chosen <= most:
-        what = f"there are {most} directions between the classes; asked for {n_components}"
+        classes = "one class has no direction" if n_classes == 1 else f"{n_classes} classes have {most} directions"
+        what = f"{classes} of {len(names)} columns between them; asked for {n_components}"
         raise ParameterError(what, fix="ask for fewer, or leave the number out")
     n, columns = moments.weight, moments.columns
     within = moments.scatter.sum(axis=0) / n.sum()

@@ -75,7 +75,8 @@ class Words:
     ) -> Counts:
         """Cells that are no whole numbers, or rows with weights: weight x cell is exactly high + low, and both add."""
         if cells.size and not (np.isfinite(cells).all() and cells.min() >= 0):
-            raise ParameterError("word counts must be finite and not negative", fix="give counts, not scores")
+            what = "Negative values in data: " if cells.min() < 0 else ""
+            raise ParameterError(f"{what}word counts must be finite and not negative", fix="give counts, not scores")
         per_row = np.diff(matrix.indptr)
         cell_groups = None if groups is None else np.repeat(groups, per_row).astype(np.int32)
         codes = matrix.indices.astype(np.int32)
