@@ -395,3 +395,42 @@ def test_cells_cannot_steer_the_terminal_and_formulas_stay_text(bayeswise: Comma
     assert answer.code == 0 and "\x1b" not in answer.err
     assert "'=cmd" in (tmp_path / "s" / "labelled.csv").read_text()
     assert bw.load(tmp_path / "s" / "model.bayeswise").classes == (0, 1)
+
+
+@pytest.mark.parametrize("content", [b"dear diary", b"dear diary\nsecond line\n", b"deadbeef", b"\xff\x00", b"{}"])
+def test_a_foreign_journal_is_left_alone(label: Command, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "session").mkdir()
+    (tmp_path / "session" / "journal").write_bytes(content)
+    answer = label(answers="no\n")
+    assert answer.code == 2
+    assert "is not a journal of bayeswise" in answer.err
+    assert (tmp_path / "session" / "journal").read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["labelled.csv", "model.bayeswise"])
+def test_a_foreign_table_or_model_in_the_folder_is_left_alone(label: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / "session").mkdir()
+    (tmp_path / "session" / name).write_text("mine")
+    answer = label(answers="no\n")
+    assert answer.code == 2 and "there is no journal beside it" in answer.err
+    assert [path.name for path in (tmp_path / "session").iterdir()] == [name]
+
+
+@posix
+def test_a_pipe_is_not_a_journal(label: Command, tmp_path: Path) -> None:
+    (tmp_path / "session").mkdir()
+    os.mkfifo(tmp_path / "session" / "journal")
+    answer = label(answers="no\n")
+    assert answer.code == 2 and "journal' is not a file" in answer.err
+
+
+def test_what_a_kill_left_of_the_first_line_is_begun_anew(label: Command, tmp_path: Path) -> None:
+    assert label(answers="no\n").code == 0
+    whole = (tmp_path / "session" / "journal").read_bytes().splitlines(keepends=True)[0]
+    for length in range(len(whole)):
+        session = tmp_path / f"cut{length}"
+        session.mkdir()
+        (session / "journal").write_bytes(whole[:length])
+        if length % 40 in (0, 3, 12):
+            assert label(answers="no\n", session=session.name).code == 0
+            assert len(records(session)) == 1

@@ -16,18 +16,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import zlib
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bayeswise.foundation.errors import StoreError, UsageError
+from bayeswise.foundation.errors import StoreError, UsageError, quoted
 from bayeswise.store.atomic import FULL, check_writable, sync, sync_directory
 from bayeswise.store.strict_json import parse_json, tree_bytes
 
 MOST_BYTES = 1 << 30
 MOST_IN_A_LINE = 1 << 22
+_OURS = re.compile(rb"[0-9a-f]{8} ")
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -47,10 +49,12 @@ class Journal:
     def open(cls, path: Path, header: dict[str, Any]) -> Journal:
         """Begin a journal with this header, or go on with the one that is there, whose header stays."""
         check_writable(path)
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{quoted(path)} is not a file", fix="name another session")
         journal = cls(path, os.open(path, _OPEN, 0o666))
         try:
             journal._lock()
-            journal._read()
+            journal._read(line_of(header))
             if not journal.header:
                 journal._begin(header)
         except BaseException:
@@ -101,13 +105,14 @@ class Journal:
             )
 
     # -- reading ----------------------------------------------------------------------------------------------
-    def _read(self) -> None:
+    def _read(self, first_line: bytes) -> None:
         size = os.fstat(self._number).st_size
         if size > MOST_BYTES:
             raise StoreError(f"{self.path} has {size:,} bytes, too many for a journal", fix="name another session")
         with os.fdopen(os.dup(self._number), "rb") as file:
             file.seek(0)
             *lines, rest = file.read().split(b"\n")
+        _refuse_foreign(lines[0] if lines else rest, self.path, first_line)
         trees = [_tree(line, self.path, k + 1) for k, line in enumerate(lines)]
         self._size = sum(len(line) + 1 for line in lines)
         if rest:
@@ -164,6 +169,15 @@ def line_of(record: dict[str, Any]) -> bytes:
     """
     tree = tree_bytes(record)
     return b"%08x %b\n" % (zlib.crc32(tree), tree)
+
+
+def _refuse_foreign(line: bytes, path: Path, first_line: bytes) -> None:
+    """A file whose first line is none of ours, nor what a kill left of one, belongs to somebody else."""
+    if not _OURS.match(line) and not first_line.startswith(line):
+        raise UsageError(
+            f"{quoted(path)} is there already, and is not a journal of bayeswise",
+            fix="name another session, or move the file away",
+        )
 
 
 def _tree(line: bytes, path: Path, number: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from bayeswise.cli import columns, reading
 from bayeswise.cli.writing import say
-from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
+from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError, shortened
 
 if TYPE_CHECKING:
     from bayeswise.acquisition import ActiveLearner
@@ -104,6 +104,7 @@ def run(
     known = _classes(pool, model, begun)
     maker = Maker(pool, target, decision, model, strategy, random_share, average, wishes)
     if not begun:
+        _refuse_foreign_files(folder)
         maker.learner(known)  # finds what is wrong before there is a session
     _make_folder(folder)
     with Journal.open(folder / "journal", {**header, "classes": known}) as journal:
@@ -124,6 +125,16 @@ def run(
             _end(labelling, folder, "Interrupted.", tell)
             raise
         _end(labelling, folder, reason, tell)
+
+
+def _refuse_foreign_files(folder: Path) -> None:
+    """A folder without a journal is not a session, and what it holds under the names of one is somebody else's."""
+    for name in ("labelled.csv", "model.bayeswise"):
+        if (folder / name).exists():
+            raise UsageError(
+                f"{shortened(folder / name)} is there already, and there is no journal beside it",
+                fix="name another session, or move the file away",
+            )
 
 
 def _end(labelling: Labelling, folder: Path, reason: str, tell: Callable[[dict[str, Any]], None] | None) -> None:

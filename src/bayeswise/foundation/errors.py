@@ -53,6 +53,8 @@ def quoted(value: object, width: int = _QUOTED_CHARACTERS) -> str:
     >>> quoted("wind"), quoted(3), quoted("a\\x1b[31m"), quoted("long " * 9, width=20)
     ("'wind'", '3', "'a\\\\x1b[31m'", "'long long …ong long '")
     """
+    if isinstance(value, os.PathLike):
+        return repr(shortened(value))
     if not isinstance(value, str):
         return shortened(repr(value), width)
     return shortened(repr(_cut(value, width)), 2 * width)  # escapes make it longer

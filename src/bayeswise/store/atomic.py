@@ -1,10 +1,10 @@
 """Files that are there whole or not at all: written beside their place, forced to the disk, moved into it.
 
-A kill at any moment leaves the old file or the new one, and at most a hidden `.bayeswise-*.partial` beside
-it. Of several writers the last whole one wins. As with `open`: a new file gets the permissions of the umask,
-an existing one keeps its own, a link stays and the file it leads to is replaced, a write-protected file is
-refused, and what is no file (a pipe, /dev/null) is written to directly. Owner and hard links of a replaced
-file are not kept.
+A kill at any moment leaves the old file or the new one, and at most a hidden `.bayeswise-*.partial` beside it, which
+the next writer in that directory takes away. Of several writers the last whole one wins. As with `open`: a new file
+gets the permissions of the umask, an existing one keeps its own, a link stays and the file it leads to is replaced, a
+write-protected file is refused, and what is no file (a pipe, /dev/null) is written to directly. Owner and hard links of
+a replaced file are not kept.
 
 >>> from tempfile import mkdtemp
 >>> path = Path(mkdtemp()) / "answer.txt"
@@ -22,9 +22,11 @@ import contextlib
 import errno
 import io
 import os
+import re
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -33,6 +35,8 @@ from bayeswise.foundation.errors import BayeswiseError, StoreError, UsageError
 
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_PARTIAL = re.compile(r"\.bayeswise-[0-9a-f]{16}\.partial")
+_SECONDS_OF_GRACE = 60.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -76,6 +80,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         return
     target = Path(os.path.realpath(path))
+    _clean_up(target.parent)
     partial = target.with_name(f".bayeswise-{secrets.token_hex(8)}.partial")
     beside: BinaryIO | None = None
     try:
@@ -119,8 +124,40 @@ def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
     return status
 
 
+def _clean_up(folder: Path) -> None:
+    """Take away what killed writers left: files of our name, a minute old, that no living process has locked."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _PARTIAL.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):  # it is in use, or another writer was faster
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _SECONDS_OF_GRACE:
+                        _remove_unlocked(Path(entry.path))
+
+
+def _remove_unlocked(path: Path) -> None:
+    number = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        _lock(number)
+        if sys.platform != "win32":
+            path.unlink()
+    finally:
+        os.close(number)
+    if sys.platform == "win32":  # an open file stays
+        path.unlink()
+
+
+def _lock(number: int) -> None:
+    """Mark a file as in use until it is closed, however its process ends; an error if another one has marked it."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _created(partial: Path, replaced: os.stat_result | None) -> BinaryIO:
     number = os.open(partial, _NEW, 0o666)
+    with contextlib.suppress(OSError):  # not every file system has locks
+        _lock(number)
     if replaced is not None and hasattr(os, "fchmod"):
         with contextlib.suppress(OSError):  # not every file system has permissions
             os.fchmod(number, stat.S_IMODE(replaced.st_mode) & 0o777)

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -258,3 +259,44 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_table_changes_nothing(tmp_path:
     assert "Exception ignored" not in answer.stderr
     assert path.read_bytes() == b"old"
     assert names(tmp_path) == ["out.csv"]
+
+
+def left_behind(folder: Path, token: str, age: float = 3600.0) -> Path:
+    path = folder / f".bayeswise-{token}.partial"
+    path.write_bytes(b"half")
+    then = time.time() - age
+    os.utime(path, (then, then))
+    return path
+
+
+def test_what_a_kill_left_is_cleaned_up_by_the_next_writer(tmp_path: Path) -> None:
+    stale = left_behind(tmp_path, "0123456789abcdef")
+    fresh = left_behind(tmp_path, "1123456789abcdef", age=1.0)
+    others = [left_behind(tmp_path, "notes"), tmp_path / "mine.partial", tmp_path / ".bayeswise-0123.partial.txt"]
+    for path in others[1:]:
+        path.write_bytes(b"mine")
+    write_bytes(tmp_path / "model", b"whole")
+    assert not stale.exists()
+    assert names(tmp_path) == sorted(["model", fresh.name, *(path.name for path in others)])
+
+
+@posix
+def test_a_file_that_is_being_written_for_hours_stays(tmp_path: Path) -> None:
+    with replacing(tmp_path / "slow") as slow:
+        slow.write(b"half")
+        slow.flush()
+        (partial,) = tmp_path.glob(".bayeswise-*.partial")
+        os.utime(partial, (0, 0))
+        write_bytes(tmp_path / "other", b"whole")
+        assert partial.exists()
+    assert (tmp_path / "slow").read_bytes() == b"half"
+
+
+@posix
+def test_a_killed_writer_leaves_nothing_in_the_end(tmp_path: Path) -> None:
+    code = "import os, sys; from bayeswise.store.atomic import replacing\nwith replacing(sys.argv[1]): os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", code, tmp_path / "m"], check=False).returncode == 9
+    (partial,) = tmp_path.glob(".bayeswise-*.partial")
+    os.utime(partial, (0, 0))
+    write_bytes(tmp_path / "m", b"whole")
+    assert names(tmp_path) == ["m"]
