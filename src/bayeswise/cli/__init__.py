@@ -30,7 +30,7 @@ from collections.abc import Sequence
 
 from bayeswise.cli.plain_letters import write_what_the_terminal_can
 from bayeswise.cli.signals import leaving_in_order
-from bayeswise.foundation.errors import BayeswiseError, DataError
+from bayeswise.foundation.errors import BayeswiseError, DataError, legible
 
 __all__ = ["main"]
 
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             silence_stdout()
             complain("cannot write to standard output: the disk is full. Fix: free some space.", verbose)
             return DataError.exit_code
-        complain(f"this is a bug: {type(error).__name__}: {error}", verbose)
+        complain(legible(f"this is a bug: {type(error).__name__}: {error}"), verbose)
         if not verbose:
             print("Add -v to see where it happened, and please report it.", file=sys.stderr)
         return 1

@@ -12,13 +12,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from bayeswise.foundation.errors import StoreError, UsageError
+from bayeswise.foundation.errors import StoreError, UsageError, legible
 from bayeswise.store.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
     from bayeswise.cli.table_form import Text
 
 SUFFIX = ".bayeswise"
+_LONGEST_LINE = 4_000
 _Item = TypeVar("_Item")
 
 
@@ -121,13 +122,13 @@ def told_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always", UserWarning)
         yield
-    say(*dict.fromkeys(f"Warning: {str(each.message).rstrip('.')}." for each in met))
+    say(*dict.fromkeys(f"Warning: {legible(str(each.message)).rstrip('.')}." for each in met))
 
 
 def say(*lines: str) -> None:
     """Tell the user something that is no data."""
     for line in lines:
-        print(line, file=sys.stderr)
+        print(legible(line, _LONGEST_LINE), file=sys.stderr)
 
 
 def size_text(n_bytes: int) -> str:

@@ -38,8 +38,10 @@ where it stands without quotes. Whatever it holds, it stays below 2 kB and sends
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
+_LONG_QUOTATION = re.compile(r"""(?<!\w)('(?:[^'\\]|\\.){161,}'|"(?:[^"\\]|\\.){161,}")(?!\w)""", re.DOTALL)
 _JOINERS = "\u200c\u200d"  # they hold emoji and Persian letters together
 _QUOTED_CHARACTERS = 80
 _PATH_CHARACTERS = 240
@@ -92,9 +94,19 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in text)
 
 
-def _sentence(text: str, width: int) -> str:
-    """The text of a message; its lines stay lines."""
-    return "\n".join(map(_printable, _cut(text, width).split("\n")))
+def legible(text: str, width: int = _WHAT_CHARACTERS) -> str:
+    """The text of a message: long quotations in it are cut, then its own middle; its lines stay lines.
+
+    >>> legible("column '" + "x" * 9000 + "' is empty") == f"column {quoted('x' * 9000)} is empty"
+    True
+    """
+    short = text if len(text) <= _QUOTED_CHARACTERS else _LONG_QUOTATION.sub(_cut_quotation, text)
+    return "\n".join(map(_printable, _cut(short, width).split("\n")))
+
+
+def _cut_quotation(found: re.Match[str]) -> str:
+    quotation = found.group()
+    return f"{quotation[0]}{_cut(quotation[1:-1], _QUOTED_CHARACTERS)}{quotation[-1]}"
 
 
 def row_number(position: int) -> int:
@@ -125,8 +137,8 @@ class BayeswiseError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, fix: str | None = None) -> None:
-        what = _sentence(what, _WHAT_CHARACTERS)
-        fix = None if fix is None else _sentence(fix, _FIX_CHARACTERS)
+        what = legible(what, _WHAT_CHARACTERS)
+        fix = None if fix is None else legible(fix, _FIX_CHARACTERS)
         sentence = what.rstrip(".")
         super().__init__(f"{sentence}. Fix: {fix if fix.endswith(('.', '?')) else fix + '.'}" if fix else what)
         self.what = what

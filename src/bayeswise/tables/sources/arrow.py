@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import SourceError
+from bayeswise.foundation.errors import SchemaError, SourceError, quoted
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.table import ColumnPiece, TableSource, ahead
 
@@ -114,12 +114,20 @@ def one_batch(description: str, capsule: object) -> tuple[Fields, _kernels.Arrow
         stream.close()
 
 
+def refuse_zero_bytes(description: str, names: Iterable[str]) -> None:
+    """A name ends at a zero byte where tables are handed over: what follows would be lost, or worse."""
+    for name in names:
+        if "\0" in name:
+            raise SchemaError(f"the name {quoted(name)} of {description} has a zero byte", fix="rename the column")
+
+
 def from_pyarrow(table: Any) -> TableSource:
     """A pyarrow Table or RecordBatch; anything else that streams is read once and kept."""
     library, kind = type(table).__module__.split(".")[0], type(table).__name__
     description = f"{library} {kind}"
     if library != "pyarrow" or kind not in ("Table", "RecordBatch"):
         return KeptSource(description, table.__arrow_c_stream__())
+    refuse_zero_bytes(description, table.schema.names)
     fields, first = one_batch(description, table.__arrow_c_stream__())
 
     def export(indices: Sequence[int]) -> object:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.foundation.errors import NotInstalledError, SourceError
-from bayeswise.tables.sources.arrow import ArrowSource, one_batch, raw_columns
+from bayeswise.tables.sources.arrow import ArrowSource, one_batch, raw_columns, refuse_zero_bytes
 from bayeswise.tables.sources.duckdb_scan import Link, is_unicode
 from bayeswise.tables.sources.polars_frame import LazySource
 from bayeswise.tables.sources.table import TableSource
@@ -58,6 +58,7 @@ def _by_pyarrow(path: Path, name: str) -> TableSource:
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches))
         return pyarrow.RecordBatchReader.from_batches(reader.schema, batches).__arrow_c_stream__()
 
+    refuse_zero_bytes(name, _reader(path, name).schema.names)
     fields, first = one_batch(name, export(None))
     return ArrowSource(name, export, raw_columns(fields, first))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise import _kernels
+from bayeswise.foundation.errors import SourceError, quoted
 from bayeswise.tables.labels import Label
 from bayeswise.tables.source import Storage
 
@@ -50,13 +51,22 @@ def object_column(cells: Sequence[Any]) -> _kernels.Column:
     return _kernels.object_column(cells if isinstance(cells, list | tuple) else list(cells), settle)
 
 
-def storage_of(cells: Sequence[Any]) -> Storage:
+def complex_column(name: str) -> SourceError:
+    """The error for a column of complex numbers, which are neither numbers in an order nor labels."""
+    return SourceError(
+        f"column {quoted(name)} holds complex numbers", fix="give their real and imaginary parts as two columns"
+    )
+
+
+def storage_of(cells: Sequence[Any], name: str = "x0") -> Storage:
     """How to call a column of Python objects: by the one kind of value it holds, or "object".
 
     >>> storage_of(["a", None, float("nan")]), storage_of([1, 2.5]), storage_of([1, "1"]), storage_of([[1], [2]])
     ('text', 'float', 'object', 'nested')
     """
     exotic = {_exotic_kind(kind) for kind in set(map(type, cells)) - _PLAIN} - {None}
+    if "complex" in exotic:
+        raise complex_column(name)
     if "nested" in exotic or "binary" in exotic:
         return "nested" if "nested" in exotic else "binary"
     kinds = {kind for kind, count in object_column(cells).kinds().items() if count and kind != "null"}
@@ -75,6 +85,8 @@ def _named(kinds: set[str], exotic: set[str | None]) -> Storage:
 
 def _exotic_kind(kind: type) -> str | None:
     """What a type that is not plain holds; None for subclasses of plain types and for markers of missing cells."""
+    if issubclass(kind, complex | np.complexfloating):
+        return "complex"
     if kind.__name__ in _MISSING or issubclass(kind, str | int | float | np.number | np.bool_):
         return None
     if issubclass(kind, date | time | timedelta | np.datetime64 | np.timedelta64):

@@ -75,13 +75,17 @@ def _expanded(item: AnyPath) -> list[Path]:
     text = os.fspath(item)
     if "\0" in text:
         raise SourceError(f"there is no file {shortened(text)}: a path has no zero byte", fix="check the path")
-    path = _home_expanded(Path(text))
-    if path.exists() or not glob.has_magic(text):
-        return [_checked(path)]
-    found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (patterns may be absolute)
-    if not found:
-        raise SourceError(f"no file matches {shortened(text)}", fix="check the pattern")
-    return [_checked(Path(name)) for name in found]
+    try:
+        path = _home_expanded(Path(text))
+        if path.exists() or not glob.has_magic(text):
+            return [_checked(path)]
+        found = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 (patterns may be absolute)
+        if not found:
+            raise SourceError(f"no file matches {shortened(text)}", fix="check the pattern")
+        return [_checked(Path(name)) for name in found]
+    except OSError as problem:  # no right to look there, or a name that no file can have
+        why = problem.strerror or problem
+        raise SourceError(f"{shortened(text)} cannot be read: {why}", fix="check the path and its rights") from None
 
 
 def _home_expanded(path: Path) -> Path:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import SourceError
+from bayeswise.foundation.errors import SourceError, quoted
 from bayeswise.tables.source import RawColumn, Storage
-from bayeswise.tables.sources.cells import object_column, storage_of
+from bayeswise.tables.sources.cells import complex_column, object_column, storage_of
 from bayeswise.tables.sources.table import ColumnPiece, TableSource
 
 _STORAGES: dict[str, Storage] = {"b": "boolean", "i": "integer", "u": "integer", "f": "float", "U": "text"}
@@ -20,16 +20,19 @@ _STORAGES |= {"T": "text", "M": "temporal", "m": "temporal", "S": "binary", "V":
 _NUMBERS = "biuf"
 
 
-def array_storage(array: NDArray[Any]) -> Storage:
+def array_storage(array: NDArray[Any], name: str = "x0") -> Storage:
     """How to call the cells of a 1-D array.
 
     >>> array_storage(np.array([1.5])), array_storage(np.array(["a", 1], dtype=object))
     ('float', 'object')
     """
     if array.dtype.kind == "O":
-        return storage_of(array.tolist())
+        return storage_of(array.tolist(), name)
+    if array.dtype.kind == "c":
+        raise complex_column(name)
     if array.dtype.kind not in _STORAGES:
-        raise SourceError(f"an array of {array.dtype} is no column", fix="use real numbers, text or objects")
+        what = f"column {quoted(name)} is an array of {array.dtype}"
+        raise SourceError(what, fix="use real numbers, text or objects")
     return _STORAGES[array.dtype.kind]
 
 
@@ -39,7 +42,9 @@ def array_column(array: NDArray[Any]) -> _kernels.Column:
         return object_column(masked_times(array))
     if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
         array = array.astype(np.float64)
-    return _kernels.number_column(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return _kernels.number_column(array if array.flags.aligned else array.copy())  # fields of a record may not be
 
 
 def masked_times(array: NDArray[Any]) -> list[Any]:
@@ -86,14 +91,23 @@ class MatrixSource(TableSource):
                 f"an array of {array.ndim} dimensions is no table; its shape is {array.shape}",
                 fix="give one of shape (rows, columns), such as array.reshape(-1, 1)",
             )
-        self._array = np.ma.filled(array.astype(float), np.nan) if np.ma.isMaskedArray(array) else np.asarray(array)
+        self._array = _unmasked(array) if np.ma.isMaskedArray(array) else np.asarray(array)
+        names = [f"x{k}" for k in range(array.shape[1])]
         super().__init__(
-            "numpy array", [RawColumn(f"x{k}", array_storage(self._array[:, k])) for k in range(array.shape[1])]
+            "numpy array", [RawColumn(name, array_storage(self._array[:, k], name)) for k, name in enumerate(names)]
         )
         self.n_rows = array.shape[0]
 
     def pieces(self, indices: Sequence[int]) -> Iterator[MatrixPiece]:
         yield MatrixPiece(self._array)
+
+
+def _unmasked(array: Any) -> NDArray[Any]:
+    """Numbers as doubles, with NaN where the mask says so; anything else as objects, with None there."""
+    is_number = array.dtype.kind in _NUMBERS
+    filled: NDArray[Any] = np.array(array.data, dtype=np.float64 if is_number else object)
+    filled[np.ma.getmaskarray(array)] = np.nan if is_number else None
+    return filled
 
 
 @dataclass(frozen=True)
@@ -118,7 +132,7 @@ class ArraysSource(TableSource):
         lengths = {name: len(array) for name, array in arrays.items()}
         if len(set(lengths.values())) > 1:
             raise SourceError(f"the columns of {description} differ in length: {lengths}", fix="make them equal")
-        super().__init__(description, [RawColumn(name, array_storage(array)) for name, array in arrays.items()])
+        super().__init__(description, [RawColumn(name, array_storage(array, name)) for name, array in arrays.items()])
         self.n_rows = len(self._arrays[0])
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ArraysPiece]:

@@ -49,7 +49,7 @@ class PandasSource(TableSource):
 def _raw_column(name: str, series: Any) -> RawColumn:
     if hasattr(series, "cat"):
         return RawColumn(name, "declared", tuple(_plain(level) for level in series.cat.categories))
-    return RawColumn(name, _storage(series))
+    return RawColumn(name, _storage(series, name))
 
 
 def _plain(level: object) -> Label:
@@ -57,14 +57,14 @@ def _plain(level: object) -> Label:
     return "None" if label is None else label
 
 
-def _storage(series: Any) -> Storage:
+def _storage(series: Any, name: str) -> Storage:
     kind = _kind(series.dtype)
     by_kind: dict[str, Storage] = {"i": "integer", "u": "integer", "f": "float", "b": "boolean"}
     if kind in by_kind:
         return by_kind[kind]
     if kind in "Mm" or type(series.dtype).__name__ == "PeriodDtype":
         return "temporal"
-    return storage_of(series.to_numpy(dtype=object).tolist())
+    return storage_of(series.to_numpy(dtype=object).tolist(), name)
 
 
 def _kind(dtype: Any) -> str:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from bayeswise.foundation.errors import SourceError, shortened
 from bayeswise.tables.source import RawColumn
-from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch
+from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch, refuse_zero_bytes
 from bayeswise.tables.sources.arrow import raw_columns as arrow_columns
 from bayeswise.tables.sources.table import TableSource, ahead
 
 
 def raw_columns(frame: Any) -> list[RawColumn]:
     """Columns of a frame without rows; an Enum declares its levels."""
+    refuse_zero_bytes("polars", _names(frame.schema))  # at which an export of polars ends the process
     fields, _ = one_batch("polars", frame.__arrow_c_stream__())
     stored = arrow_columns(fields, None)
     return [_declared(column, frame.schema[column.name]) for column in stored]
+
+
+def _names(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The names of columns, and of the fields of structs inside of them."""
+    for name, dtype in schema.items():
+        yield name
+        while (inner := getattr(dtype, "inner", None)) is not None:
+            dtype = inner
+        if (fields := getattr(dtype, "fields", None)) is not None:
+            yield from _names({field.name: field.dtype for field in fields})
 
 
 def _declared(column: RawColumn, dtype: Any) -> RawColumn:

@@ -33,7 +33,7 @@ class ListsSource(TableSource):
 
     def __init__(self, description: str, names: Sequence[str], lists: Sequence[Sequence[Any]], n_rows: int) -> None:
         super().__init__(
-            description, [RawColumn(name, storage_of(cells)) for name, cells in zip(names, lists, strict=True)]
+            description, [RawColumn(name, storage_of(cells, name)) for name, cells in zip(names, lists, strict=True)]
         )
         self._lists = lists
         self.n_rows = n_rows

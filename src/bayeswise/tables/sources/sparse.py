@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.source import RawColumn
-from bayeswise.tables.sources.numpy_array import _STORAGES, MatrixPiece
+from bayeswise.tables.sources.numpy_array import MatrixPiece, array_storage
 from bayeswise.tables.sources.table import TableSource
 
 _DENSE_CELLS = 1 << 22
@@ -18,8 +19,11 @@ class SparseSource(TableSource):
     """A sparse matrix or array, (n_rows, n_columns); columns x0, x1, ..., what is not stored is zero."""
 
     def __init__(self, matrix: Any) -> None:
+        if len(matrix.shape) != 2:
+            what = f"a sparse array of shape {matrix.shape} is not a table"
+            raise SourceError(what, fix="give one of two dimensions")
         self._rows = matrix.tocsr()
-        storage = _STORAGES[matrix.dtype.kind]
+        storage = array_storage(np.empty(0, dtype=matrix.dtype))
         super().__init__("sparse matrix", [RawColumn(f"x{k}", storage) for k in range(matrix.shape[1])])
         self.n_rows = int(matrix.shape[0])
 
