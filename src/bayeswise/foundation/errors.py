@@ -41,7 +41,7 @@ import os
 import re
 from collections.abc import Iterable
 
-_LONG_QUOTATION = re.compile(r"""(?<!\w)('(?:[^'\\]|\\.){161,}'|"(?:[^"\\]|\\.){161,}")(?!\w)""", re.DOTALL)
+_LONG_QUOTATION = re.compile(r"""(?<!\w)('(?:[^'\\]|\\.){241,}'|"(?:[^"\\]|\\.){241,}")(?!\w)""", re.DOTALL)
 _JOINERS = "\u200c\u200d"  # they hold emoji and Persian letters together
 _QUOTED_CHARACTERS = 80
 _PATH_CHARACTERS = 240
@@ -97,7 +97,7 @@ def _printable(text: str) -> str:
 def legible(text: str, width: int = _WHAT_CHARACTERS) -> str:
     """The text of a message: long quotations in it are cut, then its own middle; its lines stay lines.
 
-    >>> legible("column '" + "x" * 9000 + "' is empty") == f"column {quoted('x' * 9000)} is empty"
+    >>> legible("column '" + "x" * 9000 + "' is empty") == f"column '{shortened('x' * 9000)}' is empty"
     True
     """
     short = text if len(text) <= _QUOTED_CHARACTERS else _LONG_QUOTATION.sub(_cut_quotation, text)
@@ -106,7 +106,7 @@ def legible(text: str, width: int = _WHAT_CHARACTERS) -> str:
 
 def _cut_quotation(found: re.Match[str]) -> str:
     quotation = found.group()
-    return f"{quotation[0]}{_cut(quotation[1:-1], _QUOTED_CHARACTERS)}{quotation[-1]}"
+    return f"{quotation[0]}{_cut(quotation[1:-1], _PATH_CHARACTERS)}{quotation[-1]}"
 
 
 def row_number(position: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bayeswise.foundation.errors import BayeswiseError, StoreError, UsageError
+from bayeswise.foundation.errors import BayeswiseError, StoreError, UsageError, legible
 from bayeswise.store.atomic import replacing, replacing_text, write_bytes
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX system")
@@ -169,7 +169,7 @@ def test_a_path_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def refused(path: Path | str, kind: type[BayeswiseError], match: str) -> None:
     with pytest.raises(kind, match=match) as caught:
         write_bytes(path, b"new")
-    assert str(caught.value).startswith(f"cannot write {os.fspath(path)!r}: ")
+    assert str(caught.value).startswith(legible(f"cannot write {os.fspath(path)!r}: "))
 
 
 def test_a_path_that_can_be_no_file_is_a_usage_error(tmp_path: Path) -> None:
