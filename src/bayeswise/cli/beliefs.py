@@ -23,7 +23,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 REGRESSIONS = ("logistic", "linear")
 NETWORKS = ("tan", "aode", "k-dependence", "markov-blanket")
-_PRIORS = {"logistic": ("gaussian", "laplace", "student-t"), "linear": ("gaussian", "laplace", "none")}
+_PRIORS = {"logistic": ("gaussian", "laplace", "student-t", "none"), "linear": ("gaussian", "laplace", "none")}
 
 
 def beliefs(kind: str, typed: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _as_settings(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     for negated in ("intercept", "standardise"):
         if given.pop(f"no_{negated}", False):
             given[negated] = False
-    for name, word in (("scale", "evidence or cv"), ("shrinkage", "auto"), ("temper", "auto or pairs")):
+    for name, word in (("scale", "evidence or cv or auto"), ("shrinkage", "auto"), ("temper", "auto or pairs")):
         if name in given:
             given[name] = number_or_word(given[name], option(name), word)
     return given

@@ -71,7 +71,8 @@ def run(
         typer.Option(
             "--prior",
             metavar="CLASS=P ...",
-            help="The prior, if it is not to be counted; of a regression gaussian, laplace, student-t or none.",
+            help="The prior, if it is not to be counted; of the weights of a regression gaussian, laplace, none or, "
+            "logistic only, student-t [gaussian].",
         ),
     ] = None,
     prior_smoothing: Annotated[
@@ -143,7 +144,10 @@ def run(
     scale: Annotated[
         str | None,
         typer.Option(
-            "--scale", metavar="X|evidence|cv", help="Regressions: of the weights' prior, in standard deviations [1]."
+            "--scale",
+            metavar="X|evidence|cv",
+            help="Regressions: of the prior of weights, in standard deviations; evidence (gaussian prior; not for "
+            "student-t and laplace likelihoods) or cv finds it [linear, gaussian: evidence; otherwise 1].",
         ),
     ] = None,
     freedom: Annotated[

@@ -41,7 +41,10 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
     likelihood   "gaussian": squares; "student-t", "laplace": robust; "poisson", "exponential": E[y] = exp(w0 + w . x)
     prior        "gaussian", "laplace" or None, of each weight and not of the intercept
     scale        of the prior, for a column of standard deviation 1 and, but for poisson and exponential, in units of
-                 the noise; "evidence" chooses it by the marginal likelihood (gaussian, gaussian)
+                 the noise; "evidence" chooses it by the marginal likelihood (a gaussian prior with a gaussian, poisson
+                 or exponential likelihood), "cv" by the loss of five folds (any); "auto" is "evidence" for a gaussian
+                 prior and likelihood, otherwise 1. So by default weights are shrunk by as much as the rows suggest,
+                 those of exact rows not at all; prior=None is least squares, scikit-learn's LinearRegression
 
     The MAP weights minimise, with s w the weights of standardised columns (s = 1 for indicators of categories and with
     standardise=False),
@@ -65,7 +68,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
         self,
         likelihood: str = "gaussian",
         prior: str | None = "gaussian",
-        scale: float | str = 1.0,
+        scale: float | str = "auto",
         *,
         freedom: float = 4.0,
         fit_intercept: bool = True,
@@ -203,5 +206,5 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
         X, target, weights = present(*self._rows(X, y, sample_weight, reset=False))
         model = self._moments_model()
         rows = self._moments_of(model.schema, self._settings(), X, target, weights)
-        self.model_ = replace(rows, statistics=change(model.statistics, rows.statistics))
+        self.model_ = replace(model, settings=rows.settings).changed_by(rows, change)
         return self

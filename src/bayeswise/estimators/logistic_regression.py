@@ -22,7 +22,8 @@ from bayeswise.models.regression.settings import LogisticSettings
 class LogisticRegression(ExpandedColumns, ClassifierFace):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
-    prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `freedom` degrees; not of the intercept
+    prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `freedom` degrees; not of the intercept. None is
+                 flat, for maximum likelihood: classes that some columns separate are then an error that names them
     scale        its scale, for a column of standard deviation 1; "evidence" chooses it by the marginal likelihood,
                  "cv" by the log loss of five folds
     moderated    answer with probabilities averaged over the posterior of the weights (Laplace approximation): far
@@ -46,7 +47,7 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
 
     def __init__(
         self,
-        prior: str = "gaussian",
+        prior: str | None = "gaussian",
         scale: float | str = 1.0,
         *,
         freedom: float = 4.0,

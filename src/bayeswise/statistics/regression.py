@@ -70,9 +70,10 @@ class RegressionMoments:
             rows = slice(first, first + BLOCK_ROWS)
             block = np.zeros((len(target[rows]), columns))
             block[:, : values.shape[1]] = values[rows]
+            block[:, -1] = target[rows]
             if codes is not None:
                 fill_indicators(block[:, values.shape[1] : -1], codes[rows], moved, [len(each) for each in levels])
-            block[:, -1] = target[rows]
+                block[(codes[rows] < 0).any(axis=1), -1] = np.nan  # a category without a level has no indicator
             scatter = scatter.merge(Scatter.of(block, weights=None if weights is None else weights[rows]))
         return cls(levels, scatter, fixed)._without_vanished()
 
@@ -101,6 +102,10 @@ class RegressionMoments:
         if self.n_numbers != other.n_numbers or len(self.levels) != len(other.levels):
             raise KindError(f"the moments are of different columns: {self!r} against {other!r}")
         return tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
+
+    def over_levels(self, levels: tuple[Vocabulary, ...]) -> RegressionMoments:
+        """The same moments with places for these levels, which include all that were seen."""
+        return RegressionMoments(levels, self._over(levels), self.declared)
 
     def _over(self, levels: tuple[Vocabulary, ...]) -> Scatter:
         """The same scatter with places for more levels, at which nothing was seen."""
@@ -152,13 +157,11 @@ class RegressionMoments:
 
 
 def fill_indicators(block: FloatArray, codes: CodeArray, moved: Sequence[IntArray], sizes: Sequence[int]) -> None:
-    """Write 1 where a row has the level; a missing cell is NaN in every indicator of its column."""
+    """Write 1 where a row has the level."""
     first = 0
     for c, (positions, size) in enumerate(zip(moved, sizes, strict=True)):
-        present = codes[:, c] >= 0
-        rows = np.flatnonzero(present)
+        rows = np.flatnonzero(codes[:, c] >= 0)
         block[rows, first + positions[codes[rows, c]]] = 1.0
-        block[np.flatnonzero(~present), first : first + size] = np.nan
         first += size
 
 

@@ -1,4 +1,8 @@
-"""Weights of rows: 0 means absent, k means k copies; anything else than a finite number from 0 on is an error."""
+"""Weights of rows: 0 means absent, k means k copies; anything else than a finite number from 0 on is an error.
+
+Weights are multiplied by squares of cells and by each other, and added over all rows. Those that are not 0 lie between
+LEAST and MOST, so that whatever is made of them is a float.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, row_number
+
+LEAST, MOST = 1e-100, 1e100
 
 
 def as_weights(weights: ArrayLike) -> FloatArray:
@@ -38,6 +44,14 @@ def checked_weights(weights: FloatArray, first_row: int, where: str) -> FloatArr
         raise SchemaError(
             f"the weight in row {row_number(first_row + row)} of {where} is {weights[row]}",
             fix="give each row a finite weight of 0 or more",
+        )
+    extreme = (weights > MOST) | ((weights < LEAST) & (weights > 0))
+    if extreme.any():
+        row = int(np.argmax(extreme))
+        raise SchemaError(
+            f"the weight in row {row_number(first_row + row)} of {where} is {weights[row]:g}; "
+            f"weights other than 0 lie between {LEAST:g} and {MOST:g}",
+            fix="divide all weights by their largest",
         )
     return weights
 

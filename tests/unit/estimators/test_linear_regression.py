@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import bayeswise as bw
 from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, ParameterError
+from bayeswise.models.files import bytes_of
 
 
 @pytest.mark.parametrize(
@@ -117,11 +118,11 @@ def test_targets_outside_the_likelihood_and_odd_settings_are_refused() -> None:
     for likelihood, y in (("poisson", [-1.0, 2.0]), ("exponential", [0.0, 2.0])):
         with pytest.raises(DataError, match="row 1"):
             bw.LinearRegression(likelihood).fit([[1.0], [2.0]], y)
-    for wrong in ({"scale": 0}, {"scale": "cv"}, {"prior": "flat"}, {"likelihood": "cauchy"}, {"missing": "zero"}):
+    for wrong in ({"scale": 0}, {"scale": "wide"}, {"prior": "flat"}, {"likelihood": "cauchy"}, {"missing": "zero"}):
         with pytest.raises(ParameterError):
             bw.LinearRegression(**wrong).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(ParameterError, match="evidence"):
-        bw.LinearRegression("poisson", scale="evidence").fit([[1.0], [2.0]], [1.0, 2.0])
+        bw.LinearRegression("student-t", scale="evidence").fit([[1.0], [2.0]], [1.0, 2.0])
 
 
 def test_a_column_whose_squares_leave_the_range_of_floats_is_refused_by_name() -> None:
@@ -159,3 +160,87 @@ def test_a_saved_model_answers_the_same(likelihood: str, tmp_path: Path) -> None
 def test_only_a_gaussian_likelihood_streams() -> None:
     assert hasattr(bw.LinearRegression(), "partial_fit")
     assert not hasattr(bw.LinearRegression("poisson"), "partial_fit")
+
+
+def test_four_exact_points_are_found_by_default() -> None:
+    line = bw.LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 7.0])
+    assert abs(line.coef_[0] - 2.0) < 1e-9 and abs(line.intercept_ - 1.0) < 1e-9
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "student-t", "laplace", "poisson", "exponential"])
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_folds_find_a_scale_for_every_likelihood_and_prior(likelihood: str, prior: str) -> None:
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(60, 2))
+    y = generator.exponential(np.exp(1.0 + 0.8 * X[:, 0])) if likelihood == "exponential" else None
+    y = np.ceil(np.exp(1.0 + 0.8 * X[:, 0] + 0.1 * generator.normal(size=60))) if y is None else y
+    model = bw.LinearRegression(likelihood, prior, "cv").fit(X, y)
+    order = generator.permutation(60)
+    assert 1e-2 <= model.model_.scale <= 1e6
+    assert bw.LinearRegression(likelihood, prior, "cv").fit(X[order], y[order]).model_.scale == model.model_.scale
+
+
+def test_folds_are_kept_as_moments_so_rows_come_and_go() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(80, 3))
+    y = X @ [1.0, 0.0, -1.0] + generator.normal(size=80)
+    whole = bw.LinearRegression(scale="cv").fit(X, y)
+    parts = bw.LinearRegression(scale="cv").fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    assert bytes_of(parts.model_) == bytes_of(whole.model_) and parts.model_.scale == whole.model_.scale
+    less = bw.LinearRegression(scale="cv").fit(X, y).forget(X[30:], y[30:])
+    assert bytes_of(less.model_) == bytes_of(bw.LinearRegression(scale="cv").fit(X[:30], y[:30]).model_)
+
+
+@pytest.mark.parametrize("likelihood", ["poisson", "exponential"])
+def test_evidence_by_the_laplace_approximation_is_near_the_integral(likelihood: str) -> None:
+    """One column without an intercept: log p(y | scale) by quadrature has its maximum at nearly the same scale."""
+    generator = np.random.default_rng(5)
+    x = generator.normal(size=40)
+    x = (x - x.mean()) / x.std()
+    draw = generator.poisson if likelihood == "poisson" else generator.exponential
+    y = draw(np.exp(0.7 * x)).astype(float)
+    found = bw.LinearRegression(likelihood, scale="evidence", fit_intercept=False).fit(x[:, None], y).model_.scale
+    w = np.linspace(-4.0, 4.0, 8_001)[:, None]
+    score = w * x
+    log_p = (y * score - np.exp(score) if likelihood == "poisson" else -score - y * np.exp(-score)).sum(axis=1)
+    scales = np.geomspace(0.05, 20.0, 2_001)
+    log_prior = -0.5 * (w[:, 0] / scales[:, None]) ** 2 - np.log(scales)[:, None]
+    evidence = np.exp(log_p - log_p.max() + log_prior).sum(axis=1)
+    assert np.isclose(found, scales[np.argmax(evidence)], rtol=0.05)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 3e7, 1e9, 1e50])
+@pytest.mark.parametrize("n_columns", [3, 40])
+def test_dependent_columns_have_finite_weights_under_any_scale(scale: float, n_columns: int) -> None:
+    generator = np.random.default_rng(1)
+    X = generator.integers(-4, 5, (90, n_columns)).astype(float)
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    y = X[:, 0] + generator.normal(size=90)
+    model = bw.LinearRegression(scale=scale).fit(X, y)
+    ahead = model.predict_distribution(X)
+    assert np.isfinite(model.coef_).all() and np.isfinite(ahead.stddev).all()
+    if scale > 1:
+        flat = bw.LinearRegression(prior=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            flat.fit(X, y)
+        assert np.allclose(ahead.location, flat.predict(X), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300, 5e-324])
+def test_a_scale_whose_square_is_no_float_is_refused(scale: float) -> None:
+    for estimator in (bw.LinearRegression, bw.LogisticRegression):
+        with pytest.raises(ParameterError, match="give a number from 1e-50 to 1e"):
+            estimator(scale=scale).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "student-t", "laplace", "poisson", "exponential"])
+@pytest.mark.parametrize("prior", ["gaussian", "laplace", None])
+def test_rows_far_out_have_finite_answers(likelihood: str, prior: str | None) -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 2))
+    model = bw.LinearRegression(likelihood, prior, 1.0).fit(X, np.ceil(np.exp(X[:, 0])))
+    far = np.array([[-1e6, 0], [1e6, 0], [1e308, -1e308], [1e308, 1e308], [-1.7e308, 1e308], [5e-324, 0]])
+    ahead = model.predict_distribution(far)
+    for answer in (model.predict(far), ahead.mean, ahead.stddev, ahead.quantile([0.05, 0.5, 0.95])):
+        assert np.isfinite(answer).all()

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayeswise as bw
-from bayeswise.foundation.errors import MissingCellError, NonFiniteError, ParameterError
+from bayeswise.foundation.errors import FitError, MissingCellError, NonFiniteError, ParameterError
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,6 @@ def test_zero_weights_leave_out_rows_levels_and_classes() -> None:
 
 def test_odd_settings_are_refused() -> None:
     for wrong in (
-        {"prior": None},
         {"scale": -1},
         {"scale": "best"},
         {"tol": 0},
@@ -154,3 +153,47 @@ def test_without_an_intercept_it_scores_as_scikit_learn_does_far_from_zero() -> 
     theirs = SklearnLogisticRegression(fit_intercept=False, C=1.0, tol=1e-10, max_iter=1000).fit(X, y)
     assert ours.score(X, y) == theirs.score(X, y)
     assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_flat_prior_is_maximum_likelihood(n_classes: int) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 3))
+    y = np.digitize(X[:, 0] + generator.logistic(size=200), [-1.0, 1.0][: n_classes - 1])
+    ours = bw.LogisticRegression(prior=None).fit(X, y)
+    peer = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, y)
+    assert np.allclose(ours.coef_, peer.coef_, atol=1e-6) and np.allclose(ours.intercept_, peer.intercept_, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "classes", "named"),
+    [
+        ([[0.0, 1.0], [1.0, 5.0], [2.0, 0.0], [3.0, 2.0]], [0, 0, 1, 1], "'x0' separates"),
+        ([[0.0, 1.0], [1.0, 5.0], [1.0, 0.0], [3.0, 2.0]], [0, 0, 1, 1], "'x0' separates"),  # all but a tie
+        ([[0.0, 0.0], [2.0, 2.0], [1.0, 0.0], [3.0, 2.0]] * 3, [0, 0, 1, 1] * 3, "'x0', 'x1' together separate"),
+    ],
+)
+def test_what_separates_the_classes_is_named_without_a_prior(rows: list, classes: list, named: str) -> None:
+    with pytest.raises(FitError, match="grow for ever") as refused:
+        bw.LogisticRegression(prior=None).fit(rows, classes)
+    assert named in str(refused.value) or "'x1', 'x0' together separate" in str(refused.value)
+    assert bw.LogisticRegression().fit(rows, classes).certificate_.converged
+
+
+def test_a_rare_level_of_one_class_is_found_among_many_rows() -> None:
+    generator = np.random.default_rng(0)
+    X = np.column_stack([generator.normal(size=(20_000, 2)), np.arange(20_000) < 30])
+    y = (X[:, 0] + generator.logistic(size=20_000) > 0).astype(int)
+    y[:30] = 0
+    with pytest.raises(FitError, match="'x2' separates the classes"):
+        bw.LogisticRegression(prior=None).fit(X, y)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e10])
+def test_the_weights_of_several_classes_sum_to_zero_under_any_scale(scale: float) -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(150, 3))
+    y = np.digitize(X[:, 0] + generator.logistic(size=150), [-1.0, 1.0])
+    assert np.abs(bw.LogisticRegression(scale=scale).fit(X, y).coef_.sum(axis=0)).max() < 1e-12

@@ -2,7 +2,10 @@
 
 With R = X'X in the columns' units, eigenvalues l and rotated moments c, and t = scale^2:
 
-    log p(y | scale) = -sum log(1 + t l) / 2 - (freedom / 2) log S(t) + constant,   S(t) = y'y - sum t c^2 / (1 + t l)
+    log p(y | scale) = -sum log(1 + t l) / 2 - (freedom / 2) log S(t) + constant
+    S(t) = y'y - sum t c^2 / (1 + t l) = least squares + sum c^2 / (l (1 + t l))
+
+The second form has no cancellation: rows that lie on a plane are seen to do so.
 
 The noise is integrated out under p(noise^2) ~ 1 / noise^2 and the intercept under a flat prior; the noise at its most
 probable value gives the same maximum.
@@ -17,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.regression.exact_solve import MOST_EXACT
 from bayeswise.models.regression.normal_equations import NormalEquations
 
 LOG_NARROWEST, LOG_WIDEST = -28.0, 28.0  # of scale^2
@@ -28,14 +32,15 @@ class ScaleEvidence:
 
     values: FloatArray  # (n,) eigenvalues of X'X
     squares: FloatArray  # (n,) squared moments along them
-    total: float  # y'y
+    least: float  # least squares
     freedom: float
 
     @classmethod
     def of(cls, equations: NormalEquations) -> ScaleEvidence:
         values, vectors = np.linalg.eigh(equations.correlation)
-        squares = (vectors.T @ equations.moment) ** 2
-        return cls(np.maximum(values, 0.0), squares, equations.total, equations.freedom)
+        values = np.where(values > len(values) * np.finfo(float).eps * values.max(initial=0.0), values, 0.0)
+        squares = np.where(values > 0, (vectors.T @ equations.moment) ** 2, 0.0)
+        return cls(values, squares, _least_squares(equations, values, squares), equations.freedom)
 
     def log_evidence(self, scale: float) -> float:
         """log p(y | scale) for p(noise^2) = 1 / noise^2 and a flat intercept."""
@@ -58,7 +63,7 @@ class ScaleEvidence:
         return float(np.exp(0.5 * best))
 
     def _left(self, t: float) -> float:
-        return self.total - float((self.squares * t / (1.0 + t * self.values)).sum())
+        return self.least + float((_over(self.squares, self.values) / (1.0 + t * self.values)).sum())
 
     def _slope(self, log_t: float) -> float:
         """The derivative by log t."""
@@ -67,3 +72,15 @@ class ScaleEvidence:
         fitted = float((self.squares * t * shrunk**2).sum())
         left = max(self._left(t), np.finfo(np.float64).tiny)
         return -0.5 * float((t * self.values * shrunk).sum()) + 0.5 * self.freedom * fitted / left
+
+
+def _least_squares(equations: NormalEquations, values: FloatArray, squares: FloatArray) -> float:
+    """What the best weights without a prior leave: exact for few columns."""
+    if len(values) <= MOST_EXACT:
+        return equations.residual_square(equations.flat()[0])
+    left = equations.total - float(_over(squares, values).sum())
+    return left if left > 64 * np.finfo(float).eps * equations.total else 0.0
+
+
+def _over(squares: FloatArray, values: FloatArray) -> FloatArray:
+    return np.divide(squares, values, out=np.zeros_like(squares), where=values > 0)

@@ -5,15 +5,17 @@ An exact matrix has an exact rank: a column that is a combination of earlier one
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 
+SINGULAR = 1e-13  # the square of the least pivot of a Cholesky factor, in units of the largest
 MOST_EXACT = 24  # columns; the digits of elimination grow with their number
 
 
@@ -82,22 +84,40 @@ def _eliminated(rows: list[list[int]], n_columns: int | None = None) -> tuple[li
     return kept, triangle
 
 
-def solve_refined(matrix: Dyadic, right: Dyadic, added: FloatArray, scale: FloatArray, divisor: float) -> FloatArray:
-    """x of (A / divisor + diag(added)) x = b / divisor by Cholesky, then corrected with exact residuals.
+def solve_refined(matrix: Dyadic, right: Dyadic, added: float, unit: FloatArray, divisor: float) -> FloatArray:
+    """x of (A / divisor + added diag(unit)^2) x = b / divisor, then corrected with exact residuals.
 
-    `scale` are the columns' units, in which the matrix is near a correlation matrix.
+    In the columns' units the matrix is near a correlation matrix. Where what is added is below its rounding error and
+    columns are dependent, the answer is the limit for `added` to 0: the shortest x in these units.
     """
-    floats = matrix.over(Dyadic.of_floats(divisor)) + np.diag(added)
-    factor = cho_factor(floats / np.outer(scale, scale), lower=True)
-    x = np.zeros(len(scale))
+    inside = matrix.over(Dyadic.of_floats(divisor)) / np.outer(unit, unit)
+    solve = symmetric_inverse(inside, added)
+    x = np.zeros(len(unit))
     for _ in range(4):
         products = (matrix * Dyadic.of_floats(x)[None, :]).sum(axis=1)
-        residual = (right - products).over(Dyadic.of_floats(divisor)) - added * x
-        step = cho_solve(factor, residual / scale) / scale
+        residual = (right - products).over(Dyadic.of_floats(divisor)) / unit - added * (x * unit)
+        step = solve(residual) / unit
         x = x + step
         if np.all(np.abs(step) <= 1e-16 * np.abs(x)):
             break
     return x
+
+
+def symmetric_inverse(matrix: FloatArray, added: float) -> Callable[[FloatArray], FloatArray]:
+    """v -> (A + added I)^-1 v: by Cholesky, or by the eigenvectors above rounding where A is singular."""
+    n = len(matrix)
+    try:
+        factor = cho_factor(matrix + added * np.eye(n), lower=True)
+        if n == 0 or np.diag(factor[0]).min() ** 2 > SINGULAR * max(float(np.diag(factor[0]).max()) ** 2, added):
+            return lambda v: np.asarray(cho_solve(factor, v))
+    except LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(matrix)
+    least = n * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+    seen = values > least
+    below = np.where(seen, values, 0.0) + added
+    inverse = np.where(seen | (added > least), 1.0 / np.where(below > 0, below, 1.0), 0.0)
+    return lambda v: np.asarray(vectors @ (inverse[:, None] * (vectors.T @ v).reshape(n, -1))).reshape(v.shape)
 
 
 def independent_columns(matrix: FloatArray) -> IntArray:

@@ -129,7 +129,8 @@ def refuse_holes(schema: Schema, batch: Batch, missing: str) -> bool:
 
     True where all numbers are there.
     """
-    whole = bool(np.isfinite(batch.values.sum()))  # one quick pass where nothing is wrong
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = bool(np.isfinite(batch.values.sum()))  # one quick pass where nothing is wrong
     if not whole:
         infinite = np.argwhere(np.isinf(batch.values))
         if len(infinite):

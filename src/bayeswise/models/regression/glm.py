@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
+from bayeswise.models.regression.design import in_own_order
 from bayeswise.models.regression.features import Features, refuse_extreme
+from bayeswise.models.regression.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
 from bayeswise.models.regression.newton import Certificate, Point, minimise
 from bayeswise.models.regression.normal_equations import SPREADS
 from bayeswise.models.regression.penalties import Penalty
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionModel
-from bayeswise.models.regression.robust import Iterated, fit_robust
+from bayeswise.models.regression.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.tables.batch import Batch
@@ -44,6 +47,7 @@ class IteratedModel(RegressionModel):
     at_centre: float  # the score of a row of means
     centre: FloatArray  # (n,) the means
     noise: float  # the scale of the noise; 1 for counts and times
+    scale: float | None  # of the prior that is in force
     certificate: Certificate
 
     def refuse_impossible(self) -> None:
@@ -52,6 +56,8 @@ class IteratedModel(RegressionModel):
             raise SchemaError("weights and means of a regression are one for each feature, and finite")
         if not 0.0 <= self.noise < math.inf or self.schema.texts or self.schema.target is None:
             raise SchemaError("a regression has a target, no texts, and noise of a finite scale")
+        if self.scale is not None and not 0.0 < self.scale < math.inf:
+            raise SchemaError("the prior of a regression has a finite scale above 0")
 
     @cached_property
     def features(self) -> Features:
@@ -79,17 +85,13 @@ def fit_iterated(
     features: Features, matrix: FloatArray, target: FloatArray, weights: FloatArray | None, settings: LinearSettings
 ) -> IteratedModel:
     """Weights by Newton's method or by EM, with a certificate."""
+    matrix, target, weights = in_own_order(matrix, target, weights)
     size = float(np.abs(target).max(initial=0.0)) or 1.0
     name = features.schema.target.name if features.schema.target else "y"
     refuse_extreme([name], size * np.std(target / size, keepdims=True), *SPREADS)
-    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
-    if not settings.intercept:
-        rows = Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
-    penalty = Penalty(settings.prior, float(settings.scale), np.arange(rows.n_columns) == rows.n_columns - 1)
-    if settings.likelihood in ("student-t", "laplace"):
-        found = fit_robust(rows, target, penalty, settings)
-    else:
-        found = _fit_log_link(rows, target, penalty, settings)
+    rows = standardised_rows(matrix, weights, features, settings)
+    scale = _scale_of(features, rows, target, settings)
+    found = _fit_at(rows, target, scale, settings)
     slopes = found.weights[:-1] / rows.unit
     return IteratedModel(
         features.schema,
@@ -99,17 +101,124 @@ def fit_iterated(
         float(found.weights[-1]),
         rows.centre,
         found.noise,
+        scale,
         found.certificate,
     )
 
 
-def _fit_log_link(rows: Rows, target: FloatArray, penalty: Penalty, settings: LinearSettings) -> Iterated:
+def standardised_rows(
+    matrix: FloatArray, weights: FloatArray | None, features: Features, settings: LinearSettings
+) -> Rows:
+    """The rows about their means, or about 0 where there is no intercept to take up the means."""
+    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
+    return rows if settings.intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
+
+
+def _fit_at(
+    rows: Rows,
+    target: FloatArray,
+    scale: float | None,
+    settings: LinearSettings,
+    start: FloatArray | None = None,
+    *,
+    roughly: bool = False,
+) -> Iterated:
+    """The weights at a scale of the prior; roughly is to three digits, enough to compare scales."""
+    free = np.arange(rows.n_columns) == rows.n_columns - 1
+    penalty = Penalty(settings.prior, 1.0 if scale is None else scale, free)
+    if settings.likelihood in ("student-t", "laplace"):
+        return fit_robust(rows, target, penalty, settings, ROUGH if roughly else TIGHT)
+    return _fit_log_link(rows, target, penalty, settings, start)
+
+
+# -- the scale of the prior -----------------------------------------------------------------------------------
+
+
+def _scale_of(features: Features, rows: Rows, target: FloatArray, settings: LinearSettings) -> float | None:
+    how = settings.how_scaled
+    if how == "flat":
+        return None
+    if how == "evidence":
+        return _scale_by_evidence(rows, target, settings)
+    if how == "cv":
+        return _scale_by_folds(features, rows, target, settings)
+    return float(how)
+
+
+def _scale_by_evidence(rows: Rows, target: FloatArray, settings: LinearSettings) -> float:
+    """The scale of largest evidence, by the Laplace approximation at the most probable weights."""
+    last: FloatArray | None = None
+
+    def minus_log_evidence(log_scale: float) -> float:
+        nonlocal last
+        found = _fit_at(rows, target, float(np.exp(log_scale)), settings, last)
+        last = found.weights
+        return -laplace_evidence(rows, target, found.weights, float(np.exp(log_scale)), settings)
+
+    bounds = (float(np.log(1e-4)), float(np.log(1e4)))
+    best = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
+    return float(np.exp(best.x))
+
+
+def laplace_evidence(
+    rows: Rows, target: FloatArray, weights: FloatArray, scale: float, settings: LinearSettings
+) -> float:
+    """log p(targets | columns, scale) up to a number that does not depend on the scale; the intercept is flat."""
+    free = np.arange(rows.n_columns) == rows.n_columns - 1
+    penalty = Penalty(settings.prior, scale, free)
+    point = _log_link_loss(rows, target, settings)(weights)
+    sign, log_volume = np.linalg.slogdet(point.hessian + np.diag(penalty.curvature(weights)))
+    if sign <= 0:
+        return -np.inf
+    return float(-point.loss - penalty.value(weights) - penalty.log_normaliser() - 0.5 * log_volume)
+
+
+def _scale_by_folds(features: Features, rows: Rows, target: FloatArray, settings: LinearSettings) -> float:
+    """The scale of least held-out loss, out of a grid; the loss is minus the log of the likelihood."""
     by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
-    counts = settings.likelihood == "poisson"
+    scales = SCALES if settings.likelihood in ("poisson", "exponential") else SCALES_OF_NOISE
+
+    def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
+        learned = np.flatnonzero(kept > 0)
+        held = np.flatnonzero(out > 0)
+        inside = standardised_rows(rows.matrix[learned], kept[learned], features, settings)
+        ahead = Rows(rows.matrix[held], np.empty(0), inside.centre, inside.unit)
+        found, start = [], None
+        for scale in scales:
+            fit = _fit_at(inside, target[learned], float(scale), settings, start, roughly=True)
+            start = fit.weights
+            minus_log_p = -_log_density(ahead.scores(fit.weights), target[held], fit.noise, settings)
+            found.append(float(out[held] @ np.minimum(minus_log_p, 1e6)))
+        return np.array(found)
+
+    return least_loss(dealt(rows.matrix, np.zeros(rows.n_rows, dtype=np.int32), by), by, scales, losses)
+
+
+def _log_density(score: FloatArray, target: FloatArray, noise: float, settings: LinearSettings) -> FloatArray:
+    """(n_rows,) log p(target | score) up to a number for each target."""
+    if settings.likelihood == "poisson":
+        clipped = np.clip(score, -LARGEST_SCORE, LARGEST_SCORE)
+        return np.asarray(target * clipped - np.exp(clipped))
+    if settings.likelihood == "exponential":
+        clipped = np.clip(score, -LARGEST_SCORE, LARGEST_SCORE)
+        return np.asarray(-clipped - target * np.exp(-clipped))
+    size = max(noise, 1e-13 * float(np.abs(target).max(initial=0.0)), 1e-300)
+    away = (target - score) / size
+    if settings.likelihood == "laplace":
+        return np.asarray(-np.abs(away) - np.log(size))
+    return np.asarray(-0.5 * (settings.freedom + 1.0) * np.log1p(away**2 / settings.freedom) - np.log(size))
+
+
+# -- counts and times -----------------------------------------------------------------------------------------
+
+
+def _log_link_loss(rows: Rows, target: FloatArray, settings: LinearSettings) -> Callable[[FloatArray], Point]:
+    """Minus the log likelihood for E[y] = exp(score), with its derivatives."""
+    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
 
     def evaluate(w: FloatArray) -> Point:
         score = np.clip(rows.scores(w), -LARGEST_SCORE, LARGEST_SCORE)
-        if counts:
+        if settings.likelihood == "poisson":
             mean = np.exp(score)
             each, first, second = mean - target * score, mean - target, mean
         else:
@@ -120,16 +229,24 @@ def _fit_log_link(rows: Rows, target: FloatArray, penalty: Penalty, settings: Li
             gradient[-1], hessian[-1], hessian[:, -1], hessian[-1, -1] = 0.0, 0.0, 0.0, 1.0
         return Point(w, float(by @ each), gradient, hessian)
 
-    start = np.zeros(rows.n_columns)
+    return evaluate
+
+
+def _fit_log_link(
+    rows: Rows, target: FloatArray, penalty: Penalty, settings: LinearSettings, start: FloatArray | None = None
+) -> Iterated:
+    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
     mean = float(by @ target) / rows.total_weight
-    if settings.intercept and mean > 0:
-        start[-1] = np.log(mean)
+    if start is None:
+        start = np.zeros(rows.n_columns)
+        if settings.intercept and mean > 0:
+            start[-1] = np.log(mean)
     found = minimise(
-        evaluate,
+        _log_link_loss(rows, target, settings),
         penalty,
         start,
         total_weight=rows.total_weight,
-        tolerance=TOLERANCE * max(mean if counts else 1.0, 1e-3),
+        tolerance=TOLERANCE * max(mean if settings.likelihood == "poisson" else 1.0, 1e-3),
         most_iterations=MOST_ITERATIONS,
     )
     return Iterated(found.point.weights, 1.0, found.certificate)

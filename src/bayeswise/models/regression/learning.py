@@ -19,6 +19,7 @@ from bayeswise.models.regression.logistic_fit import fit_logistic
 from bayeswise.models.regression.newton import Certificate
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.target_rows import TargetRows
+from bayeswise.statistics.weights import Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.labels import Vocabulary
@@ -87,7 +88,7 @@ def fitted_logistic(
     """The most probable weights for encoded rows with the class of each; a class without a complete row is none."""
     design = Design.of(schema, batches, settings.missing)
     codes = design.of_rows(codes)
-    weight = np.bincount(codes, weights=design.weights, minlength=len(classes)).astype(np.float64)
+    weight = Weights.of(len(codes), codes, len(classes), design.weights).weight.to_floats()
     if not weight.all():
         kept = np.flatnonzero(weight)
         codes = np.searchsorted(kept, codes).astype(np.int32)

@@ -30,7 +30,7 @@ def leave_one_out(model: LinearModel, batch: Batch, target: FloatArray) -> Predi
     """(n_rows,) the predictive distribution of each row under the model of the others, at the same prior scale."""
     if model.settings.prior == "laplace":
         raise KindError("a laplace prior has no closed form for leaving rows out", fix="fit with prior='gaussian'")
-    fixed = replace(model, settings=model.settings.changed(scale=model.scale or 1.0))
+    fixed = replace(model, settings=model.settings.changed(scale=model.scale or 1.0), folds=())
     parts = [
         _left_out(fixed, rows_of(batch, slice(k, min(k + BATCH, batch.n_rows))), target[k : k + BATCH])
         for k in range(0, batch.n_rows, BATCH)

@@ -12,15 +12,23 @@ import numpy as np
 
 from bayeswise.engines.ranges import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import KindError, NotFittedError, NotMergedError, SchemaError, TooFewRowsError
+from bayeswise.foundation.errors import (
+    FitError,
+    KindError,
+    NotFittedError,
+    NotMergedError,
+    SchemaError,
+    TooFewRowsError,
+)
 from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Feature, Features, refuse_holes
+from bayeswise.models.regression.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.normal_equations import NormalEquations
-from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.rows import in_blocks
 from bayeswise.models.regression.settings import LinearSettings
-from bayeswise.models.regression.target_rows import TargetRows
+from bayeswise.models.regression.target_rows import TargetRows, picked
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
@@ -28,6 +36,8 @@ from bayeswise.tables.differences import difference
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.null_words import open_like
 from bayeswise.tables.schema import Schema
+
+Change = Callable[[RegressionMoments, RegressionMoments], RegressionMoments]
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,7 @@ class LinearModel(RegressionModel):
     schema: Schema
     settings: LinearSettings
     statistics: RegressionMoments
+    folds: tuple[RegressionMoments, ...] = ()  # of the rows in each fold, where the scale is found by them
 
     def refuse_impossible(self) -> None:
         kept, wanted = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]
@@ -68,6 +79,8 @@ class LinearModel(RegressionModel):
             raise SchemaError("the moments are not those of the columns")
         if self.schema.target is None or self.settings.likelihood != "gaussian":
             raise SchemaError("a linear regression has a target, and Gaussian noise")
+        if len(self.folds) not in (0, N_FOLDS) or any(fold.n_numbers != kept.n_numbers for fold in self.folds):
+            raise SchemaError("the moments of the folds are not those of the columns")
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property
@@ -83,9 +96,12 @@ class LinearModel(RegressionModel):
     def equations(self) -> NormalEquations:
         if self.statistics.n_rows() <= 0:
             raise NotFittedError("the model has learned no complete row", fix="fit it to rows without missing cells")
+        return self._equations_of(self.statistics)
+
+    def _equations_of(self, moments: RegressionMoments) -> NormalEquations:
         standardised = self.features.is_number.astype(float) * float(self.settings.standardise)
         return NormalEquations.of(
-            self.statistics,
+            moments,
             self.features.positions,
             [name for name, _ in self.features.names],
             centred=self.settings.intercept,
@@ -95,11 +111,17 @@ class LinearModel(RegressionModel):
     @cached_property
     def scale(self) -> float | None:
         """The scale of the prior that is in force; None without one."""
-        if self.settings.prior is None:
+        how = self.settings.how_scaled
+        if how == "flat":
             return None
-        if self.settings.scale == "evidence":
+        if how == "evidence":
             return ScaleEvidence.of(self.equations).best_scale()
-        return float(self.settings.scale)
+        if how == "cv":
+            if not self.folds:
+                raise FitError("the model was learned without folds", fix="fit it again with scale='cv'")
+            sparse = self.settings.prior == "laplace"
+            return scale_by_moments(self.statistics, self.folds, self._equations_of, sparse=sparse)
+        return float(how)
 
     @cached_property
     def _solved(self) -> tuple[FloatArray, IntArray]:
@@ -169,14 +191,14 @@ class LinearModel(RegressionModel):
         noise = np.sqrt(known.noise_square)
         if noise == 0:
             return Predictive("student-t", self.predict(batch), np.zeros(batch.n_rows), known.freedom)
-        away = self.matrix(batch) - self.baseline[0]
-        unit = np.ldexp(1.0, np.frexp(np.abs(away).max(axis=1, initial=1.0))[1])  # so that no square overflows
-        small = away / unit[:, None]
-        doubt = unit * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", small, known.covariance, small), 0.0))
-        intercept = 1.0 / self.equations.n_rows if self.settings.intercept else 0.0
-        return Predictive(
-            "student-t", self.predict(batch), noise * np.hypot(np.sqrt(1.0 + intercept), doubt), known.freedom
-        )
+        with np.errstate(over="ignore"):
+            away = within_floats(self.matrix(batch) - self.baseline[0])
+            unit = np.ldexp(1.0, np.frexp(np.abs(away).max(axis=1, initial=1.0))[1] - 1)  # so that no square overflows
+            small = away / unit[:, None]
+            unknown = unit * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", small, known.covariance, small), 0.0))
+            intercept = 1.0 / self.equations.n_rows if self.settings.intercept else 0.0
+            scale = within_floats(noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
+        return Predictive("student-t", self.predict(batch), scale, known.freedom)
 
     # -- rows come and go -------------------------------------------------------------------------------------
     @classmethod
@@ -184,9 +206,20 @@ class LinearModel(RegressionModel):
         cls, schema: Schema, settings: LinearSettings, rows: Iterable[tuple[Batch, FloatArray]]
     ) -> LinearModel | None:
         """The model of encoded rows with their targets; None without any."""
-        parts = (moments_of(schema, batch, target, missing=settings.missing) for batch, target in rows)
-        found = reduce(lambda one, other: other if one is None else one.merge(other), parts, None)
-        return None if found is None else cls(schema, settings, found)
+        found: LinearModel | None = None
+        for batch, target in rows:
+            whole = moments_of(schema, batch, target, missing=settings.missing)
+            parts = folds_of(schema, batch, target, missing=settings.missing) if settings.how_scaled == "cv" else ()
+            more = cls(schema, settings, whole, parts)
+            found = more if found is None else found.changed_by(more, RegressionMoments.merge)
+        return found
+
+    def changed_by(self, other: LinearModel, change: Change) -> LinearModel:
+        """This model with the moments of the other merged, or taken away."""
+        if len(self.folds) != len(other.folds):
+            raise KindError("only one of the models was learned by folds", fix="fit both with the same scale")
+        folds = tuple(change(mine, theirs) for mine, theirs in zip(self.folds, other.folds, strict=True))
+        return replace(self, statistics=change(self.statistics, other.statistics), folds=folds)
 
     def learn(self, table: Any) -> LinearModel:
         """The model that has seen the rows of this table too."""
@@ -201,12 +234,10 @@ class LinearModel(RegressionModel):
                 f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
             ) from None
 
-    def _changed_by(
-        self, change: Callable[[RegressionMoments, RegressionMoments], RegressionMoments], table: Any
-    ) -> LinearModel:
+    def _changed_by(self, change: Change, table: Any) -> LinearModel:
         rows = TargetRows(self.schema, open_like(table, self.schema), check_strays=change is RegressionMoments.merge)
         found = LinearModel.of_rows(self.schema, self.settings, rows)
-        return self if found is None else replace(self, statistics=change(self.statistics, found.statistics))
+        return self if found is None else self.changed_by(found, change)
 
     def moments_of(self, batch: Batch, target: FloatArray) -> RegressionMoments:
         """What the model would learn of these rows."""
@@ -219,16 +250,14 @@ class LinearModel(RegressionModel):
             if fingerprint(mine) != fingerprint(theirs):
                 why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
                 raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
-        return replace(self, statistics=self.statistics.merge(other.statistics))
+        return self.changed_by(other, RegressionMoments.merge)
 
     def changed(self, **settings: Any) -> LinearModel:
         """The same rows under other beliefs: prior, scale; no second pass."""
         return replace(self, settings=self.settings.changed(**settings))
 
 
-def moments_of(
-    schema: Schema, batch: Batch, target: FloatArray, *, missing: str
-) -> RegressionMoments:
+def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> RegressionMoments:
     """The moments of encoded rows; with missing="error" a hole is an error, otherwise its row teaches nothing."""
     refuse_holes(schema, batch, missing)
     declared = [schema[name].levels for name in schema.categories]
@@ -245,3 +274,10 @@ def moments_of(
         )
 
     return reduce(RegressionMoments.merge, in_blocks(of_range, row_ranges(batch.n_rows, os.cpu_count() or 1)))
+
+
+def folds_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> tuple[RegressionMoments, ...]:
+    """The moments of the rows in each fold."""
+    fold = fold_of_rows(batch, target)
+    rows = [np.flatnonzero(fold == k) for k in range(N_FOLDS)]
+    return tuple(moments_of(schema, picked(batch, some), target[some], missing=missing) for some in rows)

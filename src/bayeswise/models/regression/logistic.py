@@ -74,7 +74,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         fit: LogisticFit,
         class_weight: FloatArray,
     ) -> LogisticModel:
-        slopes = fit.weights[:, :-1] / fit.rows.unit
+        slopes = fit.weights[:, :-1] / fit.unit
         at_centre = fit.weights[:, -1]
         if len(labels) == 2:
             slopes, at_centre = np.vstack([np.zeros_like(slopes), slopes]), np.append(0.0, at_centre)
@@ -85,8 +85,8 @@ class LogisticModel(WeightedModel, ProbabilityModel):
             labels,
             slopes,
             at_centre,
-            fit.rows.centre,
-            fit.rows.unit,
+            fit.centre,
+            fit.unit,
             fit.scale,
             fit.certificate,
             fit.separates,
@@ -152,8 +152,13 @@ class LogisticModel(WeightedModel, ProbabilityModel):
 
     def __repr__(self) -> str:
         word = ", separable" if self.separates else ""
-        inside = f"{len(self.classes)} classes, {len(self.features.names)} columns, {self.settings.prior} prior"
-        return f"LogisticModel({inside} of scale {self.scale:g}{word}, {self.certificate})"
+        inside = f"{len(self.classes)} classes, {len(self.features.names)} columns, {self.prior_in_words}"
+        return f"LogisticModel({inside}{word}, {self.certificate})"
+
+    @property
+    def prior_in_words(self) -> str:
+        """The prior of the weights, with the scale that is in force."""
+        return "flat prior" if self.settings.prior is None else f"{self.settings.prior} prior of scale {self.scale:g}"
 
     # -- what it says about rows --------------------------------------------------------------------------------
     def scores(self, batch: Batch) -> FloatArray:
@@ -195,8 +200,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         for name in self.schema.used:
             value, note = self.shown_cell(name, batch, "missing: at its mean", "unseen: at the mean")
             parts.append(Contribution(name, value, terms[:, self.features.of_column(name)].sum(axis=1), note))
-        weights = f"{self.settings.prior} prior of scale {self.scale:g}"
-        convention = f"logistic regression, {weights}; the first line is a row of means"
+        convention = f"logistic regression, {self.prior_in_words}; the first line is a row of means"
         return Account(self.classes, self.at_centre, tuple(parts), convention)
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:

@@ -9,19 +9,21 @@ from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.conjugate_gradients import minimise_softmax
+from bayeswise.models.regression.design import in_own_order
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.newton import Certificate, minimise
+from bayeswise.models.regression.folds import SCALES, dealt, least_loss
+from bayeswise.models.regression.newton import Certificate, Point, minimise
 from bayeswise.models.regression.penalties import Penalty
 from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.separation import refuse_separated
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.softmax import SoftmaxLoss
 from bayeswise.posteriors.normalise import log_posterior
 
 MOST_WORK = 4e9  # products for one Hessian
-MANY_ROWS, FEW_ROWS = 100_000, 20_000
+MANY_ROWS = 100_000
+WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
-N_FOLDS = 5
-SCALES = np.geomspace(0.01, 100.0, 9)
 NO_COVARIANCE: FloatArray = np.empty((0, 0))
 
 
@@ -30,7 +32,8 @@ class LogisticFit:
     """Weights of standardised columns, (n_vectors, n), and what goes with them."""
 
     weights: FloatArray
-    rows: Rows
+    centre: FloatArray  # (n - 1,)
+    unit: FloatArray  # (n - 1,)
     scale: float
     certificate: Certificate
     separates: bool
@@ -47,52 +50,62 @@ def fit_logistic(
     settings: LogisticSettings,
 ) -> LogisticFit:
     """Maximum a posteriori; the scale is given, or chosen by evidence or by cross-validation."""
-    loss = _loss_of(features, matrix, targets, n_classes, weights, settings)
+    matrix, targets, weights = in_own_order(matrix, targets, weights)
+    rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.intercept)
+    loss = SoftmaxLoss(rows, targets, n_classes, settings.intercept)
     scale, start = settings.scale, loss.start()
     if scale == "cv":
-        scale = _scale_by_folds(features, matrix, targets, n_classes, weights, settings)
+        scale = _scale_by_folds(features, loss, settings)
     elif scale == "evidence":
         scale, start = _scale_by_evidence(loss, settings)
     known = float(scale)
-    found, certificate = most_probable(loss, settings, known, start)
+    point, certificate = most_probable(loss, settings, known, start)
+    if settings.prior is None:
+        refuse_separated(features, loss, with_hessian(loss, point))
     covariance, log_evidence = NO_COVARIANCE, None
     if settings.prior != "laplace" and (loss.n_vectors == 1 or settings.moderated or settings.scale == "evidence"):
-        covariance, log_evidence = laplace_approximation(loss, settings, known, found)
+        covariance, log_evidence = laplace_approximation(loss, settings, known, point)
+    found = point.weights.reshape(loss.shape)
+    if loss.n_vectors > 1 and settings.prior in ("gaussian", None):
+        found = found - found.mean(axis=0)  # of all equally good or nearly as good weights, those of least squares
     return LogisticFit(
-        found.reshape(loss.shape), loss.rows, known, certificate, separable(loss, found), covariance, log_evidence
+        found,
+        rows.centre,
+        rows.unit,
+        known,
+        certificate,
+        separable(loss, point.weights),
+        covariance,
+        log_evidence,
     )
 
 
-def _loss_of(
-    features: Features,
-    matrix: FloatArray,
-    targets: CodeArray,
-    n_classes: int,
-    weights: FloatArray | None,
-    settings: LogisticSettings,
-) -> SoftmaxLoss:
-    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
-    if not settings.intercept:
-        rows = Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
-    return SoftmaxLoss(rows, targets, n_classes, settings.intercept)
+def standardised(rows: Rows, intercept: bool) -> Rows:
+    """The rows about their means, or about 0 where there is no intercept to take up the means."""
+    return rows if intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
 
 
 def most_probable(
     loss: SoftmaxLoss, settings: LogisticSettings, scale: float, start: FloatArray
-) -> tuple[FloatArray, Certificate]:
-    """The flattened weights of largest posterior."""
+) -> tuple[Point, Certificate]:
+    """The flattened weights of largest posterior; the point has no Hessian where that was too large to be made."""
     penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
     work = loss.rows.n_rows * float(np.prod(loss.shape)) ** 2
     if loss.n_vectors > 1 and settings.prior != "laplace" and work > MOST_WORK:
-        return minimise_softmax(
+        found, certificate = minimise_softmax(
             loss, penalty, start, tolerance=settings.tolerance, most_iterations=settings.most_iterations
         )
-    if loss.rows.n_rows >= MANY_ROWS:
-        step = loss.rows.n_rows // FEW_ROWS
-        few = loss.every(step)
-        lighter = Penalty(penalty.kind, scale * _as_light(penalty.kind, step), penalty.free, penalty.freedom)
-        start = _by_newton(few, lighter, start, settings, 1e-6)[0]
+        return Point(found, np.nan, np.empty(0), NO_COVARIANCE), certificate
+    for share in WARM_UP if loss.rows.n_rows >= MANY_ROWS else ():
+        few = loss.every(share)
+        lighter = Penalty(penalty.kind, scale * _as_light(penalty.kind, share), penalty.free, penalty.freedom)
+        start = _by_newton(few, lighter, start, settings, 1e-6)[0].weights
     return _by_newton(loss, penalty, start, settings, settings.tolerance)
+
+
+def with_hessian(loss: SoftmaxLoss, point: Point) -> Point:
+    """The point with its Hessian, where it was found without one."""
+    return point if point.hessian.size else loss.evaluate(point.weights)
 
 
 def _as_light(kind: str | None, step: int) -> float:
@@ -102,7 +115,7 @@ def _as_light(kind: str | None, step: int) -> float:
 
 def _by_newton(
     loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, settings: LogisticSettings, tolerance: float
-) -> tuple[FloatArray, Certificate]:
+) -> tuple[Point, Certificate]:
     found = minimise(
         loss.evaluate,
         penalty,
@@ -111,7 +124,7 @@ def _by_newton(
         tolerance=tolerance,
         most_iterations=settings.most_iterations,
     )
-    return found.point.weights, found.certificate
+    return found.point, found.certificate
 
 
 def separable(loss: SoftmaxLoss, weights: FloatArray) -> bool:
@@ -130,24 +143,25 @@ def separable(loss: SoftmaxLoss, weights: FloatArray) -> bool:
 
 
 def laplace_approximation(
-    loss: SoftmaxLoss, settings: LogisticSettings, scale: float, weights: FloatArray
-) -> tuple[FloatArray, float]:
-    """The posterior as a Gaussian at its top: its covariance, and log p(targets | columns, scale).
+    loss: SoftmaxLoss, settings: LogisticSettings, scale: float, point: Point
+) -> tuple[FloatArray, float | None]:
+    """The posterior as a Gaussian at its top: its covariance, and log p(targets | columns, scale) if there is a prior.
 
     log p = -loss - penalty - log normaliser of the prior + (m / 2) log 2 pi - log |Hessian| / 2, the intercept under a
     flat prior.
     """
     penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
-    point = loss.evaluate(weights)
-    hessian = point.hessian + np.diag(penalty.second(weights))
-    values, vectors = np.linalg.eigh(hessian)
+    weights, point = point.weights, with_hessian(loss, point)
+    values, vectors = np.linalg.eigh(point.hessian + np.diag(penalty.second(weights)))
     if values.min() <= 0:  # a student-t prior may bend the wrong way; its parabola from above does not
         values, vectors = np.linalg.eigh(point.hessian + np.diag(penalty.curvature(weights)))
     values = np.maximum(values, np.finfo(np.float64).tiny)
-    covariance = (vectors / values) @ vectors.T
+    if settings.prior is None:  # nothing is known along dependent columns, and no answer depends on it
+        seen = values > len(values) * np.finfo(np.float64).eps * values.max()
+        return (vectors * np.where(seen, 1.0 / values, 0.0)) @ vectors.T, None
     at_top = -point.loss - penalty.value(weights) - penalty.log_normaliser()
     volume = 0.5 * len(weights) * np.log(2.0 * np.pi) - 0.5 * float(np.log(values).sum())
-    return covariance, float(at_top + volume)
+    return (vectors / values) @ vectors.T, float(at_top + volume)
 
 
 def _scale_by_evidence(loss: SoftmaxLoss, settings: LogisticSettings) -> tuple[float, FloatArray]:
@@ -156,59 +170,30 @@ def _scale_by_evidence(loss: SoftmaxLoss, settings: LogisticSettings) -> tuple[f
 
     def minus_log_evidence(log_scale: float) -> float:
         nonlocal last
-        last, _ = most_probable(loss, settings, float(np.exp(log_scale)), last)
-        return -laplace_approximation(loss, settings, float(np.exp(log_scale)), last)[1]
+        point, _ = most_probable(loss, settings, float(np.exp(log_scale)), last)
+        last = point.weights
+        log_evidence = laplace_approximation(loss, settings, float(np.exp(log_scale)), point)[1]
+        assert log_evidence is not None
+        return -log_evidence
 
     bounds = (float(np.log(1e-3)), float(np.log(1e3)))
     found = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
     return float(np.exp(found.x)), last
 
 
-def _scale_by_folds(
-    features: Features,
-    matrix: FloatArray,
-    targets: CodeArray,
-    n_classes: int,
-    weights: FloatArray | None,
-    settings: LogisticSettings,
-) -> float:
+def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSettings) -> float:
     """The scale of least held-out loss, out of a grid."""
-    by = np.ones(len(targets)) if weights is None else weights
-    losses = np.zeros(len(SCALES))
-    for out in dealt(matrix, targets, by):
-        kept = by - out
-        if not out.any() or not kept.any():
-            continue
-        loss = _loss_of(features, matrix, targets, n_classes, kept, settings)
-        start = loss.start()
-        for s, scale in enumerate(SCALES):
-            start, _ = most_probable(loss, settings, float(scale), start)
-            log_p = log_posterior(loss.scores(start))
-            losses[s] -= float(out @ log_p[np.arange(len(log_p)), targets])
-    return float(SCALES[int(np.argmin(losses))])
+    matrix, targets = loss.rows.matrix, loss.targets
+    by = loss.rows.weights if len(loss.rows.weights) else np.ones(len(targets))
 
+    def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
+        rows = standardised(Rows.of(matrix, kept, features, standardise=settings.standardise), settings.intercept)
+        without = SoftmaxLoss(rows, targets, loss.n_classes, settings.intercept)
+        start, found = without.start(), []
+        for scale in SCALES:
+            start = most_probable(without, settings, float(scale), start)[0].weights
+            log_p = log_posterior(without.scores(start))
+            found.append(-float(out @ log_p[np.arange(len(log_p)), targets]))
+        return np.array(found)
 
-def dealt(matrix: FloatArray, targets: CodeArray, by: FloatArray) -> FloatArray:
-    """(n_folds, n_rows) the weight of each row in each fold: the rows of a class are dealt like cards, in sorted order.
-
-    So the folds do not depend on the order of the rows, and a row of weight k is dealt like k rows.
-
-    >>> dealt(np.array([[3.0], [1.0]]), np.zeros(2, dtype=np.int32), np.array([1.0, 6.0])).tolist()
-    [[0.0, 2.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
-    """
-    order = np.lexsort([*matrix.T[::-1], targets])
-    weights = by[order]
-    ends = np.cumsum(weights)
-    firsts = np.flatnonzero(np.append(True, np.diff(targets[order]) != 0))
-    before = np.repeat((ends - weights)[firsts], np.diff(np.append(firsts, len(order))))
-    until, since = ends - before, ends - weights - before
-    folds = np.empty((N_FOLDS, len(by)))
-    for fold in range(N_FOLDS):
-        folds[fold, order] = _in_fold(until, fold) - _in_fold(since, fold)
-    return folds
-
-
-def _in_fold(amount: FloatArray, fold: int) -> FloatArray:
-    """How much of the first so many cards a fold has got."""
-    rounds, rest = np.divmod(amount, N_FOLDS)
-    return np.asarray(rounds + np.clip(rest - fold, 0.0, 1.0))
+    return least_loss(dealt(matrix, targets, by), by, SCALES, losses)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
@@ -22,6 +21,7 @@ from bayeswise.models.regression.exact_solve import (
     inverse_exactly,
     solve_exactly,
     solve_refined,
+    symmetric_inverse,
 )
 from bayeswise.models.regression.features import refuse_extreme
 from bayeswise.models.regression.sparse_weights import sparse_minimum
@@ -116,16 +116,16 @@ class NormalEquations:
         kept = independent_columns(self.products / np.outer(safe, safe))
         w = np.zeros(n)
         block = self.matrix[np.ix_(kept, kept)]
-        w[kept] = solve_refined(block, self.right[kept], np.zeros(len(kept)), safe[kept], self.divisor)
+        w[kept] = solve_refined(block, self.right[kept], 0.0, safe[kept], self.divisor)
         return w, kept
 
     def gaussian(self, scale: float) -> FloatArray:
-        added = (self.unit / scale) ** 2
-        return solve_refined(self.matrix, self.right, added, self.unit, self.divisor)
+        return solve_refined(self.matrix, self.right, scale**-2, self.unit, self.divisor)
 
-    def laplace(self, scale: float) -> FloatArray:
+    def laplace(self, scale: float, start: FloatArray | None = None) -> FloatArray:
         n = len(self.unit)
-        return sparse_minimum(self.correlation, self.moment, np.full(n, 1.0 / scale)) / self.unit
+        near = None if start is None else start * self.unit
+        return sparse_minimum(self.correlation, self.moment, np.full(n, 1.0 / scale), near) / self.unit
 
     # -- what is left -----------------------------------------------------------------------------------------
     def residual_square(self, w: FloatArray) -> float:
@@ -144,8 +144,8 @@ class NormalEquations:
         if scale is None and n <= MOST_EXACT:
             full[block] = inverse_exactly(self.matrix, kept) * self.divisor
             return full
-        added = 0.0 if scale is None else scale**-2
         unit = self.unit[kept]
-        inside = cho_factor(self.correlation[block] + added * np.eye(len(kept)), lower=True)
-        full[block] = cho_solve(inside, np.eye(len(kept))) / np.outer(unit, unit)
+        added = 0.0 if scale is None else scale**-2
+        inside = symmetric_inverse(self.correlation[block], added)(np.eye(len(kept)))
+        full[block] = inside / np.outer(unit, unit)
         return full

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError
@@ -57,18 +58,26 @@ class Predictive:
             freedom = np.maximum(self.freedom, 2.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 factor = np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0)))
-                return np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise there is no doubt
+                known = np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise there is no doubt
+            return np.where(np.isinf(factor), known, within_floats(known))
+        if self.kind in ("poisson", "exponential"):  # of a mean that is too small to be a float, too
+            return np.sqrt(self.location) if self.kind == "poisson" else self.location
         with np.errstate(over="ignore"):
-            return np.asarray(self._law().std() * np.ones_like(self.location))
+            return within_floats(self._law().std() * np.ones_like(self.location))
 
     def quantile(self, probability: ArrayLike) -> FloatArray:
         """(n_rows,) the value that y stays below with this probability; (n_rows, n) for several."""
         p = np.asarray(probability, dtype=np.float64)
         if not np.all((p >= 0) & (p <= 1)):
-            found = f"a probability lies between 0 and 1; found {probability!r}"
-            raise ParameterError(found, fix="give shares, such as 0.05 and 0.95")
-        with np.errstate(over="ignore"):
-            return np.asarray(self._law(p.ndim).ppf(p))
+            what = f"a probability lies between 0 and 1; found {probability!r}"
+            raise ParameterError(what, fix="give shares, such as 0.05 and 0.95")
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.asarray(self._law(p.ndim).ppf(p))
+        if self.kind == "poisson":  # beyond what counts one by one, a normal of the same mean and variance
+            mean = self.location.reshape(-1, *[1] * p.ndim)
+            found = np.where((mean > 1e12) & (p > 0) & (p < 1), mean + np.sqrt(mean) * ndtri(p), found)
+        certain = (self.scale.reshape(-1, *[1] * p.ndim) == 0) & (self.kind != "poisson")
+        return np.where(np.isinf(found) & ((p == 0) | (p == 1)) & ~certain, found, within_floats(found))
 
     def cdf(self, value: ArrayLike) -> FloatArray:
         """(n_rows,) the probability that y is at most this value: one for all rows, or one for each."""
@@ -97,4 +106,12 @@ class Predictive:
             return law(freedom, loc=location, scale=scale)
         if self.kind == "poisson":
             return law(location)
-        return law(scale=location) if self.kind == "exponential" else law(loc=location, scale=scale)
+        if self.kind == "exponential":
+            return law(scale=np.maximum(location, np.finfo(np.float64).tiny))
+        return law(loc=location, scale=scale)
+
+
+def within_floats(values: Any) -> FloatArray:
+    """Beyond the range of floats, the largest float."""
+    most = float(np.finfo(np.float64).max)
+    return np.asarray(np.clip(values, -most, most))

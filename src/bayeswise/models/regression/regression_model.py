@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
@@ -77,14 +78,15 @@ class RegressionModel(WeightedModel):
         return len(self.features.names) + int(self.settings.intercept) + int(not self.has_log_link)
 
     def score(self, batch: Batch) -> FloatArray:
-        """(n_rows,) w0 + w . x; beyond the range of floats, the largest float."""
+        """(n_rows,) w0 + w . x, the same bits for a row alone or among others; beyond the floats, the largest float."""
         centre, at_centre = self.baseline
         matrix = self.matrix(batch)
-        with np.errstate(over="ignore", invalid="ignore"):
-            score = np.asarray((matrix - centre) @ self.weights + at_centre)
-        for row in np.flatnonzero(~np.isfinite(score)):
-            score[row] = _far_out(matrix[row], centre, self.weights, at_centre)
-        return score
+        scores = np.empty((len(matrix), 1))
+        about = np.vstack([centre, np.zeros_like(centre)])
+        _kernels.linear_scores(scores, matrix, about, self.weights[None, :], np.array([[at_centre]]))
+        for row in np.flatnonzero(~np.isfinite(scores[:, 0])):
+            scores[row] = _far_out(matrix[row], centre, self.weights, at_centre)
+        return scores[:, 0]
 
     def predict(self, table: Any) -> FloatArray:
         """(n_rows,) E[y | row]; beyond the range of floats, the largest float."""

@@ -34,6 +34,7 @@ class Rows:
     @classmethod
     def of(cls, matrix: FloatArray, weights: FloatArray | None, features: Features, *, standardise: bool) -> Rows:
         """Centred at the means, and numbers in units of their standard deviation unless standardise=False."""
+        weights = None if weights is None or not len(weights) else weights
         parts = in_blocks(
             lambda rows: Moments.of(matrix[rows], weights=None if weights is None else weights[rows]),
             _blocks(len(matrix), max(matrix.shape[1], 1)),

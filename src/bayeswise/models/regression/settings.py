@@ -12,6 +12,7 @@ from bayeswise.foundation.errors import ParameterError
 Likelihood = Literal["gaussian", "student-t", "laplace", "poisson", "exponential"]
 LIKELIHOODS = ("gaussian", "student-t", "laplace", "poisson", "exponential")
 MISSING = ("error", "mean")
+SCALES = (1e-50, 1e50)
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,15 @@ class LinearSettings:
 
     likelihood   which loss: squares (gaussian), robust ones (student-t, laplace), counts (poisson), times (exponential)
     prior        of the weights: gaussian (ridge), laplace (lasso) or None (flat)
-    scale        of that prior, for a column of standard deviation 1; "evidence" learns it (gaussian, gaussian)
+    scale        of that prior, for a column of standard deviation 1; "evidence" learns it from the marginal likelihood
+                 (a gaussian prior, and a gaussian, poisson or exponential likelihood), "cv" from the loss of five folds
+                 (any prior and likelihood); "auto" is "evidence" for a gaussian prior and likelihood, otherwise 1
     freedom      the degrees of freedom of a student-t likelihood
     """
 
     likelihood: str = "gaussian"
     prior: str | None = "gaussian"
-    scale: float | str = 1.0
+    scale: float | str = "auto"
     freedom: float = 4.0
     intercept: bool = True
     standardise: bool = True
@@ -38,12 +41,32 @@ class LinearSettings:
         _one_of("prior", self.prior, ("gaussian", "laplace", None))
         _one_of("missing", self.missing, MISSING)
         _positive("freedom", self.freedom)
-        _positive("scale", self.scale, "evidence")
-        if self.scale == "evidence" and (self.likelihood, self.prior) != ("gaussian", "gaussian"):
+        _scale(self.scale, "auto", "evidence", "cv")
+        if self.scale == "evidence" and not self._has_evidence:
             raise ParameterError(
-                f"scale='evidence' needs a gaussian likelihood and prior; found {self.likelihood!r} and {self.prior!r}",
-                fix="give the scale as a number",
+                "scale='evidence' needs a gaussian prior and a gaussian, poisson or exponential likelihood; found "
+                f"{self.prior!r} and {self.likelihood!r}",
+                fix="choose scale='cv' (--scale cv), or give the scale as a number",
             )
+        if self.prior is None and self.scale == "cv":
+            raise ParameterError(
+                "scale='cv' needs a prior; found prior=None", fix="choose a prior, or leave the scale out"
+            )
+
+    @property
+    def _has_evidence(self) -> bool:
+        return self.prior == "gaussian" and self.likelihood in ("gaussian", "poisson", "exponential")
+
+    @property
+    def how_scaled(self) -> float | Literal["evidence", "cv", "flat"]:
+        """The scale of the prior where it is given, otherwise how it is found; "flat" without a prior."""
+        if self.prior is None:
+            return "flat"
+        if not isinstance(self.scale, str):
+            return float(self.scale)
+        if self.scale != "auto":
+            return "cv" if self.scale == "cv" else "evidence"
+        return "evidence" if (self.likelihood, self.prior) == ("gaussian", "gaussian") else 1.0
 
     def changed(self, **changes: Any) -> Self:
         return replace(self, **_named(self, changes))
@@ -56,7 +79,7 @@ class LinearSettings:
 class LogisticSettings:
     """The beliefs of a logistic regression; `scale` is that of the prior for a column of standard deviation 1."""
 
-    prior: str = "gaussian"
+    prior: str | None = "gaussian"
     scale: float | str = 1.0
     freedom: float = 4.0
     intercept: bool = True
@@ -68,11 +91,16 @@ class LogisticSettings:
 
     def __post_init__(self) -> None:
         make_plain(self)
-        _one_of("prior", self.prior, ("gaussian", "laplace", "student-t"))
+        _one_of("prior", self.prior, ("gaussian", "laplace", "student-t", None))
         _one_of("missing", self.missing, MISSING)
         for name in ("freedom", "tolerance", "most_iterations"):
             _positive(name, getattr(self, name))
-        _positive("scale", self.scale, "evidence", "cv")
+        _scale(self.scale, "evidence", "cv")
+        if self.prior is None and isinstance(self.scale, str):
+            raise ParameterError(
+                f"scale={self.scale!r} needs a prior; found prior=None",
+                fix="choose prior='gaussian', or leave the scale out",
+            )
         if self.prior == "laplace" and (self.scale == "evidence" or self.moderated):
             raise ParameterError(
                 "a laplace prior has no second derivative at 0, so there is no Laplace approximation of its posterior",
@@ -114,10 +142,20 @@ def _one_of(name: str, found: Any, allowed: tuple[Any, ...]) -> None:
         raise ParameterError(f"{name} is {found!r}", fix=f"choose one of {', '.join(map(repr, allowed))}")
 
 
-def _positive(name: str, found: Any, *words: str) -> None:
-    if isinstance(found, str) and found in words:
-        return
+def _positive(name: str, found: Any) -> None:
     good = isinstance(found, (int, float)) and not isinstance(found, bool) and math.isfinite(found) and found > 0
     if not good:
-        also = "".join(f" or {word!r}" for word in words)
-        raise ParameterError(f"{name} is {found!r}", fix=f"give a number above 0{also}")
+        raise ParameterError(f"{name} is {found!r}", fix="give a number above 0")
+
+
+def _scale(found: Any, *words: str) -> None:
+    """A scale whose square, and the inverse of it, can be multiplied by sums of squares; or one of some words."""
+    if isinstance(found, str) and found in words:
+        return
+    least, most = SCALES
+    good = isinstance(found, (int, float)) and not isinstance(found, bool) and least <= found <= most
+    if not good:
+        also = " or ".join(map(repr, words))
+        raise ParameterError(
+            f"scale is {found!r}", fix=f"give a number from {least:g} to {most:g}, or {also}; or prior=None"
+        )
