@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +33,10 @@ def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (PLAIN + "[costs.ask", "is no TOML"),
         ("[utilities]\nrefuse = 0\nlend = { yes = [1], no = 5 }\n", "'lend' in state 'yes' must be a number"),
         (PLAIN.replace("5", "9" * 5000), "is no TOML"),
-        (PLAIN.replace("yes", "Yes"), "no entry for state 'yes'; they know 'Yes', 'no'. Fix: did you mean 'Yes'?"),
+        (PLAIN.replace("yes", "Yes"), "costs name 'Yes', which is not a class, and have no entry for state 'yes'"),
+        (PLAIN.replace("yes", "Yes"), "Fix: did you mean 'yes'?"),
+        ("[costs]\na = { yes = 0, no = 1 }\nb = { yes = 1, noo = 0 }\n", "write 'no' and 'noo' alike if they are one"),
+        ('[utilities]\nlend = { yes = "1) - (2", no = 0 }\nrefuse = 0\n', "closes a bracket that was never opened"),
         (PLAIN + "[prices]\nhistry = 5\n", "did you mean 'history'?"),
     ],
 )
@@ -116,3 +120,42 @@ def test_a_column_with_blanks_is_quoted_for_the_shell(bayeswise: Command, tmp_pa
     answer = bayeswise("thresholds", tmp_path / "costs.csv")
     assert answer.code == 2 and "add --row 'amount in EUR=5'" in answer.err
     assert bayeswise("thresholds", tmp_path / "costs.csv", "--row", "amount in EUR=5").code == 0
+
+
+def test_a_single_action_is_nothing_to_decide(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    (tmp_path / "decision.toml").write_text("[costs]\nlend = { yes = 0, no = 1 }\n")
+    answer = bayeswise("decide", credit, TEST, "--costs", tmp_path / "decision.toml")
+    assert answer.code == 0 and "there is nothing to decide: 'lend' is the only action." in answer.err
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("-1e308", "1e308", "1e308", "-1e308"),
+        ("1.5e308", "1.7e308", "1.7e308", "1e308"),
+        ("0", "1e308", "1e-300", "0"),
+        ("0", "5e-324", "1e-320", "0"),
+    ],
+)
+def test_costs_at_both_ends_of_the_floats_are_decided_checked_and_drawn(
+    bayeswise: Command, credit: Path, tmp_path: Path, cells: tuple[str, ...]
+) -> None:
+    a, b, c, d = cells
+    costs, page = tmp_path / "decision.toml", tmp_path / "report.html"
+    costs.write_text(f"[costs]\nlend = {{ yes = {a}, no = {b} }}\nrefuse = {{ yes = {c}, no = {d} }}\n")
+    answers = [
+        bayeswise(*words, "--costs", costs)
+        for words in (
+            ("check", credit, TEST),
+            ("check", credit, TEST, "--json"),
+            ("report", credit, TEST, "-o", page),
+            ("decide", credit, TEST, "-o", tmp_path / "out.csv"),
+            ("next-test", credit, "--row", "income=3000"),
+            ("explain", credit, "--row", "income=3000", "--flip"),
+        )
+    ]
+    for answer in answers:
+        assert answer.code == 0, answer.err
+        assert not re.search(r"\b(nan|inf)\b", answer.out.replace('"inf"', "").replace('"-inf"', "") + answer.err)
+    assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan[a-z]*", "", page.read_text())

@@ -14,8 +14,9 @@ from bayeswise.cli.reading import Watched
 from bayeswise.decisions.cost_cells import RowCostError
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import decide_rows
+from bayeswise.evaluation.intervals import exponent_of
 from bayeswise.evaluation.novelty import ModelTail
-from bayeswise.explanations.plain import json_value
+from bayeswise.explanations.plain import json_number, json_value
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior_shift import shifted
@@ -80,6 +81,7 @@ class DecidedRows(Answers):
         self.counts = np.zeros(len(costs.actions), dtype=np.int64)
         self.unknown = 0
         self.expected = 0.0
+        self.mean = 0.0  # kept apart: the sum may be larger than any number
         self.price: dict[Label, float] = {}
         self._tail = None if self.limits.novelty is None else ModelTail(model)
         self._held: list[Decided] = []  # what the chunk in hand was decided to
@@ -115,7 +117,14 @@ class DecidedRows(Answers):
         safe[n_kept + 2] = False
         self.counts += np.bincount(decided.decisions.best[~decided.unknown], minlength=len(self.counts))
         self.unknown += int(decided.unknown.sum())
-        self.expected += float(decided.decisions.least_cost[~decided.unknown].sum())
+        known = decided.decisions.least_cost[~decided.unknown]
+        if len(known):
+            with np.errstate(over="ignore"):
+                self.expected += float(known.sum())
+            n_rows = int(self.counts.sum())
+            exponent = exponent_of(known)
+            mean = float(np.ldexp(np.ldexp(known, -exponent).mean(), exponent))
+            self.mean = self.mean * ((n_rows - len(known)) / n_rows) + mean * (len(known) / n_rows)
         return cells, safe
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
@@ -146,7 +155,8 @@ class DecidedRows(Answers):
             counts.append({"action": self.limits.unknown, "rows": self.unknown})
         prices = {"price": {str(action): price for action, price in self.price.items()}} if self.limits.at_most else {}
         prior = {"prior": {str(s): p for s, p in self._estimated().items()}} if self.limits.estimate else {}
-        return {**self.tally.to_dict(), "decided": counts, "expected_cost": self.expected, **prices, **prior}
+        total = json_number(self.expected)
+        return {**self.tally.to_dict(), "decided": counts, "expected_cost": total, **prices, **prior}
 
     def _estimated(self) -> dict[Label, float]:
         if not self.limits.estimate or self.prior is None:
@@ -160,6 +170,6 @@ class DecidedRows(Answers):
             shares.append(f"{self.limits.unknown} {self.unknown:,}")
         n_rows = int(self.counts.sum())
         prices = "".join(f"; one more {action} would save {p:.4g}" for action, p in self.price.items() if p > 0)
-        mean = self.expected / max(1, n_rows)
+        mean = self.expected / max(1, n_rows) if np.isfinite(self.expected) else self.mean
         prices += "".join(f"; P({state}) {p:.3g} in these rows" for state, p in self._estimated().items())
         return f"{n_rows + self.unknown:,} rows: {', '.join(shares)}; expected cost {mean:.4g} per row{prices}."

@@ -77,10 +77,8 @@ class ActionAccount:
 
     @cached_property
     def _saved(self) -> FloatArray:
-        """(n_states,) what the action costs less than its rival in each state."""
-        table = self.costs.table
-        saved: FloatArray = table[self.costs.action(self.rival)] - table[self.costs.action(self.action)]
-        return saved
+        """(n_states,) half of what the action costs less than its rival in each state: no difference is too large."""
+        return _half_saved(self.costs, self.costs.action(self.action), self.costs.action(self.rival))
 
     @cached_property
     def states(self) -> tuple[Label, Label]:
@@ -100,13 +98,8 @@ class ActionAccount:
         """For two states, the probability of the first of `states` at which both actions cost the same."""
         if len(self.account.states) != 2 or not math.isfinite(self.distance):
             return None
-        p = self.account.posterior[self.account.states.index(self.states[0])]
-        log_odds = float(np.log(p) - np.log1p(-p)) - self.distance if p < 1.0 else math.nan
-        if not math.isfinite(log_odds):  # the posterior is too near to 1: from the costs alone
-            k = self.account.states.index(self.states[0])
-            gain, loss = float(self._saved[k]), float(-self._saved[1 - k])
-            return loss / (gain + loss)
-        return 1.0 / (1.0 + math.exp(-log_odds))
+        k = self.account.states.index(self.states[0])
+        return 1.0 / (1.0 + float(self._saved[k]) / float(-self._saved[1 - k]))
 
     # -- in words ---------------------------------------------------------------------------------------------
     def summary(self) -> str:
@@ -138,10 +131,12 @@ class ActionAccount:
         likely, state = self.account.most_probable, self.states[0]
         if likely == state or not math.isfinite(self.distance):
             return []
-        more = float(self._saved[self.account.states.index(state)])
+        with np.errstate(over="ignore"):
+            more = float(2.0 * self._saved[self.account.states.index(state)])
+        amount = "far" if math.isinf(more) else f"{more:.4g}"
         return [
             f"The most probable class is {shown(likely)} ({self._share(likely):.4g}), but {shown(self.rival)} in the "
-            f"case of {shown(state)} costs {more:.4g} more than {shown(self.action)}."
+            f"case of {shown(state)} costs {amount} more than {shown(self.action)}."
         ]
 
     def _share(self, state: Label) -> float:
@@ -221,7 +216,7 @@ class ActionAccount:
 
     def _climb(self, offered: Alternatives, target: int, wanted: int | None) -> dict[str, Contribution] | None:
         """The column that helps the target most, again and again."""
-        saved = self.costs.table[target] - self.costs.table[self.costs.action(self.action)]
+        saved = _half_saved(self.costs, self.costs.action(self.action), target)
         changes: dict[str, Contribution] = {}
         now = _lead(self.account.log_joint, saved)
         while not self._changed(changes, wanted):
@@ -323,6 +318,11 @@ def action_named(text: str, costs: Costs) -> Label:
 def _expected(account: Account, table: FloatArray) -> FloatArray:
     """(n_actions,) sum_s p(s | row) cost[a][s]."""
     return np.asarray((table * account.posterior).sum(axis=1))
+
+
+def _half_saved(costs: Costs, action: int, rival: int) -> FloatArray:
+    saved: FloatArray = 0.5 * costs.table[rival] - 0.5 * costs.table[action]
+    return saved
 
 
 def _scaled(costs: Costs) -> FloatArray:

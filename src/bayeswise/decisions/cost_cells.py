@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,16 +96,19 @@ def cells_of(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Ce
             raise CostError(f"the action {action!r} names the unknown state {state!r}", fix=guess(state, states))
     for state in states:
         if label_key(state) not in by_key:
-            raise CostError(
-                f"the action {action!r} has no cost in state {state!r}", fix=f"add {state!r}: COST to {action!r}"
-            )
+            close = get_close_matches(str(state).casefold(), [str(each).casefold() for each in entries], n=1)
+            alike = next((each for each in entries if close and str(each).casefold() == close[0]), None)
+            fix = f"add {state!r}: COST to {action!r}"
+            if alike is not None:
+                fix = f"write {alike!r} and {state!r} alike if they are one state, else {fix}"
+            raise CostError(f"the action {action!r} has no cost in state {state!r}", fix=fix)
     return tuple(_cell(action, state, by_key[label_key(state)]) for state in states)
 
 
 def _cell(action: Label, state: Label | None, value: Any) -> Cell:
     where = f"the cost of {action!r}" + ("" if state is None else f" in state {state!r}")
     if isinstance(value, Expression):
-        return value
+        return value if value.names else _finite(where, float(value.values({})))
     if isinstance(value, str):
         try:
             formula = Expression.parse(value)
@@ -170,6 +174,9 @@ def turned(entries: Any) -> Any:
     if isinstance(entries, Mapping):
         return {state: turned(value) for state, value in entries.items()}
     if isinstance(entries, str):
-        return f"-({entries})"
+        try:
+            return Expression.parse(entries).negated()
+        except CostError:
+            return entries
     number = plain_number(entries)
     return entries if number is None else -number

@@ -38,7 +38,9 @@ def warn_of(messages: Sequence[str], stacklevel: int) -> None:
 
 
 def doubts(costs: Costs) -> Iterator[str]:
-    """Sentences about actions that are never best, and about being right that is dearer than being wrong."""
+    """Sentences about a single action, actions that are never best, and being right that is dearer than being wrong."""
+    if len(costs.actions) == 1:
+        yield f"there is nothing to decide: {costs.actions[0]!r} is the only action"
     if not costs.constant:
         return
     yield from _never_best(costs)

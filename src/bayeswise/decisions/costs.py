@@ -241,14 +241,18 @@ class Costs:
         known = {_match(state, self.textual): k for k, state in enumerate(self.states)}
         asked = {_match(state, self.textual) for state in labels}
         unasked = [state for state in self.states if _match(state, self.textual) not in asked]
-        for state in labels:
-            if _match(state, self.textual) not in known:
-                raise CostError(
-                    f"costs have no entry for state {state!r}; they know {', '.join(map(repr, self.states[:8]))}",
-                    fix=guess(state, unasked) if unasked else f"add a cost for {state!r} to every action",
-                )
-        if unasked:
-            raise CostError(f"costs have the unknown state {unasked[0]!r}", fix=guess(unasked[0], labels))
+        lacking = [state for state in labels if _match(state, self.textual) not in known]
+        if unasked:  # a name that is not a class is more likely misspelled than a class without costs
+            without = f", and have no entry for state {lacking[0]!r}" if lacking else ""
+            raise CostError(
+                f"costs name {unasked[0]!r}, which is not a class{without}; the classes are {_listed(labels)}",
+                fix=guess(unasked[0], lacking or labels),
+            )
+        if lacking:
+            raise CostError(
+                f"costs have no entry for state {lacking[0]!r}; they know {_listed(self.states)}",
+                fix=f"add a cost for {lacking[0]!r} to every action",
+            )
         order = [known[_match(state, self.textual)] for state in labels]
         cells = tuple(tuple(row[k] for k in order) for row in self.cells)
         return Costs._of(self.actions, labels, cells, self.reject, self.textual)
@@ -298,3 +302,7 @@ def _shown(cell: Cell) -> str:
 
 def _match(state: Label, textual: bool) -> Any:
     return str(state) if textual else label_key(state)
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    return ", ".join(map(repr, labels[:8])) + (", ..." if len(labels) > 8 else "")

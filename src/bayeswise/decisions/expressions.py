@@ -41,6 +41,15 @@ class Expression:
         """Read a formula, or say at which letter it goes wrong."""
         return cls(text, tuple(_in_stack_order(text)))
 
+    def negated(self) -> Expression:
+        """The same with the other sign.
+
+        >>> gain = Expression.parse("amount - 5").negated()
+        >>> str(gain), gain.values({"amount": np.array([7.0])}).tolist()
+        ('-(amount - 5)', [-2.0])
+        """
+        return Expression(f"-({self.text})", (*self.steps, "negative"))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that the formula needs, each once."""

@@ -13,7 +13,7 @@ from bayeswise.decisions.cost_cells import RowCostError
 from bayeswise.decisions.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
-from bayeswise.evaluation.intervals import Bounds, Estimate, check_level, mean_with_interval
+from bayeswise.evaluation.intervals import Bounds, Estimate, check_level, exponent_of, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.progress import Bar
@@ -84,8 +84,10 @@ class Evaluation:
         """(n_actions, n_states) the mean cost of each action where each state was true; 0 where none was."""
         n_states = len(self.decisions.states)
         mass = np.maximum(np.bincount(self.truth, self.weights, minlength=n_states), np.nextafter(0.0, 1.0))
-        sums = [np.bincount(self.truth, self.weights * column, minlength=n_states) for column in self.paid.T]
-        return np.stack(sums) / mass
+        exponent = exponent_of(self.paid)  # sums stay in range
+        paid = np.ldexp(self.paid, -exponent)
+        sums = [np.bincount(self.truth, self.weights * column, minlength=n_states) for column in paid.T]
+        return np.asarray(np.ldexp(np.stack(sums) / mass, exponent))
 
     # -- in counts --------------------------------------------------------------------------------------------
     @cached_property
@@ -95,8 +97,9 @@ class Evaluation:
 
     @cached_property
     def confusion_cost(self) -> FloatArray:
-        """(n_states, n_actions) what these rows cost together."""
-        return self._table(self.weights * self.cost)
+        """(n_states, n_actions) what these rows cost together; infinite where no number is large enough."""
+        with np.errstate(over="ignore"):
+            return self._table(self.weights * self.cost)
 
     @property
     def accuracy(self) -> float:

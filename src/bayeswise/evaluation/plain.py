@@ -31,7 +31,7 @@ def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
         "states": [json_value(state) for state in decisions.states],
         "actions": [json_value(action) for action in decisions.actions],
         "confusion": evaluation.confusion.tolist(),
-        "confusion_cost": evaluation.confusion_cost.tolist(),
+        "confusion_cost": [list(map(json_number, line)) for line in evaluation.confusion_cost.tolist()],
     }
 
 

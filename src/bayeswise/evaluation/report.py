@@ -145,8 +145,8 @@ def _threshold(evaluation: Evaluation, first: Any, second: Any) -> dict[str, flo
     costs = evaluation.decisions.costs
     if not costs.constant:
         return {}
-    half = costs.table / 2  # so that no difference overflows
-    gain = half[costs.action(second)] - half[costs.action(first)]  # of the first action, by state
+    quarter = costs.table / 4  # so that no difference of differences overflows
+    gain = quarter[costs.action(second)] - quarter[costs.action(first)]  # of the first action, by state
     return {"threshold of the costs": float(-gain[1] / (gain[0] - gain[1]))} if gain[0] > 0 > gain[1] else {}
 
 

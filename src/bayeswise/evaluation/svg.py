@@ -30,8 +30,7 @@ class Axes:
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Where a point stands in the drawing."""
-        across = (x - self.x[0]) / (self.x[1] - self.x[0])
-        up = (y - self.y[0]) / (self.y[1] - self.y[0])
+        across, up = _along(x, self.x), _along(y, self.y)
         return _LEFT + across * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
 
     def line(self, x: FloatArray, y: FloatArray, name: str, colour: str, *, dashed: bool = False) -> None:
@@ -102,7 +101,7 @@ def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], hi
     rows = []
 
     def at(value: float) -> float:
-        return 190 + (min(max(value, left), right) - left) / (right - left) * (_WIDTH - 200)
+        return 190 + _along(min(max(value, left), right), (left, right)) * (_WIDTH - 200)
 
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
         y = 8 + 24 * k
@@ -149,11 +148,17 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     >>> round_ticks(0.0000013, 0.993), round_ticks(-171, 177)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [-200.0, -100.0, 0.0, 100.0, 200.0])
     """
-    rough = (high - low) / about
+    rough = high / about - low / about  # the difference itself may be too large for a number
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next(factor for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * (1 - 1e-9))
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
-    return [float(f"{k * step:.12g}") + 0.0 for k in range(first, last + 1)]
+    largest = np.finfo(np.float64).max
+    return [float(np.clip(float(f"{k * step:.12g}"), -largest, largest)) + 0.0 for k in range(first, last + 1)]
+
+
+def _along(value: float, ends: tuple[float, float]) -> float:
+    """The share of the way from one end to the other."""
+    return (0.5 * value - 0.5 * ends[0]) / (0.5 * ends[1] - 0.5 * ends[0])
 
 
 def _ends(ticks: Sequence[float]) -> tuple[float, float]:
@@ -164,4 +169,7 @@ def _widened(ends: tuple[float, float]) -> tuple[float, float]:
     low, high = ends
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    if 0.5 * high - 0.5 * low > 1e-300:
+        return low, high
+    pad = max(0.5, 1e-6 * abs(low))
+    return low - pad, high + pad

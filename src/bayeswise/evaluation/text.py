@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bayeswise.posteriors.wording import padded, shown
 
 if TYPE_CHECKING:
@@ -14,11 +16,13 @@ _LABEL = 24
 
 
 def number(value: float) -> str:
-    """Four digits, large amounts in full.
+    """Four digits, large amounts in full; sums that no number holds are said to be so.
 
-    >>> number(42540.0), number(-0.123456), number(1e12), number(250)
-    ('42,540', '-0.1235', '1e+12', '250')
+    >>> number(42540.0), number(-0.123456), number(1e12), number(250), number(-np.inf)
+    ('42,540', '-0.1235', '1e+12', '250', 'below -1.8e308')
     """
+    if np.isinf(value):
+        return "above 1.8e308" if value > 0 else "below -1.8e308"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
 
 

@@ -69,7 +69,7 @@ def test_states_of_a_file_are_matched_by_their_text(tmp_path: Path) -> None:
     path.write_text("action,0,1\ntreat,5,0\nwait,0,80\n")
     answer = bw.decide(np.array([[0.9, 0.1]]), bw.Costs.read(path), states=[0, 1])
     assert answer.action.tolist() == ["treat"]
-    with pytest.raises(CostError, match="no entry for state 0"):
+    with pytest.raises(CostError, match="costs name '0', which is not a class, and have no entry for state 0"):
         bw.decide(np.array([[0.9, 0.1]]), {"treat": {"0": 5, "1": 0}, "wait": {"0": 0, "1": 80}}, states=[0, 1])
 
 
@@ -96,7 +96,7 @@ def test_an_error_names_the_cell(costs: Any, says: str) -> None:
 def test_states_that_do_not_match_the_posterior_are_refused() -> None:
     with pytest.raises(CostError, match="no entry for state 'eggs'"):
         bw.decide({"spam": 0.5, "eggs": 0.5}, MAIL)
-    with pytest.raises(CostError, match="unknown state 'ham'"):
+    with pytest.raises(CostError, match="costs name 'ham', which is not a class"):
         bw.decide({"spam": 1.0}, MAIL)
 
 
@@ -238,7 +238,7 @@ def test_gains_are_checked_like_costs_and_may_come_as_a_frame() -> None:
 
 
 def test_a_state_that_is_nearly_right_is_guessed() -> None:
-    with pytest.raises(CostError, match=r"no entry for state 'Spam'.*did you mean 'spam'"):
+    with pytest.raises(CostError, match=r"costs name 'spam', which is not a class.*did you mean 'Spam'"):
         bw.decide({"Spam": [0.5], "ham": [0.5]}, MAIL)
     with pytest.raises(CostError, match=r"no entry for state 0;.*did you mean '0' .str, not int."):
         bw.decide({0: [0.5], 1: [0.5]}, {"a": {"0": 0, "1": 2}, "b": {"0": 1, "1": 0}})
@@ -295,3 +295,11 @@ def test_a_decision_file_is_read_by_name_and_a_name_with_a_line_break_stays_in_i
     assert repr(bw.Costs({"x\ny": {"a": 0, "b": 2}, "n": {"a": 1, "b": 0}})) == (
         "Costs(x\\ny: a 0, b 2; n: a 1, b 0)"
     )
+
+
+def test_a_gain_written_as_a_formula_is_read_before_its_sign_is_turned() -> None:
+    """"1) - (2" pasted into -(...) would read -(1) - (2) = -3."""
+    with pytest.raises(CostError, match="closes a bracket that was never opened"):
+        bw.Costs.utilities({"lend": {"yes": "1) - (2", "no": 0}, "refuse": 0})
+    costs = bw.Costs.utilities({"lend": {"yes": "2 * amount - 5", "no": "1 - 2"}, "refuse": 0})
+    assert costs.for_row({"amount": 7}).table.tolist() == [[-9.0, 1.0], [0.0, 0.0]]
