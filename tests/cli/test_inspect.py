@@ -117,3 +117,23 @@ def test_a_damaged_file_is_no_model(bayeswise: Command, golf_model: Path) -> Non
     golf_model.write_bytes(golf_model.read_bytes()[:-1])
     answer = bayeswise("inspect", golf_model)
     assert (answer.code, answer.out) == (3, "")
+
+
+def test_two_classes_are_both_shown_however_narrow_the_page(
+    bayeswise: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repaid, lost = "repaid the whole loan in time", "lost more than half of it all"
+    rows = {
+        "a rather long name of a column": [1.23456789e8, 2.3456789e8, 3.456e8, 4.56e8],
+        "status of the account": ["a long level name", "another long level name", "a long level name", "third"],
+        "outcome": [repaid, repaid, lost, lost],
+    }
+    kinds = {"a rather long name of a column": "number", "status of the account": "category"}
+    bw.fit(rows, "outcome", kinds=kinds).save(tmp_path / "model")
+    for width in (50, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        page = bayeswise("inspect", tmp_path / "model").out
+        text = " ".join(page.split())
+        assert "more class" not in page
+        assert text.count("repaid the") >= 2 and text.count("lost more") >= 2
+        assert "1.79e+08" in text and "4.008e+08" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -48,12 +49,13 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
     """Build the application in which the verb among `words` is real and the others are only lines of help."""
     app = typer.Typer(
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "obj": verbose},
     )
     app.callback()(root)
+    words = to_complete() or words
     asked = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
         if verb == asked and verb in GROUPS:
@@ -62,6 +64,13 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
             continue
         app.command(verb, short_help=line, cls=MANY_VALUES.get(verb))(load(verb) if verb == asked else unloaded)
     return app
+
+
+def to_complete() -> list[str]:
+    """The words that a shell asks to complete, which stand in its environment and not among the arguments."""
+    if "_BAYESWISE_COMPLETE" not in os.environ:
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]
 
 
 def load(verb: str) -> Callable[..., Any]:

@@ -33,7 +33,11 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
         page.print(*([] if facts["classes"] else [""]), weight_table(facts), sep="\n")
     elif facts["classes"]:
         n_classes = fitting_classes(facts, page)
-        page.print(column_table(facts, n_classes))
+        if n_classes == 1 < len(facts["classes"]):  # two classes are compared, or there is nothing to see
+            n_classes = min(len(facts["classes"]), _MOST_CLASSES)
+            page.print(stacked_table(facts, n_classes))
+        else:
+            page.print(column_table(facts, n_classes))
     remark = left_out(facts, n_classes)
     if remark:
         page.print("", Text(remark, "dim"), sep="\n")
@@ -93,6 +97,36 @@ def column_table(facts: Mapping[str, Any], n_classes: int) -> Table:
             kind, family = (column["kind"], column["family"] or "") if k == 0 else ("", "")
             table.add_row(name, Text(kind, "cyan"), Text(family, "cyan"), *values)
     return table
+
+
+def stacked_table(facts: Mapping[str, Any], n_classes: int) -> Table:
+    """Each column with a line for each of the largest classes, where they do not stand side by side."""
+    classes = largest(facts["classes"], n_classes)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("column", overflow="fold", max_width=30)
+    table.add_column("learned", overflow="fold")
+    for column in used(facts)[:_MOST_COLUMNS]:
+        table.add_row(Text(shown(column["name"], 40)), Text(f"{column['kind']}, {column['family'] or ''}", "cyan"))
+        for label in classes:
+            table.add_row(Text(f"  {shown(label, 26)}", "dim"), Text(learned_text(column["learned"], label)))
+    return table
+
+
+def learned_text(learned: Mapping[str, Any], label: str) -> str:
+    """What was learned of a column in one class, in one line: parameters, or the most frequent levels.
+
+    >>> learned_text({"levels": ["a", "b"], "count": {"yes": [2, 5]}, "missing": {"yes": 0}}, "yes")
+    'b 5, a 2'
+    """
+    levels = learned.get("levels", learned.get("words"))
+    if levels is None:
+        return parameters_text(learned, label)
+    counts = learned["count"][label]
+    order = sorted(range(len(levels)), key=lambda k: -counts[k])
+    named = [f"{shown(levels[k], 20)} {counts[k]:,.6g}" for k in order[:_MOST_LEVELS]]
+    more = [f"{len(levels) - _MOST_LEVELS:,} more"] if len(levels) > _MOST_LEVELS else []
+    gone = [f"missing {learned['missing'][label]:,.6g}"] if "levels" in learned and learned["missing"][label] else []
+    return ", ".join([*named, *more, *gone])
 
 
 def lines_of(column: Mapping[str, Any], classes: list[str]) -> Iterator[tuple[Text, list[str]]]:

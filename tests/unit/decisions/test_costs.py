@@ -240,7 +240,7 @@ def test_gains_are_checked_like_costs_and_may_come_as_a_frame() -> None:
 def test_a_state_that_is_nearly_right_is_guessed() -> None:
     with pytest.raises(CostError, match=r"costs name 'spam', which is not a class.*did you mean 'Spam'"):
         bw.decide({"Spam": [0.5], "ham": [0.5]}, MAIL)
-    with pytest.raises(CostError, match=r"no entry for state 0;.*did you mean '0' .str, not int."):
+    with pytest.raises(CostError, match=r"no entry for state 0;.*did you mean 0 .int, not str."):
         bw.decide({0: [0.5], 1: [0.5]}, {"a": {"0": 0, "1": 2}, "b": {"0": 1, "1": 0}})
 
 

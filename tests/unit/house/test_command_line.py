@@ -128,3 +128,34 @@ print("loaded:", *sorted(heavy & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines()[-1] == "loaded:"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("bayeswise de", "decide"),
+        ("bayeswise explain --co", "--costs"),
+        ("bayeswise network qu", "query"),
+        ("bayeswise network query --ev", "--evidence"),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_verbs_and_their_options(
+    bayeswise: Command, monkeypatch: pytest.MonkeyPatch, shell: str, typed: str, offered: str
+) -> None:
+    monkeypatch.setenv("_BAYESWISE_COMPLETE", f"complete_{shell}")
+    if shell == "bash":
+        monkeypatch.setenv("COMP_WORDS", typed)
+        monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    else:
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", typed)
+        monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    answer = bayeswise()
+    assert answer.code == 0 and offered in answer.out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_has_a_completion_script(bayeswise: Command, monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+    monkeypatch.setenv("_BAYESWISE_COMPLETE", f"source_{shell}")
+    answer = bayeswise()
+    assert answer.code == 0 and f"complete_{shell}" in answer.out and "not supported" not in answer.err
