@@ -6,6 +6,7 @@
 
 #include "bits.hpp"
 #include "factors.hpp"
+#include "interrupts.hpp"
 
 namespace factors {
 namespace {
@@ -15,6 +16,8 @@ using Bits = std::vector<uint64_t>;
 constexpr double kLargestTree = 1e12;  // cells; nobody has so much memory
 constexpr double kWorthOrders = 2e4, kWorthChances = 5e5;  // cells from which it pays to try other orders
 constexpr int kChances = 12;
+constexpr double kMostWork = 1e10;  // words for one plan: ten to twenty seconds
+constexpr double kMostFurtherWork = 2e9;  // for other orders than the first
 
 inline bool has(const Bits& bits, int k) { return bits[size_t(k) >> 6] >> (k & 63) & 1; }
 inline void put(Bits& bits, int k) { bits[size_t(k) >> 6] |= uint64_t(1) << (k & 63); }
@@ -57,16 +60,21 @@ uint64_t mixed(uint64_t word) {
 }  // namespace
 
 Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& sizes, const std::vector<int>& stage,
-                      int n_stages, const Rule& rule) {
+                      int n_stages, const Rule& rule, Effort& effort) {
     const int n = int(adjacent.size());
     Elimination result;
     result.neighbours.resize(n);
     std::vector<double> cost(n), weight(n);
     std::vector<uint64_t> lot(n, 0);
     for (int node = 0; node < n && rule.seed; ++node) lot[node] = mixed(mixed(rule.seed) ^ uint64_t(node));
+    const double n_words = double(n) / 64.0 + 1.0;
     auto refresh = [&](int node) {
         weight[node] = double(sizes[node]);
-        for (int neighbour : members(adjacent[node])) weight[node] *= double(sizes[neighbour]);
+        double degree = 0.0;
+        for (int neighbour : members(adjacent[node])) weight[node] *= double(sizes[neighbour]), ++degree;
+        effort.work += rule.kind == Rule::given        ? n_words
+                       : rule.kind == Rule::heavy_fill ? n_words + degree * degree
+                                                       : n_words * (degree + 1.0);
         if (rule.kind == Rule::given) cost[node] = rule.rank[node];
         else if (rule.kind == Rule::heavy_fill) cost[node] = heavy_fill(adjacent, sizes, node);
         else cost[node] = double(fill(adjacent, node));
@@ -83,6 +91,12 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
         for (int node = 0; node < n; ++node)
             if (stage[node] == now) waiting.push_back(node);
         while (!waiting.empty()) {
+            bayeswise::check_interrupts();
+            if (result.n_cells >= effort.most_cells || effort.work > effort.most_work) {
+                result.complete = false;
+                return result;
+            }
+            effort.work += double(waiting.size());
             size_t best = 0;
             for (size_t k = 1; k < waiting.size(); ++k)
                 if (before(waiting[k], waiting[best])) best = k;
@@ -114,12 +128,15 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
 
 Elimination best_elimination(const std::vector<Bits>& adjacent, const std::vector<int64_t>& sizes,
                              const std::vector<int>& stage, int n_stages) {
-    Elimination best = eliminate(adjacent, sizes, stage, n_stages, Rule{});
+    Effort effort{kLargestTree, kMostWork};
+    Elimination best = eliminate(adjacent, sizes, stage, n_stages, Rule{}, effort);
     // Other orders are tried only where a better one saves more time than looking for it takes.
     if (best.n_cells < kWorthOrders) return best;
+    effort.most_work = std::min(kMostWork, effort.work + kMostFurtherWork);
     auto attempt = [&](const Rule& rule) {
-        Elimination found = eliminate(adjacent, sizes, stage, n_stages, rule);
-        if (found.n_cells < best.n_cells) best = std::move(found);
+        effort.most_cells = best.n_cells;  // whatever reaches it is no better
+        Elimination found = eliminate(adjacent, sizes, stage, n_stages, rule, effort);
+        if (found.complete && found.n_cells < best.n_cells) best = std::move(found);
     };
     Rule rule;
     rule.kind = Rule::heavy_fill;
@@ -132,6 +149,7 @@ Elimination best_elimination(const std::vector<Bits>& adjacent, const std::vecto
         for (int node = 0; node < n; ++node) rule.rank[node] = double(sign * node);
         attempt(rule);
     }
+    if (!best.complete) return best;  // far too large; chance does not make up for so much
     rule.rank.clear();
     rule.kind = Rule::fill;
     for (int chance = 1; chance <= kChances; ++chance) {
@@ -204,6 +222,11 @@ void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8
     for (int node : last)
         if (local.of_node[node] >= 0) stage[local.of_node[node]] = 1;
     const Elimination found = best_elimination(adjacent, sizes, stage, last_is_root ? 1 : 2);
+    if (!found.complete) {  // the caller sees the estimate and goes no further
+        planned = false;
+        n_cells = found.n_cells;
+        return;
+    }
 
     // Positions: what goes first has the smallest; the root keeps the order of the targets, the first one highest.
     std::vector<int> position(n, -1), roots;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bits.hpp"
+#include "interrupts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -77,6 +78,7 @@ void best_parents(const Sums& cells, const Sums& totals, const std::vector<std::
     double* mine = best.data() + static_cast<std::int64_t>(node) * static_cast<std::int64_t>(best.shape(1));
     const auto n_sets = static_cast<std::uint32_t>(best.shape(1));
     for (std::uint32_t set = 0; set < n_sets; ++set) {
+        if (set % 4096 == 0) bayeswise::check_interrupts();
         double top = scores.score(spread(set, node));
         for (std::uint32_t rest = set; rest; rest &= rest - 1) top = std::max(top, mine[set & ~(rest & -rest)]);
         mine[set] = top;
@@ -94,6 +96,7 @@ std::pair<std::vector<std::uint32_t>, std::vector<double>> parent_list(
     layer.emplace_back(0, alone);
     if (alone > minus_infinity) found.emplace_back(0, alone);
     for (int size = 1; size <= most; ++size) {
+        bayeswise::check_interrupts();
         std::vector<std::pair<std::uint32_t, double>> next;
         for (const auto& [set, below] : layer)
             for (std::uint32_t rest = allowed & ~set; rest; rest &= rest - 1)
@@ -127,6 +130,7 @@ void fill(double* totals, std::uint8_t* last, std::uint32_t from, std::uint32_t 
     constexpr double rounding = 1e-12;
     double found[32];
     for (std::uint32_t set = from; set < to; ++set) {
+        if (set % 4096 == 0) bayeswise::check_interrupts();
         double top = minus_infinity;
         for (std::uint32_t rest = set; rest; rest &= rest - 1) {
             const int node = bits::lowest(rest);

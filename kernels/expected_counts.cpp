@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "factors.hpp"
+#include "interrupts.hpp"
 #include "propagation.hpp"
 
 namespace nb = nanobind;
@@ -43,6 +44,7 @@ public:
     }
 
     double n_cells() const { return tree_.n_cells; }
+    bool planned() const { return tree_.planned; }
 
     // All tables one after the other; they are kept until others are given.
     void use(const Numbers& tables) {
@@ -73,6 +75,7 @@ public:
         Run<Wide> wide(tree_);
         double log_likelihood = 0.0;
         for (size_t row = 0; row < n_rows; ++row) {
+            if (row % 64 == 0) bayeswise::check_interrupts();
             for (size_t k = 0; k < n_columns; ++k) {
                 const int node = columns[k];
                 const int64_t code = codes(row, k), size = tree_.network.sizes[node];
@@ -139,6 +142,7 @@ void bind_expected_counts(nb::module_& m) {
                       const std::vector<uint8_t>&>(),
              "sizes"_a, "parents"_a, "relevant"_a, "observed"_a)
         .def_prop_ro("n_cells", &ExpectedCounts::n_cells)
+        .def_prop_ro("planned", &ExpectedCounts::planned)
         .def("use", &ExpectedCounts::use, "tables"_a.noconvert())
         .def("add", &ExpectedCounts::add, "codes"_a.noconvert(), "columns"_a, "weights"_a.noconvert(),
              "counts"_a.noconvert());

@@ -13,6 +13,7 @@
 
 #include "batches.hpp"
 #include "factors.hpp"
+#include "interrupts.hpp"
 #include "propagation.hpp"
 
 namespace nb = nanobind;
@@ -50,10 +51,12 @@ public:
                 throw std::invalid_argument("a table does not have the shape of its node and parents");
             tree_.network.tables.push_back(tables[node].data());
         }
+        const nb::gil_scoped_release unlocked;
         tree_.compile(relevant, observed, last, last_is_root, maximise_all);
     }
 
     double n_cells() const { return tree_.n_cells; }
+    bool planned() const { return tree_.planned; }
     int64_t n_cliques() const { return int64_t(tree_.cliques.size()); }
 
     // The normalised joint of the targets (empty if the evidence is impossible) and the log evidence.
@@ -135,8 +138,10 @@ public:
         {
             nb::gil_scoped_release unlocked;
             Batch rows(tree_, observed_, columns, n_rows);
-            for (size_t row = 0; row < n_rows; ++row)
+            for (size_t row = 0; row < n_rows; ++row) {
+                if (row % 64 == 0) bayeswise::check_interrupts();
                 log_evidence[row] = rows.row(codes.data() + row * n_columns, out.data() + row * width);
+            }
         }
         return {owned(std::move(out), {n_rows, width}), owned(std::move(log_evidence), {n_rows})};
     }
@@ -171,6 +176,7 @@ void bind_factors(nb::module_& m) {
                       const std::vector<factors::Table>&, const std::vector<uint8_t>&, const std::vector<uint8_t>&,
                       const std::vector<int>&, bool, bool>())
         .def_prop_ro("n_cells", &JunctionTree::n_cells)
+        .def_prop_ro("planned", &JunctionTree::planned)
         .def_prop_ro("n_cliques", &JunctionTree::n_cliques)
         .def("posterior", &JunctionTree::posterior)
         .def("marginals", &JunctionTree::marginals)

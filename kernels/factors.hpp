@@ -130,6 +130,7 @@ struct Tree {
     std::vector<int> smallest;    // node -> the smallest clique that it is in, from which its marginal is read
     std::vector<Use> constants;   // tables all of whose nodes are observed
     double n_cells = 0.0;
+    bool planned = true;          // false: planning was given up, and n_cells is the least that is needed
     int root = -1;                // the clique of the targets, if there is one
 
     // stage 0 is eliminated first; stage 1 after it, by maximising, or not at all where it is the root
@@ -149,9 +150,14 @@ struct Elimination {
     std::vector<int> order;
     std::vector<std::vector<int>> neighbours;  // of each node when it goes
     double n_cells = 0.0;                      // of all cliques, before any is swallowed
+    bool complete = true;                      // false: it was given up, and n_cells is the least that there would be
+};
+// How far planning may go. An order is given up once its cliques have `most_cells`; `work` counts words of bits.
+struct Effort {
+    double most_cells, most_work, work = 0.0;
 };
 Elimination eliminate(std::vector<std::vector<uint64_t>> adjacent, const std::vector<int64_t>& sizes,
-                      const std::vector<int>& stage, int n_stages, const Rule& rule);
+                      const std::vector<int>& stage, int n_stages, const Rule& rule, Effort& effort);
 // Min-fill, and where that is large the best of several rules.
 Elimination best_elimination(const std::vector<std::vector<uint64_t>>& adjacent, const std::vector<int64_t>& sizes,
                              const std::vector<int>& stage, int n_stages);

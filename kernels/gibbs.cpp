@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "interrupts.hpp"
+
 namespace nb = nanobind;
 
 namespace {
@@ -143,6 +145,7 @@ void gibbs(const std::vector<BlockParts>& parts, const Chains& chains, size_t ta
         double *sum = sums.data() + chain * n_states, *square = squares.data() + chain * n_states;
         Random random(seed * 0x2545f4914f6cdd1du + first_chain + chain);
         for (int64_t sweep = 0; sweep < n_burn + n_sweeps; ++sweep) {
+            bayeswise::check_interrupts();
             for (size_t b = 0; b < blocks.size(); ++b) {
                 const Block& block = blocks[b];
                 block.conditional(state, weight);

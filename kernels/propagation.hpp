@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "factors.hpp"
+#include "interrupts.hpp"
 
 namespace factors {
+
+constexpr int64_t kCellsWorthAsking = 1 << 12;  // a smaller clique is done before anybody could interrupt it
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
@@ -68,6 +71,7 @@ struct Run {
     void fill(int c, const Findings& seen, const std::vector<T>* prepared) {
         const Clique& clique = tree.cliques[c];
         std::vector<T>& cells = potential[c];
+        if (clique.cells() > kCellsWorthAsking) bayeswise::check_interrupts();
         if (prepared) {
             cells = *prepared;
         } else if (clique.uses.empty()) {
@@ -146,6 +150,7 @@ struct Run {
         for (size_t c = tree.cliques.size(); c-- > 0;) {
             const Clique& clique = tree.cliques[c];
             std::vector<T>& cells = potential[c];
+            if (clique.cells() > kCellsWorthAsking) bayeswise::check_interrupts();
             if (clique.parent < 0) {
                 T total(0.0);
                 for (const T& cell : cells) total += cell;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "count_terms.h"
+#include "interrupts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -71,6 +72,7 @@ public:
 private:
     void descend(std::uint32_t set, int depth, int first, double cells) {
         if (depth == most_) return;
+        bayeswise::check_interrupts();
         for (int column = first; column < n_columns_; ++column) {
             const std::uint32_t larger = set | std::uint32_t{1} << column;
             const double more = cells * static_cast<double>(sizes_[column]);

@@ -446,6 +446,9 @@ class JunctionTree:
     @property
     def n_cells(self) -> float: ...
     @property
+    def planned(self) -> bool:
+        """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
+    @property
     def n_cliques(self) -> int: ...
     def posterior(
         self, states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
@@ -558,6 +561,9 @@ class ExpectedCounts:
     ) -> None: ...
     @property
     def n_cells(self) -> float: ...
+    @property
+    def planned(self) -> bool:
+        """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
     def use(self, tables: npt.NDArray[np.float64]) -> None:
         """All tables one after the other, the node's states adjacent."""
     def add(

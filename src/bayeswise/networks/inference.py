@@ -254,14 +254,17 @@ class Engine:
         tree = _kernels.JunctionTree(
             self._sizes, self._parents, tables, list(kept), list(cut), last, last_is_root, maximise_all
         )
-        self._refuse_too_large(tree.n_cells)
+        self._refuse_too_large(tree)
         return tree
 
-    def _refuse_too_large(self, n_cells: float) -> None:
-        if n_cells * BYTES_PER_CELL > self.memory_limit:
+    def _refuse_too_large(self, tree: _kernels.JunctionTree) -> None:
+        n_bytes = tree.n_cells * BYTES_PER_CELL
+        if n_bytes > self.memory_limit or not tree.planned:
+            least = "" if tree.planned else "at least "
             raise TooLargeError(
-                f"an exact answer needs tables of {n_cells:.3g} cells, about {n_cells * BYTES_PER_CELL / 1e9:.3g} GB; "
-                f"{self.memory_limit / 1e9:.3g} GB are allowed",
+                f"an exact answer needs tables of {least}{tree.n_cells:.3g} cells, about {n_bytes / 1e9:.3g} GB; "
+                f"{self.memory_limit / 1e9:.3g} GB are allowed"
+                + ("" if n_bytes > self.memory_limit else ", and planning it takes too long"),
                 fix="sample by network.estimate(..., method='gibbs' or 'likelihood-weighting'), or by --method;"
                 " or allow more with network.engine.memory_limit = BYTES",
             )

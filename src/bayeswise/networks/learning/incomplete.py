@@ -174,9 +174,9 @@ def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArra
     used = [int(node in relevant) for node in range(len(layout.sizes))]
     cut = [int(sliced and node in columns) for node in range(len(layout.sizes))]
     tree = _kernels.ExpectedCounts(layout.sizes, layout.parents, used, cut)
-    if tree.n_cells * _BYTES_PER_CELL > MEMORY_LIMIT:
+    if tree.n_cells * _BYTES_PER_CELL > MEMORY_LIMIT or not tree.planned:
         raise TooLargeError(
-            f"the tables that EM needs have {tree.n_cells:.3g} cells, about "
+            f"the tables that EM needs have {'' if tree.planned else 'at least '}{tree.n_cells:.3g} cells, about "
             f"{tree.n_cells * _BYTES_PER_CELL / 1e9:.3g} GB",
             fix="give nodes fewer parents, or fill the holes of the columns that have most",
         )
