@@ -283,7 +283,8 @@ class ActiveLearner:
         if self._waiting and self._waiting[-1] == step:
             self._waiting.pop()
         elif step.label is not None:
-            self._model = self.model.forget(self.pool.row(step.row, step.label, self.classes))
+            row = self.pool.row(step.row, step.label, self.classes)
+            self._model = self.model.forget(row, again=True)  # rows of a pool may be alike
         if isinstance(self._beliefs, BeliefsOfFewRows):
             self._beliefs.forget(step.row, self._state(step))
         else:

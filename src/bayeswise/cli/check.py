@@ -59,7 +59,7 @@ def run(
         raise UsageError("--max-cost is no number", fix="write what a case may cost, such as 3.5")
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    found, _ = judged(
+    found, _, learned = judged(
         fitted,
         files,
         decision,
@@ -68,7 +68,7 @@ def run(
         calibrate=calibrate,
         reader={"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "table": table},
     )
-    facts = {**found.to_dict(), "max_cost": max_cost}
+    facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_text(facts, indent=2) if as_json else found.to_text())
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
@@ -83,8 +83,8 @@ def judged(
     cv: str | None,
     calibrate: str | None,
     reader: dict[str, Any],
-) -> tuple[Evaluation, str]:
-    """What `decide` would do with these rows and what that costs, and what the rows are called."""
+) -> tuple[Evaluation, str, bool]:
+    """What `decide` would do with these rows and what that costs, what the rows are called, if they were learned."""
     from bayeswise.evaluation.evaluate import evaluate
 
     def opened(names: list[str]) -> Source:
@@ -100,7 +100,22 @@ def judged(
         moved = None
     named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
     with Bar(f"checking {source.description}") as bar:
-        return evaluate(mended, source, costs, cv=folds, prior=named, progress=bar.advance), source.description
+        found = evaluate(mended, source, costs, cv=folds, prior=named, progress=bar.advance)
+    learned = folds is not None or are_learned_rows(model, found, source)
+    if learned and folds is None:
+        say(
+            f"These are the rows that the model has learned: what its decisions cost on new rows is not seen here. "
+            f"Fix: add --cv loo, or check other rows than {source.description}."
+        )
+    return found, source.description, learned
+
+
+def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
+    """Whether the model was made of just these rows; their number is seen at once, the rest by another sweep."""
+    if not hasattr(model, "has_learned_exactly"):  # weights alone do not tell what they were learned from
+        return False
+    same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
+    return same_number and bool(model.has_learned_exactly(source))
 
 
 def folds_of(cv: str | None) -> int | str | None:

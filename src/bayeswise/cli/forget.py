@@ -20,6 +20,9 @@ def run(
     out: Annotated[
         str, typer.Option("-o", "--output", metavar="MODEL", help="The new model; may be the old one.")
     ],
+    again: Annotated[
+        bool, typer.Option("--again", help="Forget rows that were forgotten before: they were learned more than once.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
@@ -33,7 +36,8 @@ def run(
     \b
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
 
-    Rows that were not learned are refused, as far as the counts can tell, and nothing is written.
+    Rows that were not learned are refused, as far as the counts can tell, and so are rows that were forgotten before,
+    which MODEL.forgotten beside the model tells; nothing is written then.
     """
     from bayeswise.cli.learned import class_weights, count_of, weight_of
     from bayeswise.cli.loading import load_for
@@ -53,7 +57,7 @@ def run(
             once=True,
         )
         source = reading.Watched(opened, bar)
-        after = fitted.forget(source)
+        after = fitted.forget(source, again=again)
     after.save(out)
     gone = count_of(weight_of(fitted) - weight_of(after))
     facts: dict[str, Any] = {

@@ -43,7 +43,7 @@ def run(
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *files, *(each for each in (costs, calibrate) if each)])
-    found, described = judged(
+    found, described, learned = judged(
         fitted,
         files,
         decision,
@@ -55,5 +55,5 @@ def run(
     with replacing_text(out) as page:
         page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {described}"))
     if as_json:
-        print(json_text(found.to_dict(), indent=2))
+        print(json_text({**found.to_dict(), "rows_were_learned": learned}, indent=2))
     say(f"Saved {out}.")

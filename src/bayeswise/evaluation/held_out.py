@@ -133,7 +133,7 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
 def _refuse_unlearned(model: Any, batches: list[Batch]) -> None:
     """A row that was never learned cannot be left out: forgetting all of them says so."""
     for batch in batches:
-        model = model.forget(batch)
+        model = model.forget(batch, again=True)
 
 
 def _refuse_unknown(groups: Any, target: str) -> None:
@@ -188,7 +188,7 @@ def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any
     if getattr(model, "selected_by_rows", ()):
         return model.relearned(outside)
     for part in inside:
-        model = model.forget(part)
+        model = model.forget(part, again=True)
     return model
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from bayeswise.engines import Request, of_no_rows, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import FitError, KindError, NotFittedError, NotMergedError, SchemaError
+from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, NotMergedError, SchemaError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
@@ -107,17 +108,44 @@ class Classifier(ProbabilityModel):
     def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
         """The model that has seen these rows too; new classes are welcome unless they were declared."""
         found = self._summary(table, targets, weights, threads, True)
-        return replace(self, statistics=self.statistics.merge(found))
+        return self._having_learned(found, ())
 
-    def forget(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
-        """The model that has never seen these rows, to the last byte."""
+    def forget(
+        self,
+        table: Any,
+        *,
+        targets: Any = None,
+        weights: Any = None,
+        threads: int | None = None,
+        again: bool = False,
+    ) -> Self:
+        """The model that has never seen these rows, to the last byte; `again`: though they were forgotten before."""
         gone = self._summary(table, targets, weights, threads, False)
+        history = forgotten_by(self) if again else history_with(self, gone)
         try:
-            return replace(self, statistics=self.statistics.subtract(gone))
+            left = self.statistics.subtract(gone)
         except NotMergedError as error:
             raise NotMergedError(
                 f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
             ) from None
+        return with_ledger(replace(self, statistics=left), history)
+
+    def _having_learned(self, found: Grouped[Product], history: tuple[str, ...]) -> Self:
+        """The model with more rows; what it forgot and has learned again may be forgotten again."""
+        learned = replace(self, statistics=self.statistics.merge(found))
+        before = (*forgotten_by(self), *history)
+        return with_ledger(learned, (each for each in before if each != fingerprint(found))) if before else learned
+
+    def has_learned_exactly(self, table: Any) -> bool:
+        """Whether these are the rows that the model has learned, all of them and no others, in any order.
+
+        Statistics are exact, so those of the same rows are the same, and those of others hardly ever are.
+        """
+        try:
+            found = self._summary(table, None, None, None, False)
+        except BayeswiseError:  # rows that could not have been learned
+            return False
+        return fingerprint(found) == fingerprint(self.statistics)
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema and settings must be the same."""
@@ -126,11 +154,11 @@ class Classifier(ProbabilityModel):
             if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
                 why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
                 raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
-        return replace(self, statistics=self.statistics.merge(other.statistics))
+        return self._having_learned(other.statistics, forgotten_by(other))
 
     def changed(self, **settings: Any) -> Self:
         """The same rows under other beliefs; no second pass."""
-        found = replace(self, settings=self.settings.changed(**settings))
+        found = with_ledger(replace(self, settings=self.settings.changed(**settings)), forgotten_by(self))
         if "class_prior" in settings and self.classes:
             found.check_prior()
         return found

@@ -11,9 +11,12 @@ from importlib import import_module
 from typing import Any
 
 from bayeswise.foundation.errors import StoreError
+from bayeswise.models.forgetting import forgotten_by, with_ledger, with_unknown_ledger
+from bayeswise.store.atomic import write_bytes
 from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
-from bayeswise.store.file import model_bytes, read_value, write_value
+from bayeswise.store.file import model_bytes, read_value
+from bayeswise.store.ledger import read_ledger, settle_ledger, write_ledger
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Column, Columns, Schema, Target
 
@@ -107,8 +110,11 @@ def kind_of(model: Any) -> str:
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write the model file: whole or not at all."""
-    write_value(path, model, kind_of(model))
+    """Write the model file, whole or not at all, and beside it the ledger of what the model has forgotten."""
+    data = bytes_of(model)
+    write_ledger(path, data, forgotten_by(model))
+    write_bytes(path, data)
+    settle_ledger(path, forgotten_by(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -118,7 +124,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(model, wanted):
         found = f"a {type(model).__name__} where a {wanted.__name__} belongs"
         raise StoreError(f"cannot load {os.fspath(path)!r}: it holds {found}", fix=RESTORE)
-    return model
+    try:
+        return with_ledger(model, read_ledger(path))
+    except StoreError as error:  # it answers all the same; who wants to forget rows is told
+        return with_unknown_ledger(model, error)
 
 
 def bytes_of(model: Any) -> bytes:

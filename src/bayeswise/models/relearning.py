@@ -69,7 +69,7 @@ def _check_rows(model: Classifier, batches: Sequence[Batch]) -> None:
     left = model
     try:
         for batch in batches:
-            left = left.forget(batch)
+            left = left.forget(batch, again=True)
     except (NotMergedError, NotFittedError) as error:
         raise NotMergedError(f"these rows cannot all have been learned by the model: {error.what}", fix=fix) from None
     if left.statistics.weight_of_rows.to_floats().any():

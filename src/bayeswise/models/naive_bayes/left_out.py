@@ -33,7 +33,7 @@ def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     log_evidence = log_sum_exp(joint)
     for row in np.flatnonzero(again).tolist():
         part = rows_of(batch, slice(row, row + 1))
-        others = model.forget(part)
+        others = model.forget(part, again=True)
         known = bool(others.classes)
         log_evidence[row] = others.posterior(_recoded(part, model, others)).log_evidence[0] if known else -np.inf
     return log_evidence
@@ -76,7 +76,7 @@ def _takes_its_class(model: NaiveBayesModel, class_weight: FloatArray) -> BoolAr
 
 def _refitted_without(model: NaiveBayesModel, row: Batch) -> FloatArray:
     """(n_states,) by forgetting the row; equal shares if it was the only one."""
-    others = model.forget(row)
+    others = model.forget(row, again=True)
     if not others.classes:
         return np.full(len(model.classes), 1.0 / len(model.classes))
     posterior = np.zeros(len(model.classes))

@@ -16,6 +16,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier, are_batches, as_targets
+from bayeswise.models.forgetting import forgotten_by
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
@@ -161,7 +162,7 @@ class NaiveBayesModel(Classifier):
         what = self._difference(other)
         if what:
             raise KindError(f"the models cannot be merged: {what}", fix="fit both with the same columns and settings")
-        return replace(self, statistics=self.statistics.merge(other.statistics))
+        return self._having_learned(other.statistics, forgotten_by(other))
 
     def _difference(self, other: NaiveBayesModel) -> str:
         if self.schema != other.schema:

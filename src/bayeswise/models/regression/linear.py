@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -20,6 +20,7 @@ from bayeswise.foundation.errors import (
     SchemaError,
     TooFewRowsError,
 )
+from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Feature, Features, refuse_holes
 from bayeswise.models.regression.folds import N_FOLDS, fold_of_rows, scale_by_moments
@@ -31,6 +32,7 @@ from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.target_rows import TargetRows, picked
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.differences import difference
 from bayeswise.tables.labels import Vocabulary
@@ -71,7 +73,7 @@ class LinearModel(RegressionModel):
     schema: Schema
     settings: LinearSettings
     statistics: RegressionMoments
-    folds: tuple[RegressionMoments, ...] = ()  # of the rows in each fold, where the scale is found by them
+    folds: tuple[RegressionMoments, ...] = added_later(())  # of the rows in each fold, where the scale is found by them
 
     def refuse_impossible(self) -> None:
         kept, wanted = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]
@@ -223,21 +225,32 @@ class LinearModel(RegressionModel):
 
     def learn(self, table: Any) -> LinearModel:
         """The model that has seen the rows of this table too."""
-        return self._changed_by(RegressionMoments.merge, table)
+        found = self._of_table(table, check_strays=True)
+        return self if found is None else self._having_learned(found, ())
 
-    def forget(self, table: Any) -> LinearModel:
-        """The model that has never seen the rows of this table, to the last byte."""
+    def forget(self, table: Any, *, again: bool = False) -> LinearModel:
+        """The model that has never seen these rows, to the last byte; `again`: though they were forgotten before."""
+        gone = self._of_table(table, check_strays=False)
+        if gone is None:
+            return self
+        history = forgotten_by(self) if again else history_with(self, gone.statistics)
         try:
-            return self._changed_by(RegressionMoments.subtract, table)
+            left = self.changed_by(gone, RegressionMoments.subtract)
         except NotMergedError as error:
             raise NotMergedError(
                 f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
             ) from None
+        return with_ledger(left, history)
 
-    def _changed_by(self, change: Change, table: Any) -> LinearModel:
-        rows = TargetRows(self.schema, open_like(table, self.schema), check_strays=change is RegressionMoments.merge)
-        found = LinearModel.of_rows(self.schema, self.settings, rows)
-        return self if found is None else self.changed_by(found, change)
+    def _of_table(self, table: Any, *, check_strays: bool) -> LinearModel | None:
+        rows = TargetRows(self.schema, open_like(table, self.schema), check_strays=check_strays)
+        return LinearModel.of_rows(self.schema, self.settings, rows)
+
+    def _having_learned(self, found: LinearModel, history: tuple[str, ...]) -> LinearModel:
+        """The model with more rows; what it forgot and has learned again may be forgotten again."""
+        learned = self.changed_by(found, RegressionMoments.merge)
+        before, again = (*forgotten_by(self), *history), fingerprint(found.statistics)
+        return with_ledger(learned, (each for each in before if each != again)) if before else learned
 
     def moments_of(self, batch: Batch, target: FloatArray) -> RegressionMoments:
         """What the model would learn of these rows."""
@@ -250,11 +263,11 @@ class LinearModel(RegressionModel):
             if fingerprint(mine) != fingerprint(theirs):
                 why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
                 raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
-        return self.changed_by(other, RegressionMoments.merge)
+        return self._having_learned(other, forgotten_by(other))
 
     def changed(self, **settings: Any) -> LinearModel:
         """The same rows under other beliefs: prior, scale; no second pass."""
-        return replace(self, settings=self.settings.changed(**settings))
+        return with_ledger(replace(self, settings=self.settings.changed(**settings)), forgotten_by(self))
 
 
 def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> RegressionMoments:

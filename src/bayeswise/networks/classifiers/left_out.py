@@ -117,7 +117,7 @@ def _refitted(model: NetworkClassifierModel, batch: Batch, rows: IntArray, keys:
 
 def _without_row(model: NetworkClassifierModel, row: Batch) -> FloatArray:
     """(n_states,) the log joint; a class that the others lack is impossible."""
-    others = model.forget(row)
+    others = model.forget(row, again=True)
     joint = np.full(len(model.classes), -np.inf)
     if others.classes:
         joint[others.statistics.labels.positions_in(model.statistics.labels)] = others.log_joint(row)[0]
