@@ -17,10 +17,10 @@ class Product:
 
     parts: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
+    def refuse_impossible(self) -> None:
         shapes = {part.weight_of_rows.shape for part in self.parts.values()}
-        if len(shapes) > 1:
-            raise SchemaError("the statistics of the same rows differ in their number of groups")
+        if len(shapes) != 1:
+            raise SchemaError("the statistics of the same rows are none, or differ in their number of groups")
 
     def __getitem__(self, name: str) -> Any:
         return self.parts[name]
