@@ -51,7 +51,8 @@ def _scale(model: Any) -> float | None:
     """The scale of the prior in force."""
     if getattr(model.settings, "prior", None) is None:
         return None
-    scale = getattr(model, "scale", model.settings.scale)
+    found = getattr(model, "scale", None)
+    scale = model.settings.scale if found is None else found
     return None if isinstance(scale, str) else scale
 
 

@@ -27,6 +27,7 @@ from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Vocabulary
 from bayeswise.tables.schema import Schema
@@ -47,8 +48,8 @@ class IteratedModel(RegressionModel):
     at_centre: float  # the score of a row of means
     centre: FloatArray  # (n,) the means
     noise: float  # the scale of the noise; 1 for counts and times
-    scale: float | None  # of the prior that is in force
     certificate: Certificate
+    scale: float | None = added_later(None)  # of the prior that is in force; older files have it in the settings
 
     def refuse_impossible(self) -> None:
         self.features.refuse_other_shapes(self.weights, self.centre)
@@ -101,8 +102,8 @@ def fit_iterated(
         float(found.weights[-1]),
         rows.centre,
         found.noise,
-        scale,
         found.certificate,
+        scale,
     )
 
 
