@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sparse
 from sweeps import labels_of, numbers_of
 
+import bayeswise as bw
+from bayeswise.cli import main
 from bayeswise.foundation.errors import BayeswiseError, SchemaError, SourceError
 from bayeswise.tables.source import open_source
 
@@ -89,3 +93,26 @@ def test_a_long_name_is_cut_in_every_message(mistake: str) -> None:
         MISTAKES[mistake]()
     assert len(str(error.value)) < 1000
     assert "Fix: " in str(error.value)
+
+
+def test_names_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "odd.parquet"
+    pq.write_table(pa.table({"colname_abc": [1, 2]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"colname_abc", b"col\xffame_a\xfec"))
+    with pytest.raises(BayeswiseError, match=r"odd.parquet has a column whose name is not UTF-8. Fix: rename"):
+        open_source(path)
+    with pytest.raises(SchemaError, match=r"pyarrow Table has a column whose name is not UTF-8"):
+        open_source(pa.table({b"\xff": [1]}))
+
+
+def test_lone_surrogates_are_letters_like_others(tmp_path: Path) -> None:
+    """Names, labels and cells that no encoding takes are learned, saved, loaded and shown."""
+    odd = "\ud800"
+    table = {f"x{odd}": [f"a{odd}", "b"] * 6, "y": [f"yes{odd}", "no"] * 6}
+    bw.fit(table, target="y").save(tmp_path / "m.bayeswise")
+    model = bw.load(tmp_path / "m.bayeswise")
+    assert model.predict(table) == table["y"]
+    for words in (["inspect"], ["inspect", "--json"], ["explain", "--row", "q=b"], ["predict", str(tmp_path / odd)]):
+        assert main([words[0], str(tmp_path / "m.bayeswise"), *words[1:]]) != 1  # a bug
+    with pytest.raises(SourceError, match=r"there is no file .*\\ud800"):
+        open_source(tmp_path / odd)

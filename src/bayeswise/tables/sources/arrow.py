@@ -48,6 +48,10 @@ def opened(description: str, capsule: object) -> _kernels.ArrowStream:
         raise SourceError(f"{description} cannot be read: {problem}", fix="check the table") from None
 
 
+def not_unicode(description: str) -> SchemaError:
+    return SchemaError(f"{description} has a column whose name is not UTF-8", fix="rename the column")
+
+
 def _next(description: str, stream: _kernels.ArrowStream) -> _kernels.ArrowBatch | None:
     try:
         return stream.next()
@@ -127,7 +131,10 @@ def from_pyarrow(table: Any) -> TableSource:
     description = f"{library} {kind}"
     if library != "pyarrow" or kind not in ("Table", "RecordBatch"):
         return KeptSource(description, table.__arrow_c_stream__())
-    refuse_zero_bytes(description, table.schema.names)
+    try:
+        refuse_zero_bytes(description, table.schema.names)
+    except UnicodeDecodeError:
+        raise not_unicode(description) from None
     fields, first = one_batch(description, table.__arrow_c_stream__())
 
     def export(indices: Sequence[int]) -> object:

@@ -73,6 +73,6 @@ def _reader(path: Path, name: str, options: Any = None) -> Any:
 
     try:
         return pyarrow.ipc.open_file(pyarrow.OSFile(os.fsencode(path)), options=options)
-    except (pyarrow.ArrowException, OSError) as problem:
+    except (pyarrow.ArrowException, OSError, ValueError) as problem:
         sentence = " ".join(str(problem).split())
         raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None

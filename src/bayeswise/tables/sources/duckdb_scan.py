@@ -17,7 +17,7 @@ from typing import Any
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SourceError, shortened
 from bayeswise.tables.source import RawColumn
-from bayeswise.tables.sources.arrow import ArrowPiece, batches, one_batch, raw_columns
+from bayeswise.tables.sources.arrow import ArrowPiece, batches, not_unicode, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
 
@@ -41,6 +41,10 @@ def translated(name: str) -> Iterator[None]:
     except duckdb.Error as problem:
         sentence = shortened(_CLASS.sub("", " ".join(str(problem).split("\n\n")[0].split())), 400)
         raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None
+    except (RuntimeError, UnicodeError) as problem:  # of DuckDB's way to Python
+        if isinstance(problem, RuntimeError) and "conversion error" not in str(problem):
+            raise
+        raise not_unicode(name) from None
 
 
 @dataclass(frozen=True)
