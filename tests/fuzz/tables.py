@@ -26,10 +26,13 @@ import numpy as np
 
 import bayeswise as bw
 from bayeswise.cli import main
+from bayeswise.cli.look import report
 from bayeswise.foundation.errors import BayeswiseError
+from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.inference import examine
 from bayeswise.tables.leaks import find_leaks
 from bayeswise.tables.source import open_source
+from bayeswise.tables.sweep import rows_of
 from tests.fuzz.answers import check_finite, check_posterior
 
 Columns: TypeAlias = dict[Any, list[Any]]
@@ -102,6 +105,7 @@ CELLS: dict[str, Callable[[Random, int], list[Any]]] = {
     "lists": some([[1], [1, 2], []], 3),
     "bytes": some([b"a", b"\xff\x00"], 2),
 }
+PLAIN = ["text", "numbers", "counts", "flags", "numerals", "integers", "floats", "odd text", "sentences", "types"]
 NAMES: list[Any] = ["x", "size", "y ", " x", "", "a b", "é", "e\u0301", "x\ny", "x\x00", "\ud800", LONG, "select", "="]
 NAMES += ["X", "p_yes", "predicted", "1", "true", "null", 0, 1, None, 1.5, True, ("a", "b"), "a.b", "[1]", "*", "{}"]
 NAMES += ['say "hi"', "it's", "\x1b[31m"]
@@ -111,15 +115,16 @@ def make_columns(rng: Random) -> tuple[Columns, str]:
     """Columns by name, the target among them, and what they are called together."""
     n_rows = rng.choice([0, 1, 2, 3, 5, 12, 12, 40, 40])
     n_columns = rng.choice([0, 1, 1, 2, 2, 3, 5])
-    kinds = [rng.choice(list(CELLS)) for _ in range(n_columns)]
-    odd_names = rng.random() < 0.3
+    plain = rng.random() < 0.4
+    kinds = [rng.choice(PLAIN if plain else list(CELLS)) for _ in range(n_columns)]
+    odd_names = not plain and rng.random() < 0.4
     columns: Columns = {}
     for k, kind in enumerate(kinds):
         cells = CELLS[kind](rng, n_rows)
         if rng.random() < 0.3:
             cells = [None if rng.random() < 0.2 else cell for cell in cells]
         columns[rng.choice(NAMES) if odd_names else f"c{k}"] = cells
-    target_kind = rng.choice(["labels"] * 6 + list(CELLS))
+    target_kind = "labels" if plain else rng.choice(["labels"] * 20 + list(CELLS))
     if rng.random() < 0.95:
         columns["y"] = CELLS[target_kind](rng, n_rows)
     return columns, f"{n_rows} rows of {', '.join(kinds)} -> {target_kind}"
@@ -324,21 +329,65 @@ def damaged(path: Path, rng: Random) -> None:
 
 
 # -- what is done with it -------------------------------------------------------------------------------------
-def use(table: Any, rng: Random) -> None:
-    """Look at the table, fit a model, predict the rows."""
-    target = "y" if rng.random() < 0.9 else rng.choice(["x0", "c0", "x", LONG, "\ud800", "nowhere"])
+def use(table: Any, folder: Path, rng: Random) -> None:
+    """Look at the table, fit a model, predict the rows, and do one thing more with the model."""
     source = open_source(table, **rng.choice([{}, {}, {}, {"chunk_rows": 2}]))
+    target = "y" if isinstance(table, Mapping) else source.columns[-1].name
+    target = target if rng.random() < 0.95 else rng.choice(["y", "x0", "c0", "x", LONG, "\ud800", "nowhere"])
     if rng.random() < 0.4:
         examination = examine(source, target)
-        find_leaks(source, examination)
-    missing = rng.choice(["ignore", "ignore", "level", "error"])
-    model = bw.fit(source, target=target, model=rng.choice(MODELS), missing=missing)
+        advice = (*examination.advice, *find_leaks(source, examination))
+        json.dumps(report(examination, [column.name for column in source.columns], advice), allow_nan=False)
+    model = bw.fit(source, target=target, **options(source, rng))
     rows = source if rng.random() < 0.7 or not isinstance(table, Mapping) else dict(list(table.items())[:-2])
     if hasattr(model, "classes"):
         check_posterior(model.predict_proba(rows))
         model.predict(rows)
     else:
         check_finite(model.predict(rows))
+    rng.choice([saved, explained, merged, forgotten, left_out])(model, source, folder)
+
+
+def options(source: Any, rng: Random) -> dict[str, Any]:
+    """What a user may ask of a fit, now and then."""
+    asked: dict[str, Any] = {"model": rng.choice(MODELS)}
+    if rng.random() < 0.15:
+        asked["missing"] = rng.choice(["ignore", "level", "error", "mean"])
+    names = [column.name for column in source.columns if column.name != "y"]
+    if names and rng.random() < 0.3:
+        asked["kinds"] = {rng.choice(names): rng.choice(["number", "count", "category", "binary", "text", "ignored"])}
+    if names and rng.random() < 0.1:
+        asked["weight"] = rng.choice(names)
+    return asked
+
+
+def saved(model: Any, source: Any, folder: Path) -> None:
+    model.save(folder / "saved.bayeswise")
+    assert repr(bw.load(folder / "saved.bayeswise")) == repr(model)
+
+
+def explained(model: Any, source: Any, folder: Path) -> None:
+    if hasattr(model, "explain"):
+        vocabularies = getattr(model, "vocabularies", {})
+        batch = next(iter(Encoder(model.schema, learning=False, vocabularies=vocabularies).batches(source)))
+        account = model.explain(rows_of(batch, slice(0, 1)))
+        assert str(account)
+        json.dumps(account.to_dict(), allow_nan=False)
+
+
+def merged(model: Any, source: Any, folder: Path) -> None:
+    if hasattr(model, "merge"):
+        repr(model.merge(model))
+
+
+def forgotten(model: Any, source: Any, folder: Path) -> None:
+    if hasattr(model, "forget"):
+        repr(model.merge(model).forget(source))
+
+
+def left_out(model: Any, source: Any, folder: Path) -> None:
+    if hasattr(model, "classes") and hasattr(model, "leave_one_out"):
+        check_posterior(model.leave_one_out(source))
 
 
 def command(path: Path, folder: Path, rng: Random) -> None:
@@ -376,6 +425,6 @@ def _case(form: str, columns: Columns, rng: Random) -> Callable[[], None]:
             if is_file and rng.random() < 0.3:
                 command(table, folder, rng)
             else:
-                use(table, rng)
+                use(table, folder, rng)
 
     return run
