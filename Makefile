@@ -2,6 +2,7 @@
 #   make demo    the main job on the example table        make check   ruff, mypy, layers
 #   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv")
 #   make format  let ruff tidy up                         make clean   forget .venv, builds and caches
+#   make peers   scikit-learn's own test suites against our estimators (SUITES="test_voting test_pipeline")
 #   make fuzz    generated input (MINUTES=5 SEED=0 KINDS="tables models")
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,7 +14,7 @@ KERNELS := CMakeLists.txt $(wildcard kernels/*)
 MINUTES ?= 5
 SEED ?= 0
 
-.PHONY: demo test check bench format clean fuzz
+.PHONY: demo test check bench peers format clean fuzz
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -38,6 +39,9 @@ check: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(ROWS)
+
+peers: $(VENV)/.test
+	$(BIN)/python tests/peers $(SUITES)
 
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED) $(if $(KINDS),--kinds $(KINDS))

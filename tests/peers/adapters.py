@@ -24,12 +24,14 @@ class _Counted:
         USED.add(type(self).__name__)
         return super().fit(*rows, **given)  # type: ignore[misc]
 
+
+class _CountedInBatches(_Counted):
     def partial_fit(self, *rows: Any, **given: Any) -> Any:
         USED.add(type(self).__name__)
         return super().partial_fit(*rows, **given)  # type: ignore[misc]
 
 
-class _NaiveBayes(_Counted, bw.NaiveBayes):
+class _NaiveBayes(_CountedInBatches, bw.NaiveBayes):
     """The parameters that scikit-learn's classes do not have, at our defaults."""
 
     prior_smoothing, variance_divisor, shared_variance, variance_floor = 0.0, "n", False, 1e-9
@@ -134,7 +136,7 @@ class CategoricalNB(_OfWords):
         self.min_categories = min_categories
 
 
-class _GaussianBayes(_Counted, bw.GaussianBayes):
+class _GaussianBayes(_CountedInBatches, bw.GaussianBayes):
     divisor, prior, predictive, variance_floor, missing = "n", None, "plug-in", 1e-9, "error"
     class_prior = property(lambda self: self.priors)
 
