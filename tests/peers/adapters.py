@@ -20,15 +20,15 @@ USED: set[str] = set()
 class _Counted:
     """Notes that a test fitted one of ours."""
 
-    def fit(self, *rows: Any, **given: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         USED.add(type(self).__name__)
-        return super().fit(*rows, **given)  # type: ignore[misc]
+        return super().fit(X, y, sample_weight)  # type: ignore[misc]
 
 
 class _CountedInBatches(_Counted):
-    def partial_fit(self, *rows: Any, **given: Any) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Any:
         USED.add(type(self).__name__)
-        return super().partial_fit(*rows, **given)  # type: ignore[misc]
+        return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[misc]
 
 
 class _NaiveBayes(_CountedInBatches, bw.NaiveBayes):
