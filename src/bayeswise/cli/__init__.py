@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         silence_stdout()
         return 0
     except BayeswiseError as error:
-        complain(str(error), verbose)
+        complain(said(error, words), verbose)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -72,6 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("Add -v to see where it happened, and please report it.", file=sys.stderr)
         return 1
     return code
+
+
+def said(error: BayeswiseError, words: Sequence[str]) -> str:
+    """The message, its fix in words that can be typed."""
+    if error.fix is None or "=" not in error.fix:
+        return str(error)
+    from bayeswise.cli.fixes import options_of, typed_fix
+
+    fix = typed_fix(error.fix, options_of(words), lambda: options_of(["fit"]))
+    return str(error).replace(error.fix, fix)
 
 
 def check_instruction_set() -> None:

@@ -65,7 +65,7 @@ def refuse_other_kinds(schema: Schema) -> None:
         shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
         raise KindError(
             f"Gaussian Bayes takes numbers; other columns are {shown}{', ...' if len(others) > 5 else ''}",
-            fix=f"ignore={others[:5]!r} (--ignore COL), or NaiveBayes, which takes columns of all kinds",
+            fix=f"ignore={others[:5]!r} (--ignore COL), or model='naive-bayes', which takes columns of all kinds",
         )
     if not schema.numbers:
         raise SchemaError(

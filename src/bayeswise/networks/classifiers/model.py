@@ -63,7 +63,8 @@ class NetworkClassifierModel(Classifier):
             raise ParameterError("the rows with missing cells were not kept", fix="fit it anew with missing='em'")
         if self.settings.class_prior is not None and self.graph_kept is not None and self.graph_kept.class_parents:
             raise ParameterError(
-                "the class has parents in this graph and so no prior of its own", fix="fit it anew with class_prior"
+                "the class has parents in this graph and so no prior of its own",
+                fix="fit it anew with class_prior={...} (--prior CLASS=P)",
             )
 
     @property

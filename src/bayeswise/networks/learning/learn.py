@@ -142,7 +142,9 @@ def _found(
         return best_graph(Scores(rows, score, strength=strength), rules, progress=progress)
     if method == "k2":
         if order is None:
-            raise ParameterError("K2 needs an order of the columns", fix="give order=[...], causes first")
+            raise ParameterError(
+                "K2 needs an order of the columns", fix="give order=[...] (--order A,B,C), causes first"
+            )
         scores = Scores(rows, score, strength=strength)
         parents = k2(scores, order, rules)
         return Search(parents, scores.total(parents))

@@ -1,0 +1,59 @@
+"""Whatever a command advises can be typed in a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+Command = Callable[..., SimpleNamespace]
+Write = Callable[..., Path]
+
+ARGUMENT = re.compile(r"""\b[a-z_]+=('|"|\{|\[|True|False|None)""")
+TABLE = "x,c,y\n1,a,u\n2,a,u\n3,b,v\n4,b,v\n"
+
+
+def advice(answer: SimpleNamespace) -> str:
+    assert answer.code in (2, 3, 4), answer.err
+    fix: str = answer.err.partition("Fix: ")[2]
+    assert fix and not ARGUMENT.search(fix), answer.err
+    return fix
+
+
+@pytest.mark.parametrize(
+    ("fit", "cells", "told"),
+    [
+        (["--unseen", "error"], "1,zz", "`bayeswise fit --unseen smooth` or `bayeswise fit --unseen ignore` for 'c'"),
+        (["--missing", "error"], ",a", "`bayeswise fit --missing ignore` for 'x'"),
+    ],
+)
+def test_what_belongs_to_the_model_is_advised_as_an_option_of_fit(
+    bayeswise: Command, write: Write, tmp_path: Path, fit: list[str], cells: str, told: str
+) -> None:
+    model = tmp_path / "model"
+    assert bayeswise("fit", write(TABLE), "-t", "y", "-o", model, *fit).code == 0
+    assert told in advice(bayeswise("predict", model, write(f"x,c\n{cells}\n", name="new.csv")))
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "told"),
+    [
+        (TABLE, ["fit", "-t", "y", "--model", "gaussian"], "--ignore c, or --model naive-bayes"),
+        (TABLE, ["fit", "-t", "y", "--model", "linear"], "--model logistic"),
+        (TABLE, ["fit", "-t", "y", "--levels", "y=u"], "--levels y=A,B,C"),
+        ("a,b\nx,\ny,u\nx,v\n", ["network", "learn"], "--missing drop"),
+        ("a,b\nx,u\ny,u\nx,v\n", ["network", "learn", "--method", "k2"], "--order A,B,C, causes first"),
+        (TABLE, ["concept", "-t", "y"], "--category x"),
+    ],
+)
+def test_advice_names_options(
+    bayeswise: Command, write: Write, tmp_path: Path, table: str, words: list[str], told: str
+) -> None:
+    n_verbs = 2 if words[0] == "network" else 1
+    out = [] if words[0] == "concept" else ["-o", tmp_path / "out.bif"]
+    answer = bayeswise(*words[:n_verbs], write(table), *words[n_verbs:], *out)
+    assert told in advice(answer)
+    assert advice(answer).count("--category") <= 1
