@@ -14,11 +14,13 @@ from bayeswise.decisions.cost_cells import check_distinct, named, turned
 from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SourceError
+from bayeswise.store.toml_size import check_toml
 from bayeswise.tables.names import find_name, normal_name
 from bayeswise.tables.source import Source, open_source
 
 _SHAPES = "name the columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
 _LONGEST_FILE = 10_000_000  # characters
+_DEEPEST, _MOST_KEYS = 20, 50_000
 
 
 def read_costs(path: str | os.PathLike[str]) -> Costs:
@@ -36,9 +38,12 @@ def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
         what = "both [costs] and [utilities]" if found else "no [costs]"
         raise CostError(f"{where} has {what}", fix="add [costs.ACTION] with STATE = COST lines, once")
     given = dict(document[found[0]])
-    if found == ["utilities"]:
-        given = {action: turned(entries) for action, entries in given.items()}
-    return _located(where, lambda: Costs(given, reject=document.get("reject"), textual=True))
+
+    def made() -> Costs:
+        costs = {action: turned(entries) for action, entries in given.items()} if found == ["utilities"] else given
+        return Costs(costs, reject=document.get("reject"), textual=True)
+
+    return _located(where, made)
 
 
 def _located(where: str, make: Any) -> Costs:
@@ -56,6 +61,7 @@ def read_toml(path: Path) -> dict[str, Any]:
             text = file.read(_LONGEST_FILE + 1)
         if len(text) > _LONGEST_FILE:
             raise SourceError(f"{path} has more than {_LONGEST_FILE:,} characters", fix="name a file with costs")
+        check_toml(text, deepest=_DEEPEST, most_keys=_MOST_KEYS)
         return tomllib.loads(text)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}", fix="name a file that exists") from None

@@ -35,11 +35,13 @@ from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.posteriors.states import guess
 from bayeswise.store.atomic import write_bytes
 from bayeswise.store.strict_json import check_size
+from bayeswise.store.toml_size import check_toml
 from bayeswise.tables.labels import Label
 
 LARGEST_FILE = 16 << 20  # bytes
 _MOST_PARTS = 1 << 22
 _DEEPEST = 80
+_MOST_KEYS = 300_000
 _MOST_STATES = 10_000
 _KINDS = ("chance", "decision", "utility", "cost")
 _FIELDS = {
@@ -218,7 +220,9 @@ def _content(path: Path) -> bytes:
 def _parse_toml(data: bytes, where: str) -> Any:
     _refuse_too_deep(data, where)
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        check_toml(text, deepest=_DEEPEST, most_keys=_MOST_KEYS)
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise SourceError(f"{where} is no TOML: {error}", fix="correct that line") from None
 

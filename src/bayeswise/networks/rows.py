@@ -77,7 +77,7 @@ def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> 
     by_text = {str(state): code for code, state in enumerate(states)}
     codes = np.full(len(levels) + 1, -1, dtype=np.int32)
     for place, level in enumerate(levels):
-        code = states.code(level)
+        code = states.code_of_equal(level)
         codes[place] = code if code >= 0 else by_text.get(_as_text(level, states), -1)
         if codes[place] < 0:
             raise UnseenLevelError(

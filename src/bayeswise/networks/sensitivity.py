@@ -170,7 +170,7 @@ def _functions(network: BeliefNetwork, target: int, found: Finding, places: Iter
         above = network._parents[place]
         for row, entries in enumerate(network._tables[place]):
             given = configuration([network._states[parent] for parent in above], row)
-            codes_given = [network._states[p].code(state) for p, state in zip(above, given, strict=True)]
+            codes_given = [network._states[p].code_of_equal(state) for p, state in zip(above, given, strict=True)]
             seen = all(found.states.get(p, code) == code for p, code in zip(above, codes_given, strict=True))
             if place in matters and seen and len(entries) > 1:
                 certain = _certain_rows(table, row, run)

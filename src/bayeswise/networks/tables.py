@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from bayeswise.posteriors.states import find_state
 from bayeswise.tables.labels import Label, Vocabulary
 
 ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file read again is the same
-TOLERANCE = 1e-6  # rows this close are renormalised, and said so
+TOLERANCE = 1e-6  # rows this close are renormalised, and said so; those of few digits may be as far as rounding takes
+FEWEST_DIGITS = 3  # decimals of such a row
 LARGEST_TABLE = 1 << 26
 
 
@@ -46,7 +48,7 @@ def _is_number(value: Any) -> bool:
 def _from_numbers(node: str, states: Vocabulary, n_rows: int, given: Any) -> FloatArray:
     try:
         numbers = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise NetworkError(f"the table of {node!r} is no array of numbers", fix="give a row for each case") from None
     if numbers.size == n_rows and len(states) == 2 and numbers.size != n_rows * 2:
         numbers = np.stack([numbers.ravel(), 1.0 - numbers.ravel()], axis=-1)
@@ -103,19 +105,39 @@ def _row(node: str, states: Vocabulary, given: Any, where: str) -> list[float]:
         if math.nan in row or any(p != p for p in row):
             lost = next(state for state, p in zip(states, row, strict=True) if p != p)
             raise NetworkError(f"the table of {node!r}{where} has no probability for {lost!r}", fix="add it")
-        return [float(p) for p in row]
+        return _floats(node, row, where)
     if _is_number(given):
         if len(states) != 2:
             raise NetworkError(
                 f"the table of {node!r}{where} is one number for {len(states)} states", fix="give one for each"
             )
-        return [float(given), 1.0 - float(given)]
-    row = [float(p) for p in given]
+        (first,) = _floats(node, [given], where)
+        return [first, 1.0 - first]
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise NetworkError(
+            f"the table of {node!r}{where} has {given!r:.80} for a row",
+            fix="write a number for each state, or {state: p}",
+        )
+    row = _floats(node, given, where)
     if len(row) != len(states):
         raise NetworkError(
             f"the table of {node!r}{where} has {len(row)} numbers for {len(states)} states", fix="give one for each"
         )
     return row
+
+
+def _floats(node: str, row: Any, where: str) -> list[float]:
+    for entry in row:
+        if not isinstance(entry, int | float | np.number | np.bool_):
+            raise NetworkError(
+                f"the table of {node!r}{where} has {entry!r:.80} for a probability", fix="write a number from 0 to 1"
+            )
+    try:
+        return [float(p) for p in row]
+    except OverflowError:
+        raise NetworkError(
+            f"the table of {node!r}{where} has a number beyond floats", fix="write a number from 0 to 1"
+        ) from None
 
 
 def checked(node: str, table: FloatArray, parents: Sequence[tuple[str, Vocabulary]]) -> tuple[FloatArray, str | None]:
@@ -132,14 +154,41 @@ def checked(node: str, table: FloatArray, parents: Sequence[tuple[str, Vocabular
     off = abs(float(total[worst]) - 1.0)
     if off <= ROUNDING:
         return table, None
-    if off > TOLERANCE:
+    wrong = _beyond_rounding(table, total)
+    if wrong is not None:
         raise NetworkError(
-            f"the table of {node!r}{_given(levels, worst)} sums to {float(total[worst]):.12g}, not to 1",
-            fix=f"correct the row {[float(p) for p in table[worst, :8]]}",
+            f"the table of {node!r}{_given(levels, wrong)} sums to {float(total[wrong]):.12g}, not to 1",
+            fix=f"correct the row {[float(p) for p in table[wrong, :8]]}",
         )
     touched = np.where((np.abs(total - 1.0) > ROUNDING)[:, None], table / total[:, None], table)
     n_touched = int((np.abs(total - 1.0) > ROUNDING).sum())
     return touched, f"{node}: {n_touched} of {len(table)} rows renormalised; the worst summed to {total[worst]:.9g}"
+
+
+def _beyond_rounding(table: FloatArray, total: FloatArray) -> int | None:
+    """The row that is farther from 1 than the rounding of its entries explains, the worst one; None if there is none.
+
+    Rounding changes an entry by half a unit of its last digit: 0.333 three times may stand for thirds, 0.5 and 0.505
+    for nothing. The digits are those of the entry with the most decimals.
+    """
+    off = np.abs(total - 1.0)
+    for row in np.argsort(-off, kind="stable").tolist():
+        if off[row] <= TOLERANCE:
+            return None
+        digits = max(_decimals(float(p)) for p in table[row])
+        if digits < FEWEST_DIGITS or off[row] > 0.5 * 10.0**-digits * table.shape[1] * (1.0 + 1e-6):
+            return int(row)
+    return None
+
+
+def _decimals(number: float) -> int:
+    """How many digits stand after the point in the shortest way to write a number.
+
+    >>> _decimals(0.333333), _decimals(1.0), _decimals(2.5e-7)
+    (6, 0, 8)
+    """
+    exponent = Decimal(repr(number)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def _given(levels: Sequence[Vocabulary], row: int) -> str:

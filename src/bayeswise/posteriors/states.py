@@ -31,12 +31,14 @@ def find_state(
     except SchemaError:
         key = None
     if isinstance(states, Vocabulary):  # which knows them by heart, be they a million
-        if key is not None and (code := states.code(label)) >= 0:
+        if key is not None and (code := states.code_of_equal(label)) >= 0:
             return code
     else:
         keys = [label_key(state) for state in states]
         if key in keys:
             return keys.index(key)
+        if key is not None and (code := Vocabulary.trusted(tuple(states)).code_of_equal(label)) >= 0:
+            return code
     raise error(f"{what} {label!r}", fix=guess(label, states))
 
 

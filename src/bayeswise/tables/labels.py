@@ -57,6 +57,13 @@ def _subclass_value(value: Any) -> Label:
     )
 
 
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
 def label_key(label: Label) -> LabelKey:
     """What a label is known by, and sorted by: its type, then its value."""
     return _RANKS[type(label)], label
@@ -159,6 +166,20 @@ class Vocabulary(Sequence[Label]):
     def code(self, label: Any) -> int:
         """The position of a label, -1 if it is not here."""
         return self._codes.get(label_key(label_of(label)), -1)
+
+    def code_of_equal(self, label: Any) -> int:
+        """The position of a label, or of the number that equals it: 1 and 1.0 are one state, True is none of them.
+
+        >>> [Vocabulary([0, 1]).code_of_equal(label) for label in (1, 1.0, True, "1")]
+        [1, 1, -1, -1]
+        """
+        plain = label_of(label)
+        code = self._codes.get(label_key(plain), -1)
+        if code >= 0 or type(plain) not in (int, float):
+            return code
+        whole = isinstance(plain, float) and plain.is_integer()
+        same: Label = int(plain) if whole else plain if isinstance(plain, float) else _as_float(plain)
+        return self._codes.get(label_key(same), -1) if same == plain else -1
 
     def encode(self, labels: Iterable[Any]) -> CodeArray:
         """The positions of labels, -1 for those that are not here."""

@@ -133,6 +133,8 @@ def _probability(tokens: Tokens, draft: _Draft) -> None:
     if tokens.next == "|":
         tokens.take()
         parents = _parents(tokens, draft, name)
+    elif tokens.next != ")":  # JavaBayes puts no mark between a variable and its parents
+        parents = _parents(tokens, draft, name)
     tokens.expect(")")
     tokens.expect("{")
     n_rows = n_cells_of(len(draft.states[parent]) for parent in parents)

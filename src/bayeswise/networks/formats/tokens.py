@@ -19,7 +19,8 @@ _MOST_TOGETHER = 4 * MOST_CELLS  # tokens of one statement
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.+<>-]*")
+_KEYWORDS = ("network", "variable", "probability", "property", "type", "discrete", "default", "table")
+_NOT_BARE = re.compile(r"[\s,\"\\{}()\[\];|]|//|/\*")  # what ends a word in BIF, or begins a comment
 
 
 class Tokens:
@@ -213,13 +214,14 @@ def unquoted(token: str) -> str:
 
 
 def quoted(name: object, always: bool = False) -> str:
-    """The token that stands for a name: itself where it is a plain word, else in quotes.
+    """The token that stands for a name: itself where that is one word, else in quotes, which few other programs read.
 
-    >>> quoted("yes"), quoted("Asy/Patch")
-    ('yes', '"Asy/Patch"')
+    >>> quoted("yes"), quoted("Asy/Patch"), quoted(12), quoted("no answer")
+    ('yes', 'Asy/Patch', '12', '"no answer"')
     """
     word = str(name)
-    if not always and _BARE.fullmatch(word):
+    bare = word.isprintable() and word not in ("", *_KEYWORDS) and not _NOT_BARE.search(word)
+    if bare and not always:
         return word
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -91,7 +91,8 @@ class CodedRows:
         n_rows = n_rows if kept is None else int(np.count_nonzero(kept))
         codes = np.empty((n_rows, len(names)), dtype=np.int32)
         for place, vocabulary in enumerate(vocabularies):
-            codes[:, place] = np.append(vocabulary.encode(levels[place]), -1)[cells[place]]
+            found = [vocabulary.code_of_equal(level) for level in levels[place]]
+            codes[:, place] = np.append(np.array(found, dtype=np.int32), -1)[cells[place]]
         if hidden:
             codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
@@ -195,4 +196,17 @@ def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int) -> list[L
 
 def _vocabulary(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
     first = Vocabulary(given)
-    return Vocabulary([*first, *(label for label in Vocabulary.of(seen) if label not in first)])
+    return Vocabulary([*first, *(label for label in _of_one_type(seen) if first.code_of_equal(label) < 0)])
+
+
+def _of_one_type(labels: Sequence[Any]) -> Vocabulary:
+    """The different labels, numbers of one type: pandas makes floats of integers where a cell is missing.
+
+    >>> _of_one_type([0.0, 1.0]), _of_one_type([1, 2.5]), _of_one_type([True, 1.0, "1"])
+    (Vocabulary(0, 1), Vocabulary(1.0, 2.5), Vocabulary(True, 1, '1'))
+    """
+    numbers = [label for label in labels if type(label) in (int, float)]
+    if not any(type(label) is float for label in numbers) or any(abs(label) >= 2**53 for label in numbers):
+        return Vocabulary.of(labels)
+    kind = int if all(label == int(label) for label in numbers) else float
+    return Vocabulary.of([kind(label) if type(label) in (int, float) else label for label in labels])
