@@ -27,13 +27,13 @@ def check_toml(text: str, *, deepest: int, most_keys: int) -> None:
     skeleton = _STRING.sub(lambda found: "" if found["comment"] else "q", text)
     if re.search(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{deepest}}}", skeleton):
         raise ValueError(f"a key has more than {deepest} parts")
-    n_dotted = sum(not part.lstrip("+-").isdigit() for part in _PART.findall(skeleton))
-    n_keys = skeleton.count("=") + skeleton.count("[") + 10 * n_dotted
-    if n_keys > most_keys:
-        raise ValueError(f"there are too many keys and lists: {n_keys:,}, where one with a dot counts for ten")
     depth = most = 0
     for mark in _BRACKET.findall(skeleton):
         depth = depth + 1 if mark in "[{" else max(depth - 1, 0)
         most = max(most, depth)
     if most > deepest:
-        raise ValueError(f"lists and tables nest {most} deep; {deepest} are allowed")
+        raise ValueError(f"lists and tables are nested too deeply: {most} levels; {deepest} are allowed")
+    n_dotted = sum(not part.lstrip("+-").isdigit() for part in _PART.findall(skeleton))
+    n_keys = skeleton.count("=") + skeleton.count("[") + 10 * n_dotted
+    if n_keys > most_keys:
+        raise ValueError(f"there are too many keys and lists: {n_keys:,}, where one with a dot counts for ten")
