@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import compress
 from typing import Any, TypeAlias
 
@@ -153,7 +154,7 @@ class Sweep:
         values, strays = chunk.matrix([self.plan[name] for name in self.schema.numbers])
         if not self.coders.learning:  # a statistic refuses them while learning
             refuse_infinite(values, self.schema.numbers, chunk.first_row)
-        for k, name in enumerate(self.schema.numbers):
+        for k, name in self._checked_numbers:
             column = self.schema[name]
             if self.plan.may_stray(name):
                 count = self.report.strays.setdefault(name, StrayCount())
@@ -163,6 +164,12 @@ class Sweep:
             if column.kind == "count":
                 _refuse_no_count(column, values[:, k], chunk)
         return values
+
+    @cached_property
+    def _checked_numbers(self) -> list[tuple[int, str]]:
+        """Where the numbers stand that need a look of their own: strays, missing cells that are errors, counts."""
+        some = any(form.missing == "error" or form.kind == "count" for form in self.schema.forms)
+        return [(k, name) for k, name in enumerate(self.schema.numbers) if some or self.plan.may_stray(name)]
 
     def _codes_of(self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:
         codes = np.empty((len(self.schema.categories), n_rows), dtype=np.int32)

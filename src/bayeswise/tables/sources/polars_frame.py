@@ -17,8 +17,8 @@ def raw_columns(frame: Any) -> list[RawColumn]:
     """Columns of a frame without rows; an Enum declares its levels."""
     refuse_zero_bytes("polars", _names(frame.schema))  # at which an export of polars ends the process
     fields, _ = one_batch("polars", frame.__arrow_c_stream__())
-    stored = arrow_columns(fields, None)
-    return [_declared(column, frame.schema[column.name]) for column in stored]
+    schema = frame.schema  # made anew by polars each time it is asked for
+    return [_declared(column, schema[column.name]) for column in arrow_columns(fields, None)]
 
 
 def _names(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -40,9 +40,11 @@ def _declared(column: RawColumn, dtype: Any) -> RawColumn:
 def from_frame(frame: Any) -> TableSource:
     """An eager frame: each sweep exports the columns it needs."""
 
+    names = frame.columns
+
     def export(indices: Sequence[int]) -> object:
         with translated("polars DataFrame"):
-            return frame.select([frame.columns[k] for k in indices]).__arrow_c_stream__()
+            return frame.select([names[k] for k in indices]).__arrow_c_stream__()
 
     with translated("polars DataFrame"):
         columns = raw_columns(frame.clear())

@@ -25,6 +25,7 @@ from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
 CELLS_WORTH_A_THREAD = 1 << 15
+MOST_TASKS = 64
 PLAIN = _kernels.TextRules([])
 _Item = TypeVar("_Item")
 
@@ -153,9 +154,17 @@ class TableChunk:
         if own is not None:
             return own, dict.fromkeys(columns, ())
         values = np.empty((self.n_rows, len(columns)))
-        fill = map if values.size < CELLS_WORTH_A_THREAD else readers().map
-        strays = fill(self._fill, columns, values.T)
-        return values, dict(zip(columns, strays, strict=True))
+        if values.size < CELLS_WORTH_A_THREAD:
+            return values, self._filled(columns, values.T)
+        strays: dict[str, Sequence[Stray]] = {}
+        step = max(1, -(-len(columns) // MOST_TASKS))  # a task has its own cost
+        parts = [slice(start, start + step) for start in range(0, len(columns), step)]
+        for found in readers().map(lambda part: self._filled(columns[part], values.T[part]), parts):
+            strays.update(found)
+        return values, strays
+
+    def _filled(self, columns: Sequence[str], values: NDArray[np.float64]) -> dict[str, Sequence[Stray]]:
+        return {name: self._fill(name, column) for name, column in zip(columns, values, strict=True)}
 
     def _fill(self, name: str, values: NDArray[np.float64]) -> list[Stray]:
         _, column = self._column(name)
