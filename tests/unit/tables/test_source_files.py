@@ -94,6 +94,16 @@ def test_json_cells_of_several_types_stay_apart(tmp_path: Path) -> None:
     assert typed(labels_of(path, "m")) == cells
 
 
+def test_json_keys_that_differ_in_case_only_are_refused(tmp_path: Path) -> None:
+    """Not read under a name that the file does not have."""
+    path = tmp_path / "case.jsonl"
+    path.write_text('{"a": 1, "A": 2}\n')
+    with pytest.raises(SchemaError, match=r"case.jsonl has keys that differ in case only, as 'A'"):
+        open_source(path)
+    path.write_text('{"a": 1, "A_1": 2}\n{"a": 3}\n')
+    assert [column.name for column in open_source(path).columns] == ["a", "A_1"]
+
+
 def test_json_text_stays_text(tmp_path: Path) -> None:
     path = tmp_path / "text.jsonl"
     path.write_text('{"zip": "0007", "ok": "yes", "w": "NA"}\n{"zip": "1234", "ok": "no", "w": ""}\n')

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import SourceError, shortened
+from bayeswise.foundation.errors import SchemaError, SourceError, quoted, shortened
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, not_unicode, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
@@ -23,6 +23,7 @@ from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
 
 _CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " tells a reader nothing
 _MAGIC = re.compile(r"([*?[])")
+_NUMBERED = re.compile(r"(.*)_[0-9]+", re.DOTALL)
 _PACKED = (".gz", ".bz2", ".zst")  # JSON is unpacked by its suffix
 _SETTINGS = (
     "SET enable_progress_bar = false",
@@ -193,6 +194,27 @@ def _top_name(nodes: Iterator[tuple[str, int | None]]) -> str:
     return name
 
 
-def from_json(path: Path, name: str) -> TableSource:
+class JsonSource(ScanSource):
     """JSON lines, or one JSON array of objects; types are decided from all rows, not from the first ones."""
-    return ScanSource(name, "read_json({path}, sample_size=-1, maximum_depth=2, hive_partitioning=false)", path)
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path_name = name
+        super().__init__(name, "read_json({path}, sample_size=-1, maximum_depth=2, hive_partitioning=false)", path)
+
+    def _named(self, columns: list[RawColumn]) -> list[RawColumn]:
+        """DuckDB calls the second of "a" and "A" A_1, and reads one of them wherever both are meant."""
+        folded = {column.name.lower() for column in columns}
+        renamed = {c.name for c in columns if (found := _NUMBERED.fullmatch(c.name)) and found[1].lower() in folded}
+        if renamed:
+            keys = f"SELECT DISTINCT unnest(json_keys(json)) FROM read_json_objects({self._file})"
+            if lost := sorted(renamed - {row[0] for row in self._database.execute(keys).fetchall()}):
+                raise SchemaError(
+                    f"{self._path_name} has keys that differ in case only, as {quoted(lost[0].rpartition('_')[0])}",
+                    fix="rename one of them",
+                )
+        return columns
+
+
+def from_json(path: Path, name: str) -> TableSource:
+    """A file of JSON."""
+    return JsonSource(path, name)
