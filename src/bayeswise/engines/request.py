@@ -35,6 +35,7 @@ class Ask:
     block: Block
     columns: tuple[str, ...]
     summarise: Callable[..., Any]
+    in_pairs: bool = False  # whether the statistic has an entry for each pair of columns
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,11 @@ class Request:
     asks: Mapping[str, Ask]
 
     @classmethod
-    def numbers(cls, name: str, columns: Sequence[str], summarise: Callable[..., Any]) -> Request:
-        """A statistic of number columns, e.g. `Moments.of` or a family's `statistic`."""
-        return cls({name: Ask("numbers", tuple(columns), summarise)})
+    def numbers(
+        cls, name: str, columns: Sequence[str], summarise: Callable[..., Any], *, in_pairs: bool = False
+    ) -> Request:
+        """A statistic of number columns, e.g. `Moments.of` or a family's `statistic`; or of all their pairs."""
+        return cls({name: Ask("numbers", tuple(columns), summarise, in_pairs)})
 
     @classmethod
     def counts(cls, name: str, columns: Sequence[str], declared: Sequence[Vocabulary | None] = ()) -> Request:

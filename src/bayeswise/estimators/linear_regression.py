@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators import features
 from bayeswise.estimators.face import Face
-from bayeswise.estimators.regression_rows import ExpandedColumns, batches_of, checked_columns, present, schema_for
+from bayeswise.estimators.regression_rows import (
+    ExpandedColumns,
+    batches_of,
+    checked_columns,
+    feature_names,
+    present,
+    schema_for,
+)
 from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
@@ -26,7 +33,9 @@ from bayeswise.models.regression.learning import tell_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
+from bayeswise.models.regression.room import is_wide
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.regression.wide import WideModel, fit_wide
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.schema import Schema
 
@@ -87,7 +96,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
         self.kinds = kinds
         self.levels = levels
 
-    model_: LinearModel | IteratedModel
+    model_: LinearModel | IteratedModel | WideModel
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -97,12 +106,15 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
         refuse_outside(target if weights is None else np.where(weights > 0, target, 1.0), settings.likelihood, "y")
         X, target, weights = present(X, target, weights)
         schema = schema_for(X, self._wishes())
-        if settings.likelihood == "gaussian":
+        if settings.likelihood == "gaussian" and not is_wide(len(schema.used)):
             self.model_ = self._moments_of(schema, settings, X, target, weights)
             tell_dependent(self.model_, stacklevel=3)
             return self
         design = Design.of(schema, features.batches(schema, X, None, weights), settings.missing)
         known = design.of_rows(target)
+        if settings.likelihood == "gaussian":
+            self.model_ = fit_wide(design.features, design.matrix, known, design.weights, settings)
+            return self
         self.model_ = fit_iterated(design.features, design.matrix, known, design.weights, settings)
         if not self.model_.certificate.converged:
             warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
@@ -130,8 +142,11 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
         return self._merged_with(other)
 
     # -- answering --------------------------------------------------------------------------------------------
-    def predict(self, X: Any) -> FloatArray:
-        """(n_rows,) E[y | row], the integral of y p(y | row)."""
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """(n_rows,) E[y | row], the integral of y p(y | row); with return_std also the standard deviations."""
+        if return_std:
+            ahead = self.predict_distribution(X)
+            return ahead.location, ahead.stddev
         return np.asarray(self._over(X, lambda batch: self.model_.predict(batch)))
 
     def predict_distribution(self, X: Any) -> Predictive:
@@ -155,6 +170,28 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
     def intercept_(self) -> float:
         """The score of a row of zeros and reference levels."""
         return self.model_.intercept
+
+    @property
+    def sigma_(self) -> FloatArray:
+        """(n_features, n_features) the posterior covariance of the weights, at the most probable noise."""
+        if not isinstance(self.model_, LinearModel):
+            raise AttributeError("only a gaussian likelihood keeps the covariance of the weights")
+        known = self.model_.posterior
+        return known.noise_square * known.covariance
+
+    @property
+    def scale_(self) -> float | None:
+        """The scale of the prior that is in force; None without one."""
+        return self.model_.scale
+
+    @property
+    def n_iter_(self) -> int:
+        """The iterations, counted from 1; a gaussian likelihood is solved in one."""
+        return max(self.model_.certificate.iterations, 1) if isinstance(self.model_, IteratedModel) else 1
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of `coef_`: a number by its column, a level of a category as column_level."""
+        return feature_names(self)
 
     @property
     def feature_weights_(self) -> dict[Any, float]:
@@ -190,7 +227,11 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
     def _moments_model(self) -> LinearModel:
         check_is_fitted(self)
         if not isinstance(self.model_, LinearModel):
-            raise FitError("the model keeps no moments", fix="fit with likelihood='gaussian'")
+            wide = isinstance(self.model_, WideModel)
+            raise FitError(
+                "the model keeps no moments" + " of so many columns" * wide,
+                fix="fit all rows at once" if wide else "fit with likelihood='gaussian'",
+            )
         return self.model_
 
     def _moments_of(

@@ -12,11 +12,14 @@ from sklearn.utils import Tags
 
 from bayeswise.estimators import features
 from bayeswise.estimators.face import ClassifierFace
-from bayeswise.estimators.regression_rows import ExpandedColumns, checked_columns, present, schema_for
+from bayeswise.estimators.regression_rows import ExpandedColumns, checked_columns, feature_names, present, schema_for
+from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.learning import fitted_logistic
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.settings import LogisticSettings
+from bayeswise.tables.weights import checked_weights, refuse_all_zero
 
 
 class LogisticRegression(ExpandedColumns, ClassifierFace):
@@ -26,6 +29,7 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
                  flat, for maximum likelihood: classes that some columns separate are then an error that names them
     scale        its scale, for a column of standard deviation 1; "evidence" chooses it by the marginal likelihood,
                  "cv" by the log loss of five folds
+    class_weight "balanced", or a weight for each class: times the weights of its rows
     moderated    answer with probabilities averaged over the posterior of the weights (Laplace approximation): far
                  from the rows that were learned they go back towards even
 
@@ -59,6 +63,7 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
         max_iter: int = 200,
         kinds: Mapping[str, str] | None = None,
         levels: Mapping[str, Any] | None = None,
+        class_weight: Any = None,
     ) -> None:
         self.prior = prior
         self.scale = scale
@@ -71,6 +76,7 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
         self.max_iter = max_iter
         self.kinds = kinds
         self.levels = levels
+        self.class_weight = class_weight
 
     model_: LogisticModel
 
@@ -80,7 +86,7 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
         settings = self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
-        X, codes, weights = present(X, labels.codes, weights)
+        X, codes, weights = present(X, labels.codes, self._with_class_weights(labels, weights))
         schema = schema_for(X, self._wishes())
         rows = features.batches(schema, X, None, weights)
         self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
@@ -133,7 +139,35 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
         tags.classifier_tags.poor_score = not self.fit_intercept
         return tags
 
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the columns of `coef_`: a number by its column, a level of a category as column_level."""
+        return feature_names(self)
+
     # -- inside -----------------------------------------------------------------------------------------------
+    def _with_class_weights(self, labels: Labels, weights: FloatArray | None) -> FloatArray | None:
+        """The weights of rows, times those of their classes."""
+        if self.class_weight is None:
+            return weights
+        classes = list(labels.classes)
+        if isinstance(self.class_weight, Mapping):
+            strange = [label for label in self.class_weight if label not in classes]
+            if strange:
+                raise ParameterError(
+                    f"class_weight names the class {strange[0]!r}, which y does not have", fix="name the classes of y"
+                )
+            of_class = np.array([float(self.class_weight.get(label, 1.0)) for label in classes])
+        elif isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            counts = np.bincount(labels.codes, weights=weights, minlength=len(classes))
+            of_class = np.where(counts > 0, counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0)), 0.0)
+        else:
+            raise ParameterError(
+                f"class_weight is {self.class_weight!r}", fix="give 'balanced', or a number for each class by its name"
+            )
+        by = of_class[labels.codes]
+        both = checked_weights(by if weights is None else by * weights, 0, "class_weight")
+        refuse_all_zero(float(both.max(initial=0.0)), len(both), "class_weight")
+        return both
+
     def _settings(self) -> LogisticSettings:
         return LogisticSettings(
             self.prior,

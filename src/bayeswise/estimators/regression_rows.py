@@ -76,3 +76,9 @@ def present(X: Any, y: Any, weights: FloatArray | None) -> tuple[Any, Any, Float
         return X, y, weights
     kept = np.flatnonzero(weights > 0)
     return _safe_indexing(X, kept), y[kept], weights[kept]
+
+
+def feature_names(estimator: Any) -> Any:
+    """What the entries of `coef_` belong to: a number by its column, a level of a category as column_level."""
+    names = estimator._model.features.names
+    return np.array([column if level is None else f"{column}_{level}" for column, level in names], dtype=object)

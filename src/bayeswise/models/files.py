@@ -69,6 +69,10 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.regression.settings.LinearSettings",
         "models.regression.newton.Certificate",
     ),
+    "wide-regression": (
+        "models.regression.wide.WideModel",
+        "models.regression.settings.LinearSettings",
+    ),
     "logistic-regression": (
         "models.regression.logistic.LogisticModel",
         "models.regression.settings.LogisticSettings",

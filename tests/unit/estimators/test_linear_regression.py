@@ -244,3 +244,17 @@ def test_rows_far_out_have_finite_answers(likelihood: str, prior: str | None) ->
     ahead = model.predict_distribution(far)
     for answer in (model.predict(far), ahead.mean, ahead.stddev, ahead.quantile([0.05, 0.5, 0.95])):
         assert np.isfinite(answer).all()
+
+
+def test_weights_and_answers_have_the_spreads_of_bayesian_ridge() -> None:
+    from sklearn.linear_model import BayesianRidge
+
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(400, 3))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = X @ [1.0, 0.0, -2.0] + generator.normal(size=400)
+    ours, peer = bw.LinearRegression().fit(X, y), BayesianRidge().fit(X, y)
+    assert np.allclose(ours.sigma_, peer.sigma_, rtol=0.05, atol=1e-5)
+    (mean, spread), (_, theirs) = ours.predict(X, return_std=True), peer.predict(X, return_std=True)
+    assert np.array_equal(mean, ours.predict(X)) and np.allclose(spread, theirs, rtol=0.02)
+    assert ours.n_iter_ == 1 and bw.LinearRegression("student-t").fit(X, y).n_iter_ > 1

@@ -197,3 +197,26 @@ def test_the_weights_of_several_classes_sum_to_zero_under_any_scale(scale: float
     X = generator.normal(size=(150, 3))
     y = np.digitize(X[:, 0] + generator.logistic(size=150), [-1.0, 1.0])
     assert np.abs(bw.LogisticRegression(scale=scale).fit(X, y).coef_.sum(axis=0)).max() < 1e-12
+
+
+def test_class_weights_are_weights_of_rows() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(90, 2)), np.array(["a"] * 70 + ["b"] * 20)
+    by = {"a": 0.5, "b": 2.0}
+    ours = bw.LogisticRegression(class_weight=by).fit(X, y)
+    same = bw.LogisticRegression().fit(X, y, [by[label] for label in y])
+    assert np.array_equal(ours.coef_, same.coef_)
+    balanced = bw.LogisticRegression(class_weight="balanced", standardise=False).fit(X, y)
+    peer = SklearnLogisticRegression(class_weight="balanced", tol=1e-10, max_iter=1_000).fit(X, y)
+    assert np.allclose(balanced.coef_, peer.coef_, atol=1e-6)
+    for wrong in ("even", {"c": 1.0}, {"a": 0.0, "b": 0.0}):
+        with pytest.raises(ValueError, match="class_weight"):
+            bw.LogisticRegression(class_weight=wrong).fit(X, y)
+
+
+def test_names_of_weights_agree_with_their_number() -> None:
+    frame = pd.DataFrame({"age": [1.0, 2.0, 3.0, 5.0], "size": ["S", "M", "L", "M"]})
+    for estimator in (bw.LogisticRegression(), bw.LinearRegression()):
+        estimator.fit(frame, [0, 1, 0, 1])
+        assert estimator.get_feature_names_out().tolist() == ["age", "size_M", "size_S"]
+        assert estimator.coef_.shape[-1] == 3

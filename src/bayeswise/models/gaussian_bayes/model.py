@@ -235,4 +235,4 @@ class GaussianBayesModel(Classifier):
 
 def request_of(schema: Schema) -> Request:
     """What the model needs of rows: the scatter of its number columns."""
-    return Request.numbers(SCATTER, schema.numbers, PatternScatter.of)
+    return Request.numbers(SCATTER, schema.numbers, PatternScatter.of, in_pairs=True)

@@ -9,5 +9,7 @@ normal_equations.py  weights from moments, exactly              left_out.py    e
 glm.py, robust.py    other likelihoods, by iteration            rows.py        sweeps in blocks on threads
 logistic.py          classes: the model                         softmax.py     how it is learned
 newton.py            Newton's method with a certificate         penalties.py   minus the log of a prior
-twins.py             a generative model beside a logistic one
+twins.py             a generative model beside a logistic one   separation.py  why there is no maximum likelihood
+wide.py              more columns than rows                     room.py        how much memory that takes
+folds.py             the scale of a prior by rows left out
 """

@@ -39,6 +39,8 @@ class Design:
             for c in range(len(schema.categories))
         )
         features = Features(schema, levels)
+        if schema.categories:
+            features.refuse_no_room(sum(batch.n_rows for batch in parts))
         matrix = _joined([features.matrix(batch) for batch in parts])
         weights = None if parts[0].weights is None else _joined([batch.weights for batch in parts])
         whole = None if all(in_order) and not schema.categories else _complete(parts)

@@ -62,6 +62,10 @@ class ScaleEvidence:
         best = max([*ends, *tops], key=lambda log_t: self.log_evidence(float(np.exp(0.5 * log_t))))
         return float(np.exp(0.5 * best))
 
+    def left(self, scale: float) -> float:
+        """S at a scale."""
+        return self._left(scale**2)
+
     def _left(self, t: float) -> float:
         return self.least + float((_over(self.squares, self.values) / (1.0 + t * self.values)).sum())
 

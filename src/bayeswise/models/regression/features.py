@@ -14,7 +14,15 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, SchemaError, row_number
+from bayeswise.foundation.errors import (
+    DataError,
+    FitError,
+    MissingCellError,
+    NonFiniteError,
+    SchemaError,
+    row_number,
+)
+from bayeswise.models.regression.room import refuse_no_room
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.labels import Label, Vocabulary
 from bayeswise.tables.notes import keep
@@ -96,6 +104,16 @@ class Features:
     def of_column(self, name: str) -> IntArray:
         """Where the number, or the indicators, of a column stand."""
         return np.array([k for k, (column, _) in enumerate(self.names) if column == name], dtype=np.int64)
+
+    def refuse_no_room(self, n_rows: float) -> None:
+        """`TooLargeError` where so many rows of all indicators have no room in memory; it names the widest column."""
+        sizes = dict(zip(self.schema.categories, map(len, self.ordered), strict=True))
+        widest = max(sizes, key=lambda name: sizes[name])
+        refuse_no_room(
+            float(n_rows) * len(self.names),
+            f"{n_rows:,} rows of {len(self.names):,} columns and indicators ({sizes[widest]:,} levels of {widest!r})",
+            f"leave it out with ignore=[{widest!r}] (--ignore {widest}), or choose model='naive-bayes'",
+        )
 
     def matrix(self, batch: Batch) -> FloatArray:
         """(n_rows, n_features); NaN where a cell is missing or unseen. The batch's own numbers if that is all."""

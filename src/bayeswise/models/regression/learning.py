@@ -17,8 +17,10 @@ from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.logistic_fit import fit_logistic
 from bayeswise.models.regression.newton import Certificate
+from bayeswise.models.regression.room import is_wide
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.target_rows import TargetRows
+from bayeswise.models.regression.wide import WideModel, fit_wide
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
@@ -110,7 +112,7 @@ def learned_linear(
     threads: int | None = None,
     progress: Progress | None = None,
     **wishes: Any,
-) -> tuple[LinearModel | IteratedModel, Report]:
+) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of a column of numbers, and what was met on the way.
 
     Wishes about beliefs: likelihood, prior, scale, freedom, intercept, standardise, missing ("error" or "mean").
@@ -132,11 +134,11 @@ def learned_linear(
 
 def linear_of(
     source: Source, schema: Schema, settings: LinearSettings, progress: Progress | None = None
-) -> tuple[LinearModel | IteratedModel, Report]:
+) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of all rows of a source."""
     rows = TargetRows(schema, source)
     swept = (told(pair, pair[0], progress) for pair in rows)
-    if settings.likelihood == "gaussian":
+    if settings.likelihood == "gaussian" and not is_wide(len(schema.used)):
         solved = LinearModel.of_rows(schema, settings, swept)
         if solved is None:
             raise no_rows(source, schema)
@@ -149,6 +151,8 @@ def linear_of(
         refuse_outside(numbers, settings.likelihood, rows.target, batch.place)
     design = Design.of(schema, (batch for batch, _ in parts), settings.missing)
     target: FloatArray = design.of_rows(np.concatenate([numbers for _, numbers in parts]))
+    if settings.likelihood == "gaussian":
+        return fit_wide(design.features, design.matrix, target, design.weights, settings), rows.report
     model = fit_iterated(design.features, design.matrix, target, design.weights, settings)
     tell_unfinished(model.certificate)
     return model, rows.report

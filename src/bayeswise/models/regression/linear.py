@@ -27,6 +27,7 @@ from bayeswise.models.regression.folds import N_FOLDS, fold_of_rows, scale_by_mo
 from bayeswise.models.regression.normal_equations import NormalEquations
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import in_blocks
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.target_rows import TargetRows, picked
@@ -197,10 +198,22 @@ class LinearModel(RegressionModel):
             away = within_floats(self.matrix(batch) - self.baseline[0])
             unit = np.ldexp(1.0, np.frexp(np.abs(away).max(axis=1, initial=1.0))[1] - 1)  # so that no square overflows
             small = away / unit[:, None]
-            unknown = unit * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", small, known.covariance, small), 0.0))
+            unknown = unit * self._uncertainty(small)
             intercept = 1.0 / self.equations.n_rows if self.settings.intercept else 0.0
             scale = within_floats(noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
         return Predictive("student-t", self.predict(batch), scale, known.freedom)
+
+    def _uncertainty(self, away: FloatArray) -> FloatArray:
+        """(n_rows,) the standard deviation of w . away, in units of the noise."""
+        if self.settings.prior == "gaussian" and self.scale is not None:
+            return np.asarray(np.linalg.norm(away @ self._inverse_root, axis=1))
+        spread = np.einsum("ij,jk,ik->i", away, self.posterior.covariance, away)
+        return np.asarray(np.sqrt(np.maximum(spread, 0.0)))
+
+    @cached_property
+    def _inverse_root(self) -> FloatArray:
+        assert self.scale is not None
+        return self.equations.inverse_root(self.scale)
 
     # -- rows come and go -------------------------------------------------------------------------------------
     @classmethod
@@ -273,6 +286,15 @@ class LinearModel(RegressionModel):
 def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> RegressionMoments:
     """The moments of encoded rows; with missing="error" a hole is an error, otherwise its row teaches nothing."""
     refuse_holes(schema, batch, missing)
+    n_levels = {name: len(levels) for name, levels in zip(schema.categories, batch.vocabularies, strict=True)}
+    if n_levels:
+        widest = max(n_levels, key=lambda name: n_levels[name])
+        n_features = len(schema.numbers) + sum(n_levels.values())
+        refuse_no_room(
+            entries_of_moments(n_features),
+            f"exact products of {n_features:,} columns and levels ({n_levels[widest]:,} of {widest!r})",
+            f"leave it out with ignore=[{widest!r}] (--ignore {widest})",
+        )
     declared = [schema[name].levels for name in schema.categories]
     codes = batch.codes if schema.categories else None
 

@@ -14,14 +14,17 @@ from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.newton import Certificate, Point, minimise
 from bayeswise.models.regression.penalties import Penalty
+from bayeswise.models.regression.room import refuse_no_room
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.separation import refuse_separated
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.softmax import SoftmaxLoss
+from bayeswise.models.regression.wide import turned_rows
 from bayeswise.posteriors.normalise import log_posterior
 
 MOST_WORK = 4e9  # products for one Hessian
 MANY_ROWS = 100_000
+FEWEST_TO_TURN = 500  # columns
 WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
 NO_COVARIANCE: FloatArray = np.empty((0, 0))
@@ -52,10 +55,12 @@ def fit_logistic(
     """Maximum a posteriori; the scale is given, or chosen by evidence or by cross-validation."""
     matrix, targets, weights = in_own_order(matrix, targets, weights)
     rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.intercept)
-    loss = SoftmaxLoss(rows, targets, n_classes, settings.intercept)
+    turned = turned_rows(rows) if settings.prior == "gaussian" and _is_wide(rows, settings) else None
+    loss = SoftmaxLoss(rows if turned is None else turned.rows, targets, n_classes, settings.intercept)
+    _refuse_no_room(loss, settings)
     scale, start = settings.scale, loss.start()
     if scale == "cv":
-        scale = _scale_by_folds(features, loss, settings)
+        scale = _scale_by_folds(features, loss, settings, again=turned is None)
     elif scale == "evidence":
         scale, start = _scale_by_evidence(loss, settings)
     known = float(scale)
@@ -69,15 +74,34 @@ def fit_logistic(
     if loss.n_vectors > 1 and settings.prior in ("gaussian", None):
         found = found - found.mean(axis=0)  # of all equally good or nearly as good weights, those of least squares
     return LogisticFit(
-        found,
+        found if turned is None else np.column_stack([found[:, :-1] @ turned.directions, found[:, -1]]),
         rows.centre,
         rows.unit,
         known,
         certificate,
         separable(loss, point.weights),
-        covariance,
+        covariance if turned is None else NO_COVARIANCE,
         log_evidence,
     )
+
+
+def _is_wide(rows: Rows, settings: LogisticSettings) -> bool:
+    return rows.n_columns > max(rows.n_rows, FEWEST_TO_TURN) and not settings.moderated
+
+
+def _refuse_no_room(loss: SoftmaxLoss, settings: LogisticSettings) -> None:
+    """The memory of a Hessian and its factors: of all vectors, or of one where conjugate gradients find them."""
+    vectors = loss.n_vectors if settings.prior == "laplace" or not _by_gradients(loss) else 1
+    n_columns = loss.rows.n_columns - 1
+    fix = "choose fewer columns" + (", or prior='gaussian'" if settings.prior != "gaussian" else "")
+    if settings.moderated and loss.rows.n_columns > loss.rows.n_rows:
+        fix += ", or moderated=False"
+    what = f"the curvature of {n_columns:,} columns and {loss.n_classes} classes"
+    refuse_no_room(3.0 * (vectors * loss.rows.n_columns) ** 2, what, fix)
+
+
+def _by_gradients(loss: SoftmaxLoss) -> bool:
+    return loss.n_vectors > 1 and loss.rows.n_rows * float(np.prod(loss.shape)) ** 2 > MOST_WORK
 
 
 def standardised(rows: Rows, intercept: bool) -> Rows:
@@ -90,8 +114,7 @@ def most_probable(
 ) -> tuple[Point, Certificate]:
     """The flattened weights of largest posterior; the point has no Hessian where that was too large to be made."""
     penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
-    work = loss.rows.n_rows * float(np.prod(loss.shape)) ** 2
-    if loss.n_vectors > 1 and settings.prior != "laplace" and work > MOST_WORK:
+    if settings.prior != "laplace" and _by_gradients(loss):
         found, certificate = minimise_softmax(
             loss, penalty, start, tolerance=settings.tolerance, most_iterations=settings.most_iterations
         )
@@ -181,13 +204,15 @@ def _scale_by_evidence(loss: SoftmaxLoss, settings: LogisticSettings) -> tuple[f
     return float(np.exp(found.x)), last
 
 
-def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSettings) -> float:
-    """The scale of least held-out loss, out of a grid."""
+def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSettings, *, again: bool) -> float:
+    """The scale of least held-out loss, out of a grid; `again`: the columns are standardised anew for each fold."""
     matrix, targets = loss.rows.matrix, loss.targets
     by = loss.rows.weights if len(loss.rows.weights) else np.ones(len(targets))
 
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
-        rows = standardised(Rows.of(matrix, kept, features, standardise=settings.standardise), settings.intercept)
+        rows = Rows(matrix, kept, loss.rows.centre, loss.rows.unit)
+        if again:
+            rows = standardised(Rows.of(matrix, kept, features, standardise=settings.standardise), settings.intercept)
         without = SoftmaxLoss(rows, targets, loss.n_classes, settings.intercept)
         start, found = without.start(), []
         for scale in SCALES:

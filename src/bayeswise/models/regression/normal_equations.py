@@ -27,6 +27,7 @@ from bayeswise.models.regression.features import refuse_extreme
 from bayeswise.models.regression.sparse_weights import sparse_minimum
 from bayeswise.statistics.regression import RegressionMoments
 
+WIDEST = 1e8
 SPREADS = (1e-120, 1e120)  # whose squares, times the number of rows, are floats
 
 
@@ -144,8 +145,20 @@ class NormalEquations:
         if scale is None and n <= MOST_EXACT:
             full[block] = inverse_exactly(self.matrix, kept) * self.divisor
             return full
+        if scale is not None:
+            root = self.inverse_root(scale)
+            return root @ root.T
         unit = self.unit[kept]
-        added = 0.0 if scale is None else scale**-2
-        inside = symmetric_inverse(self.correlation[block], added)(np.eye(len(kept)))
-        full[block] = inside / np.outer(unit, unit)
+        full[block] = symmetric_inverse(self.correlation[block], 0.0)(np.eye(len(kept))) / np.outer(unit, unit)
         return full
+
+    def inverse_root(self, scale: float) -> FloatArray:
+        """(n, n) R with R R' = (X'X + prior)^-1, in original units: |z R|^2 does not cancel where the inverse does.
+
+        A direction that the rows say nothing about is as wide as the prior, up to WIDEST: beyond it a row in the span
+        of the others could not be told from one beside it.
+        """
+        values, vectors = np.linalg.eigh(self.correlation)
+        seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
+        below = np.where(seen, values + scale**-2, min(scale, WIDEST) ** -2)
+        return np.asarray(vectors / np.sqrt(below) / self.unit[:, None])

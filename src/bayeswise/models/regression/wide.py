@@ -1,0 +1,157 @@
+"""More columns than rows: what n rows say about d weights lies in n directions, so n x n takes the place of d x d.
+
+With Z the standardised rows (n, d), eigenvalues l and vectors u of Z Z', and t = scale^2, the ridge weights are
+Z' sum u (u . y) / (l + 1 / t); the directions v = Z' u / sqrt(l) are all that the rows know of, and along any other a
+weight is as unknown as the prior says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.models.regression.design import in_own_order
+from bayeswise.models.regression.evidence import ScaleEvidence
+from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.predictive import Predictive, within_floats
+from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
+from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema import Schema
+
+
+@dataclass(frozen=True)
+class TurnedRows:
+    """n rows in at most n columns; weights of these times the directions are weights of the standardised columns."""
+
+    rows: Rows
+    directions: FloatArray  # (n_directions, n) orthonormal
+
+
+def turned_rows(rows: Rows) -> TurnedRows:
+    """The same products of rows with rows in fewer columns: a gaussian prior does not see the rotation.
+
+    >>> wide = Rows(np.array([[3.0, 4.0, 0.0]]), np.empty(0), np.zeros(3), np.ones(3))
+    >>> np.abs(turned_rows(wide).rows.matrix).round(9).tolist()
+    [[5.0]]
+    """
+    z = (rows.matrix - rows.centre) / rows.unit
+    directions, lower = np.linalg.qr(z.T)  # (n, n_directions), (n_directions, n_rows)
+    n = lower.shape[0]
+    inside = Rows(np.ascontiguousarray(lower.T), rows.weights, np.zeros(n), np.ones(n))
+    return TurnedRows(inside, np.ascontiguousarray(directions.T))
+
+
+@dataclass(frozen=True)
+class WideModel(RegressionModel):
+    """y = w0 + w . x + noise for a gaussian likelihood and prior, from n x n products of the rows."""
+
+    schema: Schema
+    settings: LinearSettings
+    levels: tuple[Vocabulary, ...]
+    weights: FloatArray  # (n,) in original units
+    at_centre: float
+    centre: FloatArray  # (n,)
+    unit: FloatArray  # (n,)
+    scale: float
+    directions: FloatArray  # (n_directions, n) orthonormal, of standardised columns
+    values: FloatArray  # (n_directions,) squares of the rows along them
+    rest: float
+    freedom: float
+    n_rows: float
+
+    def refuse_impossible(self) -> None:
+        self.features.refuse_other_shapes(self.weights, self.centre)
+        d = len(self.features.names)
+        if self.weights.shape != (d,) or self.unit.shape != (d,) or self.directions.shape != (len(self.values), d):
+            raise SchemaError("weights, units and directions of a regression are one for each feature")
+        numbers = (self.scale, self.freedom, self.n_rows)
+        if not all(0.0 < each < math.inf for each in numbers) or not 0.0 <= self.rest < math.inf:
+            raise SchemaError("scale, noise and rows of a regression are finite and above 0")
+
+    @cached_property
+    def features(self) -> Features:
+        return Features(self.schema, self.levels)
+
+    @property
+    def baseline(self) -> tuple[FloatArray, float]:
+        return self.centre, self.at_centre
+
+    @property
+    def noise(self) -> float:
+        """The scale of the noise, in units of the target."""
+        return float(np.sqrt(self.rest / self.freedom))
+
+    def matrix(self, batch: Batch) -> FloatArray:
+        return self.features.filled(batch, self.centre, missing=self.settings.missing)
+
+    def predictive_of(self, batch: Batch) -> Predictive:
+        """The student-t of each row: noise, and what is not known about the weights."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = within_floats((self.matrix(batch) - self.centre) / self.unit)
+            size = np.maximum(np.abs(z).max(axis=1, initial=1.0), 1.0)
+            small = z / size[:, None]
+            along = small @ self.directions.T  # (n_rows, n_directions)
+            beside = ((small - along @ self.directions) ** 2).sum(axis=1)
+            known = (along**2 / (1.0 + self.scale**2 * self.values)).sum(axis=1)
+            unknown = size * self.scale * np.sqrt(beside + known)
+            intercept = 1.0 / self.n_rows if self.settings.intercept else 0.0
+            scale = within_floats(self.noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
+        return Predictive("student-t", self.predict(batch), scale, self.freedom)
+
+    def __repr__(self) -> str:
+        return f"WideModel({self.n_rows:g} rows, {len(self.weights)} weights, {self.settings}, scale {self.scale:.3g})"
+
+
+def fit_wide(
+    features: Features, matrix: FloatArray, target: FloatArray, weights: FloatArray | None, settings: LinearSettings
+) -> WideModel:
+    """Ridge weights, their posterior and the scale of largest evidence, from products of rows with rows."""
+    n, d = matrix.shape
+    if settings.prior != "gaussian" or settings.how_scaled == "cv":
+        refuse_no_room(
+            entries_of_moments(d),
+            f"all pairs of {d:,} columns, which {settings} needs,",
+            "choose prior='gaussian' with scale='evidence' or a number, or fewer columns",
+        )
+    refuse_no_room(2.0 * n * n, f"products of {n:,} rows with each other", "choose fewer columns, or fewer rows")
+    matrix, target, weights = in_own_order(matrix, target, weights)
+    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
+    root = np.sqrt(rows.weights) if len(rows.weights) else np.ones(len(matrix))
+    centre = rows.centre if settings.intercept else np.zeros_like(rows.centre)
+    middle = math.fsum(root**2 * target) / rows.total_weight if settings.intercept else 0.0
+    z = (matrix - centre) / rows.unit * root[:, None]
+    values, vectors = np.linalg.eigh(z @ z.T)
+    seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
+    values, vectors = values[seen], vectors[:, seen]
+    y = root * (target - middle)
+    moment = vectors.T @ y
+    freedom = rows.total_weight - float(settings.intercept)
+    least = max(float(((y - vectors @ moment) ** 2).sum()), 0.0)
+    evidence = ScaleEvidence(values, values * moment**2, least, freedom)
+    scale = evidence.best_scale() if settings.how_scaled == "evidence" else float(settings.how_scaled)
+    directions = (vectors.T @ z) / np.sqrt(values)[:, None]
+    weights_in_units = (np.sqrt(values) * moment / (values + scale**-2)) @ directions
+    return WideModel(
+        features.schema,
+        settings,
+        features.levels,
+        weights_in_units / rows.unit,
+        middle,
+        centre,
+        rows.unit,
+        scale,
+        directions,
+        values,
+        evidence.left(scale),
+        max(freedom, np.finfo(float).tiny),
+        rows.total_weight,
+    )

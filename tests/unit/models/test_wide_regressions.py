@@ -1,0 +1,88 @@
+"""More columns than rows: n x n takes the place of d x d, and what has no room is refused with its size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.foundation.errors import FitError, TooLargeError
+from bayeswise.models.files import bytes_of
+from bayeswise.models.regression import logistic_fit
+from bayeswise.models.regression.design import Design
+from bayeswise.models.regression.wide import WideModel, fit_wide
+
+
+def rows_of(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, d)) * generator.uniform(0.1, 10.0, d) + generator.normal(size=d)
+    return X, X[:, 0] - X[:, 1] + generator.normal(size=n)
+
+
+@pytest.mark.parametrize("options", [{"scale": 0.3}, {"scale": "evidence"}, {"scale": 2.0, "fit_intercept": False}])
+@pytest.mark.parametrize("shape", [(12, 30), (60, 5)])
+def test_products_of_rows_give_what_products_of_columns_give(options: dict[str, Any], shape: tuple[int, int]) -> None:
+    X, y = rows_of(*shape)
+    weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    model = bw.LinearRegression(**options).fit(X, y, weights)
+    narrow = model.model_
+    batch = next(iter(model._batches(X)))
+    design = Design.of(narrow.schema, [batch], "error")
+    scale = narrow.scale if shape[0] < shape[1] else options["scale"]  # with fewer rows many scales are equally good
+    wide = fit_wide(design.features, design.matrix, y, weights, narrow.settings.changed(scale=scale))
+    assert wide.scale == pytest.approx(narrow.scale, rel=1e-6)
+    assert np.allclose(wide.weights, narrow.weights, rtol=1e-6, atol=1e-9)
+    far = X[:3] * 3.0
+    for ours, theirs in zip(
+        (wide.predictive(far), wide.predictive(X)), (narrow.predictive(far), narrow.predictive(X)), strict=True
+    ):
+        assert np.allclose(ours.location, theirs.location, rtol=1e-6)
+        assert np.allclose(ours.scale, theirs.scale, rtol=1e-5)
+        assert np.allclose(ours.freedom, theirs.freedom)
+
+
+def test_ten_thousand_columns_are_fitted_saved_and_refused_what_needs_all_pairs(tmp_path: Any) -> None:
+    X, y = rows_of(20, 10_000)
+    model = bw.LinearRegression().fit(X, y)
+    assert isinstance(model.model_, WideModel)
+    order = np.random.default_rng(0).permutation(20)
+    assert bytes_of(bw.LinearRegression().fit(X[order], y[order]).model_) == bytes_of(model.model_)
+    model.save(tmp_path / "wide.bayeswise")
+    again = bw.load(tmp_path / "wide.bayeswise")
+    assert np.array_equal(again.predictive(X).stddev, model.predict(X, return_std=True)[1])
+    with pytest.raises(FitError, match="keeps no moments of so many columns"):
+        model.partial_fit(X, y)
+    for refused in (bw.LinearRegression(prior="laplace"), bw.LinearRegression(prior=None)):
+        with pytest.raises(TooLargeError, match=r"all pairs of 10,000 columns.*2\.4 GB; at most 2\.1"):
+            refused.fit(X, y)
+    classes = np.arange(20) % 2
+    with pytest.raises(TooLargeError, match=r"covariances of 10,000 columns.*NaiveBayes"):
+        bw.GaussianBayes().fit(X, classes)
+    with pytest.raises(TooLargeError, match=r"the curvature of 10,000 columns and 2 classes.*prior='gaussian'"):
+        bw.LogisticRegression("laplace").fit(X, classes)
+    assert bw.NaiveBayes().fit(X, classes).predict_proba(X).shape == (20, 2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scale", [0.1, "evidence"])
+def test_classes_in_fewer_columns_have_the_same_weights(n_classes: int, scale: Any, monkeypatch: Any) -> None:
+    X, y = rows_of(40, 120)
+    classes = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    plain = bw.LogisticRegression(scale=scale).fit(X, classes)
+    monkeypatch.setattr(logistic_fit, "FEWEST_TO_TURN", 50)
+    turned = bw.LogisticRegression(scale=scale).fit(X, classes)
+    assert not turned.model_.covariance.size and turned.certificate_.converged
+    assert turned.scale_ == pytest.approx(plain.scale_, rel=1e-3)
+    assert np.allclose(turned.predict_proba(X), plain.predict_proba(X), atol=1e-5)
+    assert np.allclose(turned.coef_, plain.coef_, atol=1e-4 * np.abs(plain.coef_).max())
+
+
+def test_a_category_of_a_hundred_thousand_levels_is_refused_by_name() -> None:
+    rows = {"c": [f"k{i}" for i in range(100_000)], "y": ["a", "b"] * 50_000}
+    with pytest.raises(TooLargeError, match=r"100,000 levels of 'c'.*80.0 GB.*--ignore c"):
+        bw.fit(rows, "y", model="logistic", kinds={"c": "category"})
+    rows["y"] = np.arange(100_000.0).tolist()
+    with pytest.raises(TooLargeError, match=r"of 'c'.*GB.*--ignore c"):
+        bw.fit(rows, "y", model="linear", kinds={"c": "category"})
