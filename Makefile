@@ -4,6 +4,7 @@
 #   make format  let ruff tidy up                         make clean   forget .venv, builds and caches
 #   make peers   scikit-learn's own test suites against our estimators (SUITES="test_voting test_pipeline")
 #   make fuzz    generated input (MINUTES=5 SEED=0 KINDS="tables models")
+#   make soak    kills, full disks, closed pipes, rival writers (MINUTES=5 SEED=0)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -14,7 +15,7 @@ KERNELS := CMakeLists.txt $(wildcard kernels/*)
 MINUTES ?= 5
 SEED ?= 0
 
-.PHONY: demo test check bench peers format clean fuzz
+.PHONY: demo test check bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -45,6 +46,9 @@ peers: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED) $(if $(KINDS),--kinds $(KINDS))
+
+soak: $(VENV)/.test
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED)
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix src tests benchmarks
