@@ -21,7 +21,8 @@ from bayeswise.models.files import bytes_of
 from tests.cli.hearing import HEARING
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-START = HEARING + "import sys; from bayeswise.cli import main; sys.exit(main())"
+READY = "import sys; from bayeswise.cli import main; print('ready', file=sys.stderr, flush=True); sys.exit(main())"
+START = HEARING + READY
 MOST_SECONDS = 120.0  # after which a command is taken to hang, however busy the machine is
 CODES = (0, 2, 3, 4, 130, 143, 129, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGXFSZ)
 
@@ -112,6 +113,8 @@ def struck(by: signal.Signals) -> Callable[[Place, Random], None]:
     def event(place: Place, random: Random) -> None:
         words = place.commands()[random.choice(["fit", "merge", "forget", "predict", "decide", "report"])]
         process = place.start(words)
+        assert process.stderr is not None
+        process.stderr.readline()  # before, it is the interpreter that hears signals
         time.sleep(random.uniform(0.0, 3.0))
         process.send_signal(by)
         ended(process)
