@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -228,8 +229,10 @@ class Costs:
 
         for name in self.columns:
             if row.get(name) is None:
-                others = [each for each in row if each not in self.columns]
-                fix = guess(name, others) if others else f"give {name} too"
+                others = [str(each) for each in row if each not in self.columns]
+                close = get_close_matches(name.casefold(), [each.casefold() for each in others], n=1)
+                meant = next((each for each in others if close and each.casefold() == close[0]), None)
+                fix = f"give {name} too" if meant is None else f"write {name} instead of {meant}"
                 raise CostError(f"the costs depend on {name!r}, which the row does not have", fix=fix)
         cells = self.of_rows(numbers_of({name: [row[name]] for name in self.columns}, self.columns), 1)
         numbers = tuple(tuple(float(np.ravel(cell)[0]) for cell in line) for line in cells)

@@ -58,6 +58,10 @@ class FeatureRule:
     def of(cls, likelihoods: Mapping[Any, Density], prior: Mapping[Any, float], costs: Any) -> FeatureRule:
         """The best rule for these densities and priors, by name of state."""
         states = tuple(label_of(state) for state in likelihoods)
+        for state, density in zip(states, likelihoods.values(), strict=True):
+            _check_density(state, density)
+        if not states:
+            raise ParameterError("there is no state", fix="give {state: distribution}, such as {'a': norm(0, 1)}")
         table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
         shares = prior_by_state(prior, states)
         edges, chosen = regions(table.table, shares, tuple(likelihoods.values()))
@@ -79,6 +83,8 @@ class FeatureRule:
 
     def action_at(self, x: float) -> Label:
         """The action for one value."""
+        if not isinstance(x, int | float | np.number) or np.isnan(x):
+            raise ParameterError(f"there is no action for {x!r}", fix="give a number")
         return self.actions[int(np.searchsorted(self.edges, x, side="left"))]
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -92,6 +98,23 @@ class FeatureRule:
 
     def __repr__(self) -> str:
         return f"FeatureRule({self}; risk {self.risk:.4g})"
+
+
+def _check_density(state: Label, density: Any) -> None:
+    """Refuse what is no distribution, and one whose parameters make it none: its quantiles are not numbers."""
+    lacks = [name for name in ("logpdf", "cdf", "ppf") if not callable(getattr(density, name, None))]
+    if lacks:
+        raise ParameterError(
+            f"the density of {state!r} has no {lacks[0]}; found {type(density).__name__}",
+            fix="give a distribution of scipy.stats, such as norm(0, 1)",
+        )
+    with np.errstate(all="ignore"):
+        quantiles = np.asarray(density.ppf(np.array([0.25, 0.75])), dtype=np.float64)
+    if not (np.isfinite(quantiles).all() and quantiles[0] < quantiles[1]):
+        raise ParameterError(
+            f"the density of {state!r} has the quartiles {quantiles[0]:g} and {quantiles[1]:g}",
+            fix="give it a spread above 0",
+        )
 
 
 def least_risk(table: FloatArray, prior: FloatArray, likelihoods: Sequence[Any]) -> float:

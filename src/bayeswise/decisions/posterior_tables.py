@@ -51,8 +51,10 @@ def _has_columns(table: Any) -> bool:
 def _of_mapping(posterior: Mapping[Any, Any]) -> tuple[FloatArray, tuple[Label, ...]]:
     labels = tuple(label_of(state) for state in posterior)
     try:
-        columns = [np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in posterior.values()]
-        rows = np.broadcast_arrays(*columns) if columns else []
+        columns = [np.asarray(values, dtype=np.float64) for values in posterior.values()]
+        if len({column.shape for column in columns if column.ndim}) > 1:
+            raise ValueError
+        rows = [np.atleast_1d(row) for row in np.broadcast_arrays(*columns)] if columns else []
     except (TypeError, ValueError):
         raise ParameterError(
             "the probabilities of a posterior must be numbers, as many for each state", fix="write {state: [p, ...]}"

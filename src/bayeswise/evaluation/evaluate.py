@@ -161,7 +161,8 @@ class Evaluation:
         return evaluation_text(self)
 
     def __repr__(self) -> str:
-        return f"Evaluation({len(self.truth):,} rows, {self.how}: {self.cost_per_case} per case)"
+        n_rows = len(self.truth)
+        return f"Evaluation({n_rows:,} row{'s' * (n_rows != 1)}, {self.how}: {self.cost_per_case} per case)"
 
 
 def evaluate(

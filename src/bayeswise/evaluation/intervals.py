@@ -105,8 +105,8 @@ def _between(
 
 def check_level(level: float) -> None:
     """Refuse a confidence that is no share, such as 95."""
-    if not 0.0 < level < 1.0:
-        raise ParameterError(f"the level of confidence is {level:g}", fix="give a share such as 0.95")
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0.0 < level < 1.0:
+        raise ParameterError(f"the level of confidence is {level!r}", fix="give a share such as 0.95")
 
 
 def exponent_of(values: FloatArray) -> int:

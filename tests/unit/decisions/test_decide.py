@@ -147,3 +147,30 @@ def test_a_plan_that_would_take_for_ever_is_refused_at_once() -> None:
     few = {name: ten[name] for name in ("x0", "x9")}
     once, twice = (next_test({"a": 0.5, "b": 0.5}, costs, few, depth=depth) for depth in (1, 2))
     assert twice.best.value > once.best.value  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("densities", "told"),
+    [
+        ({}, "there is no state"),
+        ({"a": 1.0, "b": norm(0, 1)}, "the density of 'a' has no logpdf; found float"),
+        ({"a": norm(0, 1), "b": norm(0, -1)}, "the density of 'b' has the quartiles nan and nan"),
+        ({"a": norm(0, 1), "b": norm(0, 0)}, "the density of 'b' has the quartiles"),
+    ],
+)
+def test_a_feature_rule_is_made_of_distributions(densities: Any, told: str) -> None:
+    with pytest.raises(ParameterError, match=told):
+        FeatureRule.of(densities, {"a": 0.5, "b": 0.5}, bw.Costs.zero_one(["a", "b"]))
+
+
+def test_no_number_has_no_action() -> None:
+    rule = FeatureRule.of({"a": norm(-1, 1), "b": norm(1, 1)}, {"a": 0.5, "b": 0.5}, bw.Costs.zero_one(["a", "b"]))
+    for x in (float("nan"), "3", None):
+        with pytest.raises(ParameterError, match="there is no action for"):
+            rule.action_at(x)  # type: ignore[arg-type]
+    assert (rule.action_at(float("-inf")), rule.action_at(float("inf"))) == ("a", "b")
+
+
+def test_states_of_a_posterior_have_as_many_numbers_each() -> None:
+    with pytest.raises(ParameterError, match="as many for each state"):
+        bw.decide({"a": [0.2, 0.3], "b": [0.8]}, bw.Costs.zero_one(["a", "b"]))

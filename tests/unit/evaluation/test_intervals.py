@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayeswise.evaluation.intervals import Estimate, mean_with_interval
+from bayeswise.foundation.errors import ParameterError
 
 
 def of(values: list[float], bounds: tuple[float, float] | None = (0.0, 1.0), level: float = 0.95) -> Estimate:
@@ -79,3 +80,9 @@ def test_costs_without_an_upper_bound_have_students_interval_cut_at_the_lower_on
     low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
     assert (student.low, student.high) == pytest.approx((low, high)) and student.low < 0.0
     assert (cut.low, cut.high) == (0.0, student.high)
+
+
+@pytest.mark.parametrize("level", [95, 0.0, 1.0, float("nan"), "0.95", None, True])
+def test_a_level_that_is_no_share_is_refused(level: float) -> None:
+    with pytest.raises(ParameterError, match="the level of confidence is"):
+        of([0.0, 1.0], level=level)
