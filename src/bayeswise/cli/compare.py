@@ -37,8 +37,8 @@ def run(
     bayeswise compare golf.csv -t play
     bayeswise compare golf.csv -t play --costs decision.toml --json
 
-    Bits are what model and rows take together: the fewest, the best. No rows are held out: each is left out in turn,
-    or 4,096 to 8,192 of them where there are more.
+    Bits are what model and rows take together: the fewest, the best. No rows are held out: each is left out in turn
+    (where rows choose the families, in ten folds), or 4,096 to 8,192 of them where there are more.
     """
     from bayeswise.cli.table_text import as_json as json_text
     from bayeswise.cli.writing import say
@@ -59,7 +59,9 @@ def run(
         print(json_text(facts, indent=2))
     else:
         print("\n".join(_page(lines)))
-        say(f"Each of {lines[0].n_rows:,} rows was left out in turn.")
+        chosen = any("by evidence" in line.name for line in lines)
+        folds = "; for families by evidence in ten folds, which choose their own" if chosen else ""
+        say(f"Each of {lines[0].n_rows:,} rows was left out in turn{folds}.")
 
 
 def _costs_of(path: str | None, target: str) -> Callable[[tuple[Any, ...]], FloatArray] | None:

@@ -155,7 +155,10 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
 
     @available_if(_has_moments)  # type: ignore[untyped-decorator]
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Predictive:
-        """The distribution of each learned row's target under the model that never saw the row."""
+        """The distribution of each learned row's target under the model that never saw the row.
+
+        The prior keeps its scale: where that is found by evidence or folds, it is the one of all rows.
+        """
         model = self._moments_model()
         X, target, weights = self._rows(X, y, sample_weight, reset=False)
         rows = batches_of(model.schema, X, weights, model.vocabularies)

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
+from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -161,35 +162,15 @@ def _told(posterior: FloatArray, progress: Progress | None) -> FloatArray:
     return posterior
 
 
-def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None) -> FloatArray:
-    posterior = np.zeros((len(folds), len(model.classes)))
+def _folded(
+    model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None
+) -> FloatArray:
     if getattr(model, "selected_by_rows", ()):
         _refuse_unlearned(model, batches)
-    for fold in range(n_folds):
-        inside = _where(folds == fold, batches)
-        if not inside:
-            continue
-        without = _model_without(model, inside, _where(folds != fold, batches))
-        columns = [model.classes.index(label) for label in without.classes]
-        found = np.concatenate([without.predict_proba(without.recoded(part)) for part in inside])
-        posterior[np.ix_(np.flatnonzero(folds == fold), columns)] = _told(found, progress)
+    posterior = np.zeros((len(folds), len(model.classes)))
+    for rows, found in posteriors_of_folds(model, batches, folds, n_folds):
+        posterior[rows] = _told(found, progress)
     return posterior
-
-
-def _where(chosen: BoolArray, batches: list[Batch]) -> list[Batch]:
-    """The chosen rows of all batches, without the batches that have none."""
-    starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
-    rows = [np.flatnonzero(chosen[s : s + b.n_rows]) for b, s in zip(batches, starts[:-1], strict=True)]
-    return [picked_rows(batch, some) for batch, some in zip(batches, rows, strict=True) if len(some)]
-
-
-def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any:
-    """The model that never saw the rows inside: by subtraction, or learned again where rows select something."""
-    if getattr(model, "selected_by_rows", ()):
-        return model.relearned(outside)
-    for part in inside:
-        model = model.forget(part, again=True)
-    return model
 
 
 # -- estimators -----------------------------------------------------------------------------------------------

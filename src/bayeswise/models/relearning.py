@@ -1,4 +1,4 @@
-"""Each learned row under the model of the others, where learning selects something that statistics do not hold.
+"""Learned rows under the model of the others, one by one or in folds.
 
 Cuts of numbers, graphs with tables of several columns and families chosen by evidence are found by looking at rows. A
 posterior of a row whose model kept what that row helped to select is not a left-out posterior, so all of it is selected
@@ -7,12 +7,12 @@ again without the row: a fit for each different row. Tables that are too large f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.sweep import picked_rows
@@ -41,6 +41,41 @@ def log_joint_relearned(model: Classifier, batches: Sequence[Batch]) -> FloatArr
         place = int(np.searchsorted(starts, row, side="right")) - 1
         joint[k] = _without_row(model, batches, place, row - int(starts[place]))
     return joint[which]
+
+
+def posteriors_of_folds(
+    model: Any, batches: Sequence[Batch], folds: IntArray, n_folds: int
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """The rows of each fold, and (n_rows of the fold, n_states) their posteriors under the model of the other folds.
+
+    By subtraction where the statistics say everything about the model, else learned again.
+    """
+    for fold in range(n_folds):
+        inside = _where(folds == fold, batches)
+        if not inside:
+            continue
+        without = _model_without(model, inside, _where(folds != fold, batches))
+        columns = [model.classes.index(label) for label in without.classes]
+        rows = np.flatnonzero(folds == fold)
+        posterior = np.zeros((len(rows), len(model.classes)))
+        posterior[:, columns] = np.concatenate([without.predict_proba(without.recoded(part)) for part in inside])
+        yield rows, posterior
+
+
+def _where(chosen: BoolArray, batches: Sequence[Batch]) -> list[Batch]:
+    """The chosen rows of all batches, without the batches that have none."""
+    starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
+    rows = [np.flatnonzero(chosen[s : s + b.n_rows]) for b, s in zip(batches, starts[:-1], strict=True)]
+    return [picked_rows(batch, some) for batch, some in zip(batches, rows, strict=True) if len(some)]
+
+
+def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any:
+    """The model that never saw the rows inside."""
+    if getattr(model, "selected_by_rows", ()):
+        return model.relearned(outside)
+    for part in inside:
+        model = model.forget(part)
+    return model
 
 
 def _without_row(model: Classifier, batches: Sequence[Batch], place: int, row: int) -> FloatArray:

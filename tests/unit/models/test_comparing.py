@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import bayeswise as bw
+from bayeswise.evaluation.held_out import held_out
 from bayeswise.models.description_length.comparing import candidates, compare, compare_table
 from bayeswise.models.description_length.kept_rows import KeptRows
 from bayeswise.models.naive_bayes import select
@@ -62,6 +63,13 @@ def test_naive_bayes_and_the_average_are_those_of_their_own_fits() -> None:
     own = np.array([plain.classes.index(label) for label in TABLE["y"].tolist()])
     left_out = plain.leave_one_out(TABLE)
     assert lines["naive Bayes"].log_loss == pytest.approx(-np.log(left_out[np.arange(N), own]).mean())
+
+
+def test_families_by_evidence_are_chosen_again_without_each_fold() -> None:
+    name = "averaged, families by evidence"
+    line = next(line for line in compare_table(TABLE, "y", kinds=KINDS) if line.name == name)
+    folded = held_out(candidates(TABLE, "y", kinds=KINDS)[name], TABLE, cv=10)
+    assert line.log_loss == pytest.approx(-np.log(folded.posterior[np.arange(N), folded.truth]).mean())
 
 
 def test_of_a_large_table_an_even_sample_is_left_out() -> None:

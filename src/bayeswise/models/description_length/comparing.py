@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.description_length.bits import Part
 from bayeswise.models.description_length.kept_rows import KeptRows
@@ -20,10 +21,14 @@ from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.description_length.sharing import candidates_of
 from bayeswise.models.naive_bayes.left_out import left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.relearning import posteriors_of_folds
+from bayeswise.posteriors.calibration import turns
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoder import Encoder
 from bayeswise.tables.null_words import open_like
 from bayeswise.tables.source import open_source
+
+_FOLDS = 10
 
 CostsOf = Callable[[tuple[Any, ...]], FloatArray]
 
@@ -69,15 +74,32 @@ def compare(models: Mapping[str, NaiveBayesModel], table: Any, costs_of: CostsOf
 def _compared(
     models: Mapping[str, NaiveBayesModel], batches: Iterable[Batch], costs_of: CostsOf | None
 ) -> tuple[Compared, ...]:
-    totals = {name: np.zeros(5) for name in models}
-    table_of = {name: None if costs_of is None else costs_of(model.classes) for name, model in models.items()}
-    for batch in batches:
-        weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
-        for name, model in models.items():
-            own = batch.group_labels.positions_in(model.statistics.labels)[batch.groups]
-            totals[name] += _sums(left_out(model, batch), own, weights, table_of[name])
+    rows = [batch for batch in batches if batch.n_rows]
+    if not rows:
+        raise FitError("there is no row to leave out", fix="give the rows that the models have learned")
+    weights = np.concatenate([np.ones(each.n_rows) if each.weights is None else each.weights for each in rows])
+    totals: dict[str, FloatArray] = {}
+    for name, model in models.items():
+        own = np.concatenate([each.group_labels.positions_in(model.statistics.labels)[each.groups] for each in rows])
+        costs = None if costs_of is None else costs_of(model.classes)
+        totals[name] = _sums(_posterior(model, rows, own, weights), own, weights, costs)
     lines = [_line(name, model, totals[name], costs_of is not None) for name, model in models.items()]
     return tuple(sorted(lines, key=lambda line: line.bits))
+
+
+def _posterior(model: NaiveBayesModel, rows: list[Batch], own: IntArray, weights: FloatArray) -> FloatArray:
+    """(n_rows, n_states) of rows left out: in closed form, or in folds where the rows have chosen the families.
+
+    Of a table so large that only some of its rows are at hand the families stay: no single row decides about them.
+    """
+    is_whole = bool(np.isclose(weights.sum(), model.class_weight.sum(), rtol=1e-12))
+    if not (model.selected_by_rows and is_whole and len(own) > 1):
+        return np.concatenate([left_out(model, batch) for batch in rows])
+    n_folds = min(_FOLDS, len(own))
+    posterior = np.zeros((len(own), len(model.classes)))
+    for places, found in posteriors_of_folds(model, rows, turns(own, n_folds), n_folds):
+        posterior[places] = found
+    return posterior
 
 
 def _sums(posterior: FloatArray, own: Any, weights: FloatArray, costs: FloatArray | None) -> FloatArray:

@@ -132,7 +132,8 @@ class _Shared:
         factors = tuple(self._paired(factor) for factor in factors_for(self.schema, best))
         parts = {factor.name: self._part(factor) for factor in factors}
         whole = Product({ROWS: self.every[ROWS], **parts})
-        return replace(self.plain, statistics=replace(self.plain.statistics, part=whole), factors=factors)
+        statistics = replace(self.plain.statistics, part=whole)
+        return replace(self.plain, statistics=statistics, factors=factors, selected=True)
 
     def _paired(self, factor: Factor) -> Factor:
         """With the sums of pairs, if those of all its columns are known."""
