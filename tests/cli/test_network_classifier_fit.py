@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bayeswise as bw
@@ -120,3 +121,31 @@ def test_em_finds_the_tables_and_says_so(
     wrong = bayeswise("fit", holes, "-t", "play", "-o", path, "--force", "--model", "aode", "--missing", "em")
     assert wrong.code == 2
     assert "Fix: choose another structure" in wrong.err
+
+
+def test_noise_is_not_predicted_in_folds_that_find_their_own_graph(
+    tmp_path: Path, bayeswise: Callable[..., Any]
+) -> None:
+    """A graph that had seen the rows that it is checked on would say 20 % of errors here."""
+    generator = np.random.default_rng(0)
+    lines = [",".join([*(f"x{k}" for k in range(40)), "y"])]
+    cells = generator.choice(["a", "b"], (120, 40))
+    lines += [",".join([*row, "no" if k % 2 else "yes"]) for k, row in enumerate(cells)]
+    table, model = tmp_path / "noise.csv", tmp_path / "noise.bayeswise"
+    table.write_text("\n".join(lines) + "\n")
+    assert bayeswise("fit", table, "-t", "y", "-o", model, "--model", "k-dependence").code == 0
+    found = bayeswise("check", model, table, "--cv", "10", "--json")
+    cost = json.loads(found.out)["cost_per_case"]
+    assert cost["low"] < 0.5 < cost["high"] and cost["mean"] > 0.4
+
+
+def test_leaving_out_too_many_rows_one_by_one_advises_folds(
+    tmp_path: Path, bayeswise: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayeswise.models.relearning.MOST_CELLS", 100)
+    table, model = tmp_path / "sizes.csv", tmp_path / "sizes.bayeswise"
+    table.write_text(NUMBERS)
+    assert bayeswise("fit", table, "-t", "kind", "-o", model, "--model", "tan").code == 0
+    refused = bayeswise("check", model, table, "--cv", "loo")
+    assert refused.code == 4 and "rows select the cuts" in refused.err and "--cv 10" in refused.err
+    assert bayeswise("check", model, table, "--cv", "10").code == 0

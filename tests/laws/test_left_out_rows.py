@@ -143,7 +143,7 @@ def test_a_merged_model_has_cuts_that_rows_selected_if_one_of_both_has() -> None
 def test_rows_are_left_out_of_all_that_selected_the_cuts_and_not_of_some() -> None:
     table = table_of(6)
     model = bw.fit(table, "y", model="tan")
-    with pytest.raises(FitError, match="the cuts of the model were selected by more rows than these"):
+    with pytest.raises(FitError, match="more rows than these selected the cuts of the model"):
         model.leave_one_out(rows_at(table, range(30)))
     other = bw.fit(table_of(7), "y", model="tan")
     with pytest.raises(FitError, match="cannot all have been learned"):
@@ -153,7 +153,7 @@ def test_rows_are_left_out_of_all_that_selected_the_cuts_and_not_of_some() -> No
 def test_a_table_too_large_for_a_fit_of_each_row_is_refused_and_folds_serve() -> None:
     table = noise(0, 4_000, 20, numbers=True)
     model = bw.fit(table, "y", model="tan")
-    with pytest.raises(TooLargeError, match=r"4,000 rows cannot be left out one by one: the cuts .* Fix: use folds"):
+    with pytest.raises(TooLargeError, match=r"4,000 rows cannot .* rows select the cuts .* Fix: use folds"):
         model.leave_one_out(table)
     assert evaluate(model, table, cv=2).how == "2 folds"
     assert calibrated(model, table, method="platt").how == "10 folds"

@@ -109,7 +109,7 @@ def _check_rows(model: Classifier, batches: Sequence[Batch]) -> None:
         raise NotMergedError(f"these rows cannot all have been learned by the model: {error.what}", fix=fix) from None
     if left.statistics.weight_of_rows.to_floats().any():
         raise FitError(
-            f"the {selected} of the model were selected by more rows than these, and are selected again without each",
+            f"more rows than these selected the {selected} of the model, and each is left out by a fit of all others",
             fix=fix,
         )
 
@@ -119,8 +119,8 @@ def _check_work(model: Classifier, n_fits: int, n_rows: int) -> None:
     if cells > MOST_CELLS:
         selected = " and ".join(model.selected_by_rows)
         raise TooLargeError(
-            f"{n_fits:,} rows cannot be left out one by one: the {selected} of the model are selected by the rows, so "
-            f"that each needs a fit of its own ({cells:.2g} cells, and {MOST_CELLS:.2g} are allowed)",
+            f"{n_fits:,} rows cannot be left out one by one: rows select the {selected} of the model, so that "
+            f"each needs a fit of its own ({cells:.2g} cells, and {MOST_CELLS:.2g} are allowed)",
             fix="use folds, such as cv=10 (--cv 10)",
         )
 
