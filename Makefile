@@ -3,6 +3,8 @@
 #   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv")
 #   make format  let ruff tidy up                         make clean   forget .venv, builds and caches
 #   make peers   scikit-learn's own test suites against our estimators (SUITES="test_voting test_pipeline")
+#   make settings   every test as on other processors and a busy machine (SETTINGS="zen busy" TESTS="tests/laws")
+#   make sanitize   kernel tests with address and undefined-behaviour sanitizers (SANITIZED="tests/laws")
 #   make fuzz    generated input (MINUTES=5 SEED=0 KINDS="tables models")
 #   make soak    kills, full disks, closed pipes, rival writers (MINUTES=5 SEED=0)
 PYTHON ?= python3
@@ -15,7 +17,7 @@ KERNELS := CMakeLists.txt $(wildcard kernels/*)
 MINUTES ?= 5
 SEED ?= 0
 
-.PHONY: demo test check bench peers format clean fuzz soak
+.PHONY: demo test check settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -37,6 +39,18 @@ check: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+settings: $(VENV)/.test
+	$(BIN)/python tests/settings.py $(SETTINGS) -- -n $(JOBS) $(TESTS)
+
+# The interpreter is not built with sanitizers, so their runtime is loaded before it, with the C++ runtime that they wrap.
+SANITIZED ?= tests/unit/kernels
+PRELOADED = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+sanitize: $(VENV)/.test
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/sanitize -DBAYESWISE_SANITIZE=ON -DPython_EXECUTABLE="$(abspath $(BIN)/python)"
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/sanitize --parallel $(JOBS)
+	LD_PRELOAD="$(PRELOADED)" ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=tests BAYESWISE_KERNELS=build/sanitize \
+		$(BIN)/python -m pytest -p no:cacheprovider -p kernels_of_a_build $(SANITIZED)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(ROWS)

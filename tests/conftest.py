@@ -1,12 +1,18 @@
-"""What every test may use: a way to run commands in this process, and one pace for hypothesis."""
+"""What every test may use: a way to run commands in this process, and one pace for hypothesis.
+
+A run has a temporary folder of its own, and fails if it leaves something there.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -45,3 +51,43 @@ def bayeswise(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
         return Answer(code, *capsys.readouterr())
 
     return call
+
+
+# -- a temporary folder that must be empty at the end ----------------------------------------------------------
+
+FOLDER = pytest.StashKey[Path]()
+LEFT = pytest.StashKey[list[str]]()
+# scikit-learn's checks remove their memory-mapped arrays when the interpreter ends, which is too late for us.
+EXCUSED = ("sklearn_testing_",)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers of xdist and commands under test inherit the folder; what pytest keeps of failed tests stays outside."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    config.stash[FOLDER] = Path(tempfile.mkdtemp(prefix="bayeswise-tests-"))
+    os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[FOLDER])
+
+
+@pytest.hookimpl(trylast=True)  # the workers have ended
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    folder = session.config.stash.get(FOLDER, None)
+    if folder is None:
+        return
+    left = sorted(path.name for path in folder.iterdir() if not path.name.startswith(EXCUSED))
+    session.config.stash[LEFT] = left
+    if left and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left := config.stash.get(LEFT, []):
+        shown = ", ".join(left[:20]) + (", ..." if len(left) > 20 else "")
+        terminalreporter.write_line(f"FAILED: {len(left)} files left in the temporary folder: {shown}", red=True)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (folder := config.stash.get(FOLDER, None)) is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.environ["TMPDIR"] = tempfile.tempdir = os.environ["PYTEST_DEBUG_TEMPROOT"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -115,3 +118,10 @@ def asia() -> BeliefNetwork:
         ],
         name="asia",
     )
+
+
+def pyagrum_learner(frame: Any, *more: Any) -> Any:
+    """pyAgrum's learner of a frame, without the temporary file that it writes the frame to and then forgets."""
+    gum: Any = import_module("pyagrum")
+    with tempfile.TemporaryDirectory() as folder, patch.object(tempfile, "tempdir", folder):
+        return gum.BNLearner(frame, *more)

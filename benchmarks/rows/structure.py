@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -45,9 +47,15 @@ def sampled(n_rows: int) -> tuple[CodedRows, Any]:
     return rows, pd.DataFrame(labels)
 
 
-def by_pyagrum(n_rows: int) -> Any:
+def pyagrum_learner(frame: Any, *more: Any) -> Any:
+    """pyAgrum's learner of a frame, without the temporary file that it writes the frame to and then forgets."""
     gum: Any = import_module("pyagrum")
-    learner = gum.BNLearner(sampled(n_rows)[1])
+    with tempfile.TemporaryDirectory() as folder, patch.object(tempfile, "tempdir", folder):
+        return gum.BNLearner(frame, *more)
+
+
+def by_pyagrum(n_rows: int) -> Any:
+    learner = pyagrum_learner(sampled(n_rows)[1])
     learner.useGreedyHillClimbing()
     learner.useScoreBIC()
     graph = learner.learnDAG()
@@ -93,7 +101,6 @@ def em_beside_pyagrum(n_rows: int, n_nodes: int) -> tuple[Task, Task]:
     """A tenth of the cells is missing; both stop when a step gains less than 1e-4 of the likelihood."""
     import pandas as pd
 
-    gum: Any = import_module("pyagrum")
     network, generator = made_network(n_nodes, 3), np.random.default_rng(0)
     codes = sample_codes(network, n_rows, generator)
     codes[generator.random(codes.shape) < 0.1] = -1
@@ -103,7 +110,7 @@ def em_beside_pyagrum(n_rows: int, n_nodes: int) -> tuple[Task, Task]:
     frame, theirs = pd.DataFrame(labels), network_twin(network)
 
     def peer() -> object:
-        learner = gum.BNLearner(frame, theirs, ["?"])
+        learner = pyagrum_learner(frame, theirs, ["?"])
         learner.useSmoothingPrior(1.0)
         learner.useEMWithRateCriterion(1e-4)
         return learner.learnParameters(theirs.dag())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from network_cases import pyagrum_learner
 from scipy.special import gammaln
 
 from bayeswise import _kernels
@@ -110,12 +111,12 @@ def test_em_takes_wide_columns() -> None:
 
 
 def test_scores_of_wide_columns_are_those_of_pyagrum() -> None:
-    gum: Any = pytest.importorskip("pyagrum")
+    pytest.importorskip("pyagrum")
     pd: Any = pytest.importorskip("pandas")
     rows = wide_rows(5, n_levels=400, n_rows=3_000)
     frame = pd.DataFrame({name: [f"x{code}" for code in rows.codes[:, k]] for k, name in enumerate(rows.names[:3])})
     coded = CodedRows.of(frame)
-    learner = gum.BNLearner(frame)
+    learner = pyagrum_learner(frame)
     learner.useScoreBIC()
     scores = Scores(coded, "bic")
     for node, parents in (("region", ["place"]), ("sign", ["place", "region"]), ("place", [])):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from network_cases import pyagrum_learner
 
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError, KindError, NotMergedError, ParameterError
@@ -97,7 +98,7 @@ def test_pyagrum_finds_the_same_tables() -> None:
     table = table_of(3)
     network = fitted(table, "tan").network
     frame = pd.DataFrame({name: ["?" if cell is None else cell for cell in column] for name, column in table.items()})
-    learner = gum.BNLearner(frame, ["?"])
+    learner = pyagrum_learner(frame, ["?"])
     learner.useSmoothingPrior(1.0)
     learner.useEM(1e-6)
     graph = gum.BayesNet()

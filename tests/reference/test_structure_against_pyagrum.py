@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from network_cases import asia, random_network
+from network_cases import asia, pyagrum_learner, random_network
 
 from bayeswise.networks.learning import Scores, best_graph, hill_climbing
 from bayeswise.networks.learning.rows import CodedRows
@@ -19,7 +19,7 @@ pd: Any = pytest.importorskip("pandas")
 @pytest.mark.parametrize(("score", "use", "digits"), [("bic", "useScoreBIC", 1e-12), ("k2", "useScoreK2", 1e-7)])
 def test_scores_of_families_are_those_of_pyagrum(score: str, use: str, digits: float) -> None:
     rows = asia().sample(1_500, seed=1)
-    learner = gum.BNLearner(pd.DataFrame(rows))
+    learner = pyagrum_learner(pd.DataFrame(rows))
     getattr(learner, use)()
     coded = CodedRows.of(rows)
     scores = Scores(coded, score)
@@ -38,7 +38,7 @@ def test_no_graph_of_pyagrum_scores_better(seed: int) -> None:
     }
     coded = CodedRows.of(rows)
     scores = Scores(coded, "bic")
-    learner = gum.BNLearner(pd.DataFrame(rows))
+    learner = pyagrum_learner(pd.DataFrame(rows))
     learner.useGreedyHillClimbing()
     learner.useScoreBIC()
     theirs: list[list[int]] = [[] for _ in coded.names]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
+from network_cases import asia, pyagrum_learner, random_network
 from scipy.special import gammaln
 
 from bayeswise.foundation.errors import BayeswiseError
@@ -212,11 +212,11 @@ def test_weights_are_given_once() -> None:
 
 @pytest.mark.parametrize(("score", "use", "digits"), [("bic", "useScoreBIC", 1e-12), ("k2", "useScoreK2", 1e-7)])
 def test_weighted_scores_are_those_of_pyagrum(score: str, use: str, digits: float) -> None:
-    gum: Any = pytest.importorskip("pyagrum")
+    pytest.importorskip("pyagrum")
     pd: Any = pytest.importorskip("pandas")
     rows = asia().sample(400, seed=1)
     weights = np.random.default_rng(0).integers(1, 5, 400) / 2.0
-    learner = gum.BNLearner(pd.DataFrame(rows))
+    learner = pyagrum_learner(pd.DataFrame(rows))
     getattr(learner, use)()
     for row, weight in enumerate(weights.tolist()):
         learner.setRecordWeight(row, weight)

@@ -1,0 +1,90 @@
+"""Runs the tests where rounding and timing differ: `make settings`, or `python tests/settings.py NAME ... -- WORDS`.
+
+One line for each setting, with what pytest counted; the exit code says whether all of them passed. OpenBLAS and NumPy
+are told to use the code of other processors, our kernels other instruction sets, and one run has eight busy processes
+beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+SETTINGS: dict[str, dict[str, str]] = {
+    "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    "skylake": {"OPENBLAS_CORETYPE": "SkylakeX"},
+    "zen": {"OPENBLAS_CORETYPE": "Zen"},
+    "two-threads": {"OPENBLAS_NUM_THREADS": "2"},
+    "numpy-baseline": {"NPY_DISABLE_CPU_FEATURES": "@numpy"},
+    "plain": {"BAYESWISE_ISA": "plain"},
+    "avx2": {"BAYESWISE_ISA": "avx2"},
+    "avx512": {"BAYESWISE_ISA": "avx512"},
+    "busy": {},
+}
+BUSY = 8
+
+
+def numpy_features() -> str:
+    """All that NumPy found beyond its baseline, so that it can be told to do without."""
+    import numpy as np
+
+    core = getattr(np, "_core", None) or np.core  # type: ignore[attr-defined]
+    features = core._multiarray_umath.__cpu_features__
+    return " ".join(name for name in core._multiarray_umath.__cpu_dispatch__ if features[name])
+
+
+def environment(setting: str) -> dict[str, str]:
+    chosen = {name: numpy_features() if value == "@numpy" else value for name, value in SETTINGS[setting].items()}
+    return {**os.environ, **chosen}
+
+
+def can_run(setting: str) -> bool:
+    from bayeswise import _kernels
+
+    return SETTINGS[setting].get("BAYESWISE_ISA", "plain") in _kernels.available_isas()
+
+
+def run(setting: str, arguments: Sequence[str]) -> bool:
+    if not can_run(setting):
+        print(f"{setting:15} not on this processor", flush=True)
+        return True
+    log = Path("build") / f"settings-{setting}.log"
+    log.parent.mkdir(exist_ok=True)
+    n_busy = BUSY if setting == "busy" else 0
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_busy)]
+    began = time.monotonic()
+    try:
+        with log.open("wb") as out:
+            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-vv", "--verbosity=0", *arguments]
+            code = subprocess.run(command, env=environment(setting), stdout=out, stderr=out, check=False).returncode
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    lines = log.read_text(errors="replace").splitlines()
+    counts = next((line.strip("= ") for line in reversed(lines) if " passed" in line or " failed" in line), "no counts")
+    took = f"{time.monotonic() - began:.0f} s"
+    print(f"{setting:15} {'ok' if code == 0 else 'FAILED'}  {counts}  ({took}, {log})", flush=True)
+    for line in lines if code else []:
+        if line.startswith(("FAILED", "ERROR")):
+            print(f"    {line}", flush=True)
+    return code == 0
+
+
+def main(words: Sequence[str]) -> int:
+    cut = list(words).index("--") if "--" in words else len(words)
+    names, arguments = list(words[:cut]) or list(SETTINGS), list(words[cut + 1 :])
+    unknown = [name for name in names if name not in SETTINGS]
+    if unknown:
+        print(f"there is no setting {unknown[0]!r}; there are {', '.join(SETTINGS)}", file=sys.stderr)
+        return 2
+    passed = [run(name, arguments) for name in names]
+    return int(not all(passed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
