@@ -19,7 +19,9 @@ from bayeswise.decisions.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.posteriors.states import find_state
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.labels import Label
+from bayeswise.tables.sweep import rows_of
 
 RANDOM_SHARE = 0.1
 _LABELS_OF_A_CLASS = 3  # with fewer its spread is next to unknown, and so is which rows are uncertain
@@ -333,7 +335,7 @@ class ActiveLearner:
         if labelled:
             rows, labels = zip(*self.taught, strict=True)
             batch = self.pool.rows(rows, labels, self.classes)
-            best = np.argmin(self.model.leave_one_out(batch) @ table.T, axis=1)
+            best = np.argmin(_left_out(self.model, batch) @ table.T, axis=1)
             costs[labelled] = table[best, batch.groups]
         return estimated(self.steps, costs, self.pool.n_rows, float(table.min()), float(table.max()))
 
@@ -370,6 +372,19 @@ def _model_of(model: Any) -> Any:
             fix="fit it first, or start without labels: ActiveLearner.over(pool, target=..., classes=...)",
         )
     return inside
+
+
+def _left_out(model: Any, batch: Batch) -> FloatArray:
+    """(n_rows, n_states) taught rows, each without itself; cuts, a graph or families were selected before, and stay."""
+    if not getattr(model, "selected_by_rows", ()):
+        return np.asarray(model.leave_one_out(batch))
+    posterior = np.zeros((batch.n_rows, len(model.classes)))
+    for k in range(batch.n_rows):
+        row = rows_of(batch, slice(k, k + 1))
+        others = model.forget(row)
+        columns = [model.classes.index(label) for label in others.classes]
+        posterior[k, columns] = others.predict_proba(others.recoded(row))[0]
+    return posterior
 
 
 def _without_rows() -> ParameterError:
