@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 
-from bayeswise.engines import summarise
+from bayeswise.engines import Request, summarise
 from bayeswise.estimators import features
 from bayeswise.estimators.face import MergingFace
 from bayeswise.estimators.targets import Labels
@@ -20,7 +20,7 @@ from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.choices import TEXT_MODELS, factors_for
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
 from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings, settings_of
@@ -180,7 +180,7 @@ class NaiveBayes(MergingFace):
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NaiveBayesModel:
         schema = features.schema_of(X, categorical=self._is_categorical(), wishes=self._wishes())
         factors = self._factors(X, schema, labels, weights)
-        return self._model_of(schema, factors, summarise([], schema, request_of(factors, schema)).statistics)
+        return self._model_of(schema, factors, summarise([], schema, Request({})).statistics)
 
     def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> NaiveBayesModel:
         return NaiveBayesModel(schema, self._settings(), empty, factors, self._selects())

@@ -258,6 +258,8 @@ def _trimmed(digits: IntArray, low: int) -> ExactArray:
     if not digits.any():
         return ExactArray.zeros(digits.shape[:-1])
     count = digits.shape[-1]
+    if count == 1:  # a count: nothing to trim
+        return ExactArray(np.ascontiguousarray(digits), low)
     flat = digits.reshape(-1, count)
     while count > 1 and np.array_equal(flat[:, count - 1], -(flat[:, count - 2] >= _HALF_DIGIT).astype(np.int64)):
         count -= 1

@@ -81,6 +81,8 @@ class Counts:
         if fixed == levels and levels.is_canonical:
             return cls(levels, weight, missing, fixed)
         seen = np.asarray(~weight.is_zero().all(axis=0))
+        if not fixed and seen.all() and levels.is_canonical:
+            return cls(levels, weight, missing, fixed)
         canonical = fixed.union(Vocabulary.trusted(tuple(compress(levels, seen))))
         positions = levels.positions_in(canonical)
         kept = np.flatnonzero(positions >= 0)

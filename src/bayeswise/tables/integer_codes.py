@@ -33,19 +33,17 @@ class IntegerCodes:
     @classmethod
     def of(cls, vocabularies: Sequence[Vocabulary]) -> IntegerCodes | None:
         """From the levels of each column; None if they are no integers, or lie too far apart for a table."""
-        if any(type(label) is not int for vocabulary in vocabularies for label in vocabulary):
-            return None
-        lowest = np.array([min(vocabulary, default=0) for vocabulary in vocabularies], dtype=object)
-        highest = np.array([max(vocabulary, default=-1) for vocabulary in vocabularies], dtype=object)
-        if not _is_narrow(lowest, highest):
-            return None
-        sizes = (highest - lowest + 1).astype(np.int64)
-        parts = []
-        for vocabulary, low, size in zip(vocabularies, lowest, sizes, strict=True):
-            part = np.full(int(size), UNSEEN, dtype=np.int32)
-            part[np.array([label - low for label in vocabulary], dtype=np.int64)] = np.arange(len(vocabulary))
-            parts.append(part)
-        return cls(lowest.astype(np.int64), sizes, np.concatenate(parts) if parts else np.empty(0, np.int32))
+        tables = {}  # by vocabulary: thousands of columns share a few
+        for vocabulary in {id(each): each for each in vocabularies}.values():
+            table = _table(vocabulary)
+            if table is None:
+                return None
+            tables[id(vocabulary)] = table
+        chosen = [tables[id(vocabulary)] for vocabulary in vocabularies]
+        lowest = np.array([low for low, _ in chosen], dtype=np.int64)
+        sizes = np.array([len(part) for _, part in chosen], dtype=np.int64)
+        parts = [part for _, part in chosen]
+        return cls(lowest, sizes, np.concatenate(parts) if parts else np.empty(0, np.int32))
 
     @property
     def starts(self) -> IntArray:
@@ -80,10 +78,28 @@ def integer_levels(values: Any) -> list[Vocabulary] | None:
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     seen = np.zeros(int(sizes.sum()), dtype=np.uint8)
     _kernels.mark_integers(cells, lowest, sizes, starts, seen)
-    return [
-        Vocabulary.trusted(tuple((np.flatnonzero(seen[start : start + size]) + low).tolist()))
-        for start, size, low in zip(starts, sizes, lowest, strict=True)
-    ]
+    marks = seen.tobytes()
+    known: dict[tuple[int, bytes], Vocabulary] = {}  # columns with the same integers share their levels
+    found = []
+    for start, size, low in zip(starts.tolist(), sizes.tolist(), lowest.tolist(), strict=True):
+        key = (low, marks[start : start + size])
+        if key not in known:
+            known[key] = Vocabulary.trusted(tuple((np.flatnonzero(seen[start : start + size]) + low).tolist()))
+        found.append(known[key])
+    return found
+
+
+def _table(vocabulary: Vocabulary) -> tuple[int, CodeArray] | None:
+    """The least integer, and the code of each integer from there on; None if a table cannot hold them."""
+    levels = [label for label in vocabulary if type(label) is int]
+    if len(levels) < len(vocabulary):
+        return None
+    lowest, highest = min(levels, default=0), max(levels, default=-1)
+    if not _is_narrow(np.array([lowest], dtype=object), np.array([highest], dtype=object)):
+        return None
+    part = np.full(highest - lowest + 1, UNSEEN, dtype=np.int32)
+    part[np.array([level - lowest for level in levels], dtype=np.int64)] = np.arange(len(levels))
+    return lowest, part
 
 
 def kernel_integers(values: Any) -> Any:

@@ -46,3 +46,14 @@ def test_a_matrix_of_integers_and_a_table_of_them_give_one_model() -> None:
         bw.NaiveBayes(families="categorical").fit(values[9:], y[9:]).model_
     )
     assert np.isfinite(matrix.predict_proba(np.full((1, 3), 99))).all()
+
+
+def test_columns_with_the_same_integers_share_their_levels() -> None:
+    values = np.array([[1, 2, 1, 5], [3, 1, 3, 4]])
+    levels = integer_levels(values)
+    assert levels is not None
+    assert levels == [Vocabulary([1, 3]), Vocabulary([1, 2]), Vocabulary([1, 3]), Vocabulary([4, 5])]
+    assert levels[0] is levels[2]
+    codes = IntegerCodes.of(levels)
+    assert codes is not None
+    assert codes.encode(np.array([[3, 3, 2, 5]])).tolist() == [[1, -2, -2, 1]]
