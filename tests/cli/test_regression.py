@@ -358,3 +358,18 @@ def test_a_target_beyond_what_can_be_squared_is_refused_by_name(
     )
     assert answer.code == 3
     assert "column 'y' has a standard deviation of 8.16e+304, beyond 1e-120 to 1e+120. Fix: measure it" in answer.err
+
+
+def test_a_flat_prior_and_folds_are_typed_like_any_other_prior(
+    fitted: Callable[..., Path], bayeswise: Command, tmp_path: Path, write: Callable[..., Path]
+) -> None:
+    flat = bw.load(fitted("logistic", "--prior", "none"))
+    assert flat.settings.prior is None and flat.certificate.converged
+    assert bw.load(fitted("linear", "--scale", "cv")).scale > 0
+    assert bw.load(fitted("linear", "--likelihood", "student-t", "--scale", "cv")).scale > 0
+    table = write("x,y\n" + "".join(f"{k}.5,{'ab'[k // 5]}\n" for k in range(10)))
+    words = ("-t", "y", "--model", "logistic", "--number", "x", "--prior", "none", "-o", tmp_path / "m")
+    answer = bayeswise("fit", table, *words)
+    assert answer.code == 4 and "'x' separates the classes" in answer.err and "--prior gaussian" in answer.err
+    refused = bayeswise("fit", table, *words, "--scale", "cv")
+    assert refused.code == 2 and "needs a prior" in refused.err
