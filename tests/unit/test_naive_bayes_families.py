@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -10,6 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.models.files import bytes_of
+from bayeswise.models.naive_bayes import MEstimate
 
 COUNTS = np.random.default_rng(3).poisson(0.8, size=(120, 5)).astype(float)
 CLASSES = np.random.default_rng(4).integers(0, 3, 120)
@@ -220,3 +223,17 @@ def test_a_family_for_a_column_that_is_ignored_says_how_to_keep_it() -> None:
     rows = [{"id": k, "size": k % 3, "y": "ab"[k % 2]} for k in range(30)]
     with pytest.raises(ParameterError, match=r"'id' has no family, as it is ignored: .* Fix: kinds="):
         bw.fit(rows, "y", model="naive-bayes", families={"id": "poisson"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"missing": "level"}, {"unseen": "ignore"}, {"smoothing": MEstimate(2.0)}, {"convention": "as-printed"}],
+)
+def test_columns_answered_together_say_what_each_says_alone(options: dict[str, Any]) -> None:
+    rows = [
+        {"a": "xy"[k % 2], "b": "uvw"[k % 3], "c": "pq"[k // 3 % 2], "d": None if k % 4 else "z", "t": "ny"[k % 5 % 2]}
+        for k in range(30)
+    ]
+    [scores] = bw.fit(rows, "t", **options).scores
+    alone = np.concatenate([table.with_ends() for table in scores.tables])
+    np.testing.assert_array_equal(scores.log_table, alone)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,6 +84,15 @@ class CategoryTable:
         log_cells = self.log_probability()
         missing = log_cells[self.n_levels :] if self.column.missing == "level" else np.zeros((1, len(self.total)))
         return np.concatenate([log_cells[: self.n_levels], missing, self.log_unseen()[None]])
+
+    @property
+    def shape_and_beliefs(self) -> Any:
+        """Equal for columns whose log-probabilities are the same function of their counts."""
+        imagined = self.imagined
+        if imagined.shares is not None or type(self) is not CategoryTable:
+            return id(self)
+        policies = (self.column.missing == "level", self.column.unseen == "ignore")
+        return self.count.shape, policies, imagined.each, imagined.all, imagined.printed
 
     def left_out(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
         """(n_rows, n_states) log-likelihoods of the rows' own cells, each row taken out of its class first.
@@ -169,6 +178,19 @@ def _log_ratio(above: FloatArray, below: FloatArray, n_cells: int) -> FloatArray
     return np.where(unknown, -np.log(max(n_cells, 1)), log(above) - np.log(safe))
 
 
+def _with_ends(tables: Sequence[CategoryTable]) -> FloatArray:
+    """(n_tables, n_levels + 2, n_states) of tables with the same shape and beliefs."""
+    one, imagined = tables[0], tables[0].imagined
+    count = np.stack([table.count for table in tables])  # (n_tables, n_states, n_cells)
+    total, n_cells = count.sum(axis=2), count.shape[2]
+    above = count.transpose(0, 2, 1) + imagined.by_cell(n_cells)[:, None]
+    log_cells = _log_ratio(above, (total + imagined.below(n_cells))[:, None, :], n_cells)
+    log_ends = np.zeros((len(tables), one.n_levels + 2, len(one.count)))
+    log_ends[:, :n_cells] = log_cells
+    log_ends[:, -1] = one._log_other(total, n_cells)
+    return log_ends
+
+
 @dataclass(frozen=True)
 class CategoryScores:
     """The tables of all columns, as one table for the kernel."""
@@ -182,8 +204,16 @@ class CategoryScores:
 
     @cached_property
     def log_table(self) -> FloatArray:
-        """(sum of sizes + 2, n_states)."""
-        return np.ascontiguousarray(np.concatenate([table.with_ends() for table in self.tables]))
+        """(sum of sizes + 2, n_states); columns of as many cells, treated alike, are answered together."""
+        table = np.empty((int((self.sizes + 2).sum()), len(self.tables[0].count)))
+        alike: dict[Any, list[int]] = {}
+        for k, each in enumerate(self.tables):
+            alike.setdefault(each.shape_and_beliefs, []).append(k)
+        for members in alike.values():
+            places = self.starts[members][:, None] + np.arange(self.sizes[members[0]] + 2)
+            chosen = [self.tables[k] for k in members]
+            table[places] = _with_ends(chosen) if len(chosen) > 1 else chosen[0].with_ends()
+        return table
 
     @cached_property
     def starts(self) -> IntArray:
