@@ -51,7 +51,13 @@ def from_path(path: Path, options: Options) -> TableSource:
     name = str(path) if path.is_relative_to("/dev") else path.name
     with translated(name):
         stream = path.open("rb")
-    return _from_stream(stream, name, path, options)
+    try:
+        source = _from_stream(stream, name, path, options)
+    except BaseException:
+        stream.close()
+        raise
+    weakref.finalize(source, stream.close)
+    return source
 
 
 def is_read_once(path: Path) -> bool:
