@@ -52,6 +52,7 @@ _SEVERAL = "one target at a time: scikit-learn's MultiOutputRegressor puts sever
 _READ_ONLY = "what was learned is a value; attributes cannot be written into"
 _ITERATIONS = "about the iterations of a solver; ours ends where no slope is left, and certifies it"
 _CLASS_WEIGHT = "class_weight is given as sample_weight"
+_SEPARABLE = "separable classes have no finite weights without a prior, which is an error here"
 _NO_VECTOR = "one scale of the prior counts for all columns"
 _LEAST_NORM = "columns that depend on each other are named in a warning and get no weight, instead of the least norm"
 
@@ -86,7 +87,6 @@ NOT_APPLICABLE: dict[str, str] = {
     "tests/test_discriminant_analysis.py::test_qda_regularization*": _ANSWER,
     "tests/test_discriminant_analysis.py::test_raises_value_error_on_*": _ANSWER,
     # -- calibration, pipelines, several classes, ensembles
-    "tests/test_calibration.py::test_temperature_scaling*": _SOLVER,
     "tests/test_pipeline.py::test_feature_names_count_vectorizer": _SPARSE,
     "ensemble/tests/test_stacking.py::test_stacking_*_sparse_passthrough*": _SPARSE,
     "ensemble/tests/test_bagging.py::test_sparse_*": _SPARSE,
@@ -111,6 +111,9 @@ NOT_APPLICABLE: dict[str, str] = {
     "linear_model/tests/test_logistic.py::test_*warns*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_lr_penalty_l1ratio_incompatible*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_newton_cholesky_fallback_to_lbfgs*": _SOLVER,
+    "linear_model/tests/test_logistic.py::test_multinomial_logistic_regression_string_inputs": _CLASS_WEIGHT,
+    "linear_model/tests/test_logistic.py::test_penalty_none*": _SOLVER,
+    "linear_model/tests/test_logistic.py::test_c_inf_no_warning*": _SEPARABLE,
     # -- ridge and linear regression
     "linear_model/tests/test_base.py::test_inplace_data_preprocessing*": _SPARSE,
     "linear_model/tests/test_base.py::test_linear_regression_multiple_outcome*": _SEVERAL,
