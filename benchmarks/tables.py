@@ -11,8 +11,8 @@ from typing import Any
 
 from bayeswise.engines import Request, Summary, summarise
 from bayeswise.statistics import Moments
-from bayeswise.tables.encoder import BATCH_ROWS, Encoder
-from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.encoding.encoder import BATCH_ROWS, Encoder
+from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.source import open_source
 
 

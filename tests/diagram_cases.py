@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 YES_NO = ["yes", "no"]
 Case = dict[str, Label]

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 YES_NO = ["yes", "no"]
 

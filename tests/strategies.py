@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 N_GROUPS = 3
 N_COLUMNS = 2
@@ -56,9 +56,7 @@ class Rows:
 def rows(draw: st.DrawFn, weighted: bool = False, max_size: int = 8) -> Rows:
     n_rows = draw(st.integers(0, max_size))
     values = draw(st.lists(cell, min_size=n_rows * N_COLUMNS, max_size=n_rows * N_COLUMNS))
-    codes = draw(
-        st.lists(st.integers(-1, len(LEVELS) - 1), min_size=n_rows * N_COLUMNS, max_size=n_rows * N_COLUMNS)
-    )
+    codes = draw(st.lists(st.integers(-1, len(LEVELS) - 1), min_size=n_rows * N_COLUMNS, max_size=n_rows * N_COLUMNS))
     groups = draw(st.lists(st.integers(-1, N_GROUPS - 1), min_size=n_rows, max_size=n_rows))
     weights = draw(st.lists(weight, min_size=n_rows, max_size=n_rows)) if weighted else None
     return Rows(

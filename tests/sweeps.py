@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import Source, Stray, open_source
 
 

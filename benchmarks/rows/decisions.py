@@ -33,9 +33,7 @@ def sliding(n_rows: int) -> float:
 
     shares, costs, states = posterior(n_rows, 2), bw.Costs(MAIL), ["spam", "ham"]
     old, new = {"spam": 0.5, "ham": 0.5}, {"spam": 0.2, "ham": 0.8}
-    return best_of(
-        20, lambda: bw.decide(shift_prior(shares, states=states, old=old, new=new), costs, states=states)
-    )[0]
+    return best_of(20, lambda: bw.decide(shift_prior(shares, states=states, old=old, new=new), costs, states=states))[0]
 
 
 # -- time beside thresholds -----------------------------------------------------------------------------------

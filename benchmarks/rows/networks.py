@@ -12,8 +12,8 @@ import numpy as np
 
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.formats import bif
-from bayeswise.networks.rows import posterior_of_codes
-from bayeswise.networks.sampling import sample_codes
+from bayeswise.networks.inference.rows import posterior_of_codes
+from bayeswise.networks.inference.sampling import sample_codes
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.pyagrum_twins import network_twin
 

@@ -19,9 +19,7 @@ def best_start(command: list[str], repeats: int) -> float:
 
 def import_time(module: str, repeats: int) -> float:
     """Time an import in a fresh interpreter, less the start of the interpreter itself."""
-    importing, nothing = (
-        best_start([sys.executable, "-c", script], repeats) for script in (f"import {module}", "")
-    )
+    importing, nothing = (best_start([sys.executable, "-c", script], repeats) for script in (f"import {module}", ""))
     return max(0.0, importing - nothing)
 
 

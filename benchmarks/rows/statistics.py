@@ -11,8 +11,8 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.statistics import Moments, Scatter
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Column, Schema, Target
 from benchmarks.harness import Race, Row, Size, Task
 
 N_VALUES = 10

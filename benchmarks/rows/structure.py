@@ -15,11 +15,11 @@ from unittest.mock import patch
 import numpy as np
 
 from bayeswise.networks import BeliefNetwork
+from bayeswise.networks.inference.sampling import sample_codes
 from bayeswise.networks.learning import Scores, best_graph, chow_liu, climb, fit_tables
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.sampling import sample_codes
 from bayeswise.statistics import PairCounts
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.pyagrum_twins import network_twin
 from benchmarks.rows.networks import made_network

@@ -4,6 +4,7 @@ A model is a function of a mergeable summary of rows; a decision is a function o
 The way of the data is the order of the folders, and each imports only those above it:
 
     foundation/    log space, exact sums, arrays with shapes, errors, progress
+    render/        knows no Bayes: labels, numbers, plain data, theme, terminal, pages, drawings
     store/         the model file: load, save
     tables/        any source -> schema -> a stream of batches
     statistics/    exact summaries of rows that merge and subtract
@@ -55,7 +56,7 @@ _HOMES = {
     "BeliefNetwork": "bayeswise.networks",
     "NetworkClassifier": "bayeswise.estimators.network_classifier",
     "InfluenceDiagram": "bayeswise.diagrams",
-    "Costs": "bayeswise.decisions.costs",
+    "Costs": "bayeswise.decisions.costs.costs",
     "DecisionMaker": "bayeswise.estimators",
     "expected_cost_scorer": "bayeswise.estimators",
     "decide": "bayeswise.decisions.decide",

@@ -33,11 +33,7 @@ Values: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 """Any strides of whole elements, in native byte order, read-only or not; anything else is a TypeError."""
 
 Codes: TypeAlias = (
-    npt.NDArray[np.int8]
-    | npt.NDArray[np.uint8]
-    | npt.NDArray[np.int16]
-    | npt.NDArray[np.int32]
-    | npt.NDArray[np.int64]
+    npt.NDArray[np.int8] | npt.NDArray[np.uint8] | npt.NDArray[np.int16] | npt.NDArray[np.int32] | npt.NDArray[np.int64]
 )
 Groups: TypeAlias = npt.NDArray[np.int32] | None
 """The group of each row; a negative one leaves the row out; None puts all rows into group 0."""
@@ -97,9 +93,7 @@ def counts(
     codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: None = None
 ) -> npt.NDArray[np.int64]: ...
 @overload
-def counts(
-    codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: Weights
-) -> ExactDigits:
+def counts(codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: Weights) -> ExactDigits:
     """How often each code occurs: (n_groups, sum(sizes + 1)).
 
     Column c has sizes[c] slots in the order of the codes, then one for missing (code -1).
@@ -110,9 +104,7 @@ def joint_counts(
     codes: Codes, sizes: npt.NDArray[np.int64], weights: None = None
 ) -> tuple[npt.NDArray[np.int64], int]: ...
 @overload
-def joint_counts(
-    codes: Codes, sizes: npt.NDArray[np.int64], weights: Weights
-) -> tuple[ExactDigits, ExactDigits]:
+def joint_counts(codes: Codes, sizes: npt.NDArray[np.int64], weights: Weights) -> tuple[ExactDigits, ExactDigits]:
     """How often each combination of codes occurs: (prod(sizes),) in C order.
 
     The second is the weight of the rows left out because a code is missing, an integer or of shape ().
@@ -404,7 +396,6 @@ def recode_integers(
     starts: npt.NDArray[np.int64],
     code_of: npt.NDArray[np.int32],
 ) -> None: ...
-
 def gibbs(
     blocks: Sequence[
         tuple[

@@ -13,9 +13,7 @@ Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
 
 
-def test_a_column_that_the_model_needs_is_asked_for_by_name(
-    bayeswise: Command, golf_model: Path, write: Write
-) -> None:
+def test_a_column_that_the_model_needs_is_asked_for_by_name(bayeswise: Command, golf_model: Path, write: Write) -> None:
     answer = bayeswise("predict", golf_model, write("outlook,wind\nsunny,weak\n"))
     assert (answer.code, answer.out) == (4, "")
     assert "table.csv has no column 'temperature', which the model looks at" in answer.err
@@ -70,9 +68,7 @@ def test_an_empty_name_is_no_output(bayeswise: Command, golf: Path, tmp_path: Pa
     assert "cannot write ''" in answer.err
 
 
-def test_a_model_file_that_was_cut_short_says_what_to_do(
-    bayeswise: Command, golf_model: Path, tmp_path: Path
-) -> None:
+def test_a_model_file_that_was_cut_short_says_what_to_do(bayeswise: Command, golf_model: Path, tmp_path: Path) -> None:
     for n_bytes in (9, 500, 1500, golf_model.stat().st_size - 1):
         (tmp_path / "cut").write_bytes(golf_model.read_bytes()[:n_bytes])
         answer = bayeswise("inspect", tmp_path / "cut")
@@ -80,9 +76,7 @@ def test_a_model_file_that_was_cut_short_says_what_to_do(
         assert "Fix: " in answer.err
 
 
-def test_models_of_two_kinds_are_called_by_their_kind(
-    bayeswise: Command, write: Write, tmp_path: Path
-) -> None:
+def test_models_of_two_kinds_are_called_by_their_kind(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table = write("x,y\n" + "".join(f"{k % 5}.5,{'pq'[k % 2]}\n" for k in range(20)))
     for kind in ("naive-bayes", "gaussian"):
         assert bayeswise("fit", table, "-t", "y", "--model", kind, "-o", tmp_path / kind).code == 0

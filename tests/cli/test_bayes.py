@@ -59,9 +59,7 @@ def test_exact_prints_the_fractions_of_golf(bayeswise: Command) -> None:
 
 def test_json_is_what_python_answers(bayeswise: Command) -> None:
     printed = json.loads(bayeswise("bayes", *DISEASE, "--observe", "positive", "positive", "--json").out)
-    answer = bayes(
-        {"disease": ".004"}, {"positive": {"disease": ".8", "healthy": ".1"}}, ["positive", "positive"]
-    )
+    answer = bayes({"disease": ".004"}, {"positive": {"disease": ".8", "healthy": ".1"}}, ["positive", "positive"])
     assert printed == answer.to_dict()
     assert printed["exact"]["posterior"]["disease"] == "64/313"
 
@@ -110,9 +108,7 @@ def test_a_name_may_contain_an_equals_sign_or_a_colon(bayeswise: Command) -> Non
         (["--joint", "a,b=.5", "c=.5"], "one level for each of"),
     ],
 )
-def test_bad_input_is_a_usage_error_that_names_the_piece(
-    bayeswise: Command, words: list[str], named: str
-) -> None:
+def test_bad_input_is_a_usage_error_that_names_the_piece(bayeswise: Command, words: list[str], named: str) -> None:
     answer = bayeswise("bayes", *words)
     assert (answer.code, answer.out) == (2, "")
     assert named in answer.err

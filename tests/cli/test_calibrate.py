@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import bayeswise as bw
-from bayeswise.decisions.decision_file import DecisionFile
+from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.evaluation.calibrated import calibrated
 from bayeswise.foundation.errors import FitError
 

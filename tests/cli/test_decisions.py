@@ -16,7 +16,7 @@ from scipy import stats
 
 import bayeswise as bw
 from bayeswise.decisions import within_capacity
-from bayeswise.decisions.decision_file import DecisionFile
+from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.posteriors.prior_shift import estimate_prior, shift_prior
 
 Command = Callable[..., SimpleNamespace]
@@ -265,9 +265,7 @@ def test_costs_that_are_not_there_exit_with_3(bayeswise: Command, golf_model: Pa
     assert bayeswise("decide", golf_model, golf, "--costs", "nowhere.toml").code == 3
 
 
-def test_a_doubt_is_said_and_the_work_is_done(
-    bayeswise: Command, golf_model: Path, golf: Path, tmp_path: Path
-) -> None:
+def test_a_doubt_is_said_and_the_work_is_done(bayeswise: Command, golf_model: Path, golf: Path, tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text(PLAY.replace("1.5", "6"))
     answer = bayeswise("decide", golf_model, golf, "--costs", path)
@@ -440,9 +438,7 @@ def test_one_file_serves_fit_and_decide_and_python(bayeswise: Command, tmp_path:
 def test_what_is_typed_beats_the_file_and_bad_kinds_are_named(bayeswise: Command, tmp_path: Path) -> None:
     toml, model = tmp_path / "decision.toml", tmp_path / "loan.bayeswise"
     toml.write_text(SERVES_ALL)
-    kept = bayeswise(
-        "fit", EXAMPLES / "credit.csv", "--decision", toml, "--category", "purpose", "-o", model, "--json"
-    )
+    kept = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "--category", "purpose", "-o", model, "--json")
     kinds = {each["name"]: each["kind"] for each in json.loads(kept.out)["columns"]}
     assert kinds["purpose"] == "category"
     toml.write_text(SERVES_ALL.replace('"ignore"', '"categry"'))

@@ -94,9 +94,7 @@ def test_the_number_of_threads_changes_nothing(bayeswise: Command, write: Write,
 # -- what can be asked for ----------------------------------------------------------------------------------
 
 
-def test_kinds_families_levels_and_weights_can_be_asked_for(
-    bayeswise: Command, write: Write, tmp_path: Path
-) -> None:
+def test_kinds_families_levels_and_weights_can_be_asked_for(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table = write(MIXED)
     facts = learned(
         bayeswise, table, "-t", "ill", "--count", "visits", "--text", "note", "--weight", "n", "--category", "id",
@@ -216,9 +214,7 @@ def test_a_single_class_is_told(bayeswise: Command, write: Write, tmp_path: Path
     assert "there is only one class" in page
 
 
-def test_a_model_that_is_there_is_replaced_and_that_is_said(
-    bayeswise: Command, golf: Path, golf_model: Path
-) -> None:
+def test_a_model_that_is_there_is_replaced_and_that_is_said(bayeswise: Command, golf: Path, golf_model: Path) -> None:
     old = golf_model.read_bytes()
     answer = bayeswise("fit", golf, "-t", "wind", "-o", golf_model)
     assert answer.code == 0
@@ -255,9 +251,7 @@ def test_what_was_typed_wrong_is_guessed(bayeswise: Command, golf: Path, tmp_pat
 
 
 def test_a_family_without_a_statistic_is_refused_for_files(bayeswise: Command, write: Write, tmp_path: Path) -> None:
-    refused(
-        bayeswise, 4, "cannot stream", write(MIXED), "-t", "ill", "--family", "age=laplace", "-o", tmp_path / "m"
-    )
+    refused(bayeswise, 4, "cannot stream", write(MIXED), "-t", "ill", "--family", "age=laplace", "-o", tmp_path / "m")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from rich.cells import cell_len
 
 import bayeswise as bw
-from bayeswise.cli.label_keys import COMMANDS, Keys
+from bayeswise.cli.commands.label.keys import COMMANDS, Keys
 from tests.cli.test_label import START, posix, reply, started, told
 
 Command = Callable[..., SimpleNamespace]

@@ -65,9 +65,7 @@ def test_an_action_that_stands_twice_in_a_csv_is_named(bayeswise: Command, tmp_p
         (["check", str(TEST), "--prior", "yes=.7", "no=.4"], 2, "sums to 1.1"),
     ],
 )
-def test_what_is_mistyped_is_told(
-    bayeswise: Command, credit: Path, typed: list[str], code: int, told: str
-) -> None:
+def test_what_is_mistyped_is_told(bayeswise: Command, credit: Path, typed: list[str], code: int, told: str) -> None:
     verb, *rest = typed
     answer = bayeswise(verb, credit, *rest, "--costs", TOML)
     assert answer.code == code and told in answer.err and answer.out == ""

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bayeswise as bw
-from bayeswise.cli.table_text import _STARTS_A_CELL, CsvText, guarded
+from bayeswise.cli.output.table_text import _STARTS_A_CELL, CsvText, guarded
 from bayeswise.tables.source import open_source
 
 Command = Callable[..., SimpleNamespace]

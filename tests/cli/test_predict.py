@@ -42,9 +42,7 @@ def test_columns_and_rows_stay_and_the_answer_is_named_like_the_target(
     )
 
 
-def test_probabilities_are_those_of_python_to_the_last_digit(
-    bayeswise: Command, golf_model: Path, golf: Path
-) -> None:
+def test_probabilities_are_those_of_python_to_the_last_digit(bayeswise: Command, golf_model: Path, golf: Path) -> None:
     names, rows = table(bayeswise("predict", golf_model, golf, "--proba", "--evidence").out)
     model = bw.load(golf_model)
     assert names[-4:] == ["predicted", "p_no", "p_yes", "log_evidence"]
@@ -209,7 +207,7 @@ def test_negative_numbers_of_the_model_stay_numbers(bayeswise: Command, write: W
 
 
 def test_the_dialect_of_the_table_stays(bayeswise: Command, write: Write, tmp_path: Path) -> None:
-    rows = "".join(f"{k % 2 * 5},{k % 4}5;\"a;{k % 2}\";{'pq'[k % 2]}\n" for k in range(40))
+    rows = "".join(f'{k % 2 * 5},{k % 4}5;"a;{k % 2}";{"pq"[k % 2]}\n' for k in range(40))
     train = write(f"größe;art;y\n{rows}")
     bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
     new = write('größe;art\n1,50;"a;1"\n', "new.csv")

@@ -183,9 +183,7 @@ def test_a_logistic_model_answers_with_classes_and_probabilities(
     assert [float(row["p_yes"]) for row in answer] == model.predict_proba(str(visits))[:, 1].tolist()
 
 
-def test_what_a_model_does_not_have_is_refused(
-    fitted: Callable[..., Path], visits: Path, bayeswise: Command
-) -> None:
+def test_what_a_model_does_not_have_is_refused(fitted: Callable[..., Path], visits: Path, bayeswise: Command) -> None:
     linear, logistic = fitted("linear"), fitted("logistic")
     for words, code, what in (
         ((linear, visits, "--proba"), 2, "--proba is about classes"),
@@ -353,9 +351,7 @@ def test_a_target_beyond_what_can_be_squared_is_refused_by_name(
 ) -> None:
     table = tmp_path / "huge.csv"
     table.write_text("x,y\n" + "".join(f"{k / 2},{1 + k % 3}e305\n" for k in range(9)))
-    answer = bayeswise(
-        "fit", table, "-t", "y", "--model", "linear", "--likelihood", likelihood, "-o", tmp_path / "m"
-    )
+    answer = bayeswise("fit", table, "-t", "y", "--model", "linear", "--likelihood", likelihood, "-o", tmp_path / "m")
     assert answer.code == 3
     assert "column 'y' has a standard deviation of 8.16e+304, beyond 1e-120 to 1e+120. Fix: measure it" in answer.err
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions import decide
-from bayeswise.decisions.decision_file import DecisionFile
-from bayeswise.decisions.number_costs import NumberCosts
+from bayeswise.decisions.costs.decision_file import DecisionFile
+from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.models.regression.predictive import Predictive
 from tests.fuzz.answers import check_finite
 from tests.fuzz.diagrams import changed

@@ -21,7 +21,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.files import kind_of
-from bayeswise.store import migrations
+from bayeswise.store import file as migrations
 from bayeswise.store.container import container_bytes
 from bayeswise.store.document import Document, pack
 from bayeswise.store.file import Note, _checksum

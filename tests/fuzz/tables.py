@@ -26,13 +26,13 @@ import numpy as np
 
 import bayeswise as bw
 from bayeswise.cli import main
-from bayeswise.cli.look import report
+from bayeswise.cli.commands.look import report
 from bayeswise.foundation.errors import BayeswiseError
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import examine
-from bayeswise.tables.leaks import find_leaks
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import rows_of
+from bayeswise.tables.schema.inference import examine
+from bayeswise.tables.schema.leaks import find_leaks
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sweep import rows_of
 from tests.fuzz.answers import check_finite, check_posterior
 
 Columns: TypeAlias = dict[Any, list[Any]]

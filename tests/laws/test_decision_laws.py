@@ -19,9 +19,9 @@ from bayeswise.decisions import (
     minimax,
     next_test,
     perfect_information,
-    rule,
     within_capacity,
 )
+from bayeswise.decisions.policy import rule
 from bayeswise.posteriors.prior_shift import shift_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.decisions.CostWarning")
@@ -35,16 +35,10 @@ PRIORS = st.lists(st.integers(1, 30), min_size=3, max_size=3)
 def cases(draw: Any, n_actions: int = 4, n_states: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """A table of costs (4, 3) of small whole numbers, so that sums are exact, and posteriors in 64ths."""
     table = np.array(
-        draw(
-            st.lists(
-                st.lists(CELLS, min_size=n_states, max_size=n_states), min_size=n_actions, max_size=n_actions
-            )
-        )
+        draw(st.lists(st.lists(CELLS, min_size=n_states, max_size=n_states), min_size=n_actions, max_size=n_actions))
     )
     rows = draw(
-        st.lists(
-            st.lists(st.integers(0, 64), min_size=n_states - 1, max_size=n_states - 1), min_size=1, max_size=8
-        )
+        st.lists(st.lists(st.integers(0, 64), min_size=n_states - 1, max_size=n_states - 1), min_size=1, max_size=8)
     )
     cuts = [[0, *sorted(row), 64] for row in rows]
     return table.astype(float), np.diff(np.array(cuts), axis=1) / 64.0
@@ -53,9 +47,7 @@ def cases(draw: Any, n_actions: int = 4, n_states: int = 3) -> tuple[np.ndarray,
 def costs_of(table: np.ndarray, states: list[str] = STATES) -> bw.Costs:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CostWarning)
-        return bw.Costs(
-            {f"a{i}": dict(zip(states, row.tolist(), strict=True)) for i, row in enumerate(table)}
-        )
+        return bw.Costs({f"a{i}": dict(zip(states, row.tolist(), strict=True)) for i, row in enumerate(table)})
 
 
 def chosen(table: np.ndarray, shares: np.ndarray) -> list[str]:
@@ -146,8 +138,7 @@ def test_costs_of_the_row_are_a_table_for_each_row(case: Any, amounts: list[int]
 def test_a_higher_price_of_asking_never_raises_the_asking_rate(case: Any, price: int, more: int) -> None:
     table, shares = case
     rates = [
-        bw.decide(shares, costs_of(table).with_reject(cost), states=STATES).refused
-        for cost in (price, price + more)
+        bw.decide(shares, costs_of(table).with_reject(cost), states=STATES).refused for cost in (price, price + more)
     ]
     assert (rates[1] <= rates[0]).all()
 
@@ -157,8 +148,7 @@ def test_the_chosen_action_costs_no_more_than_any_other_and_ties_go_to_the_first
     table, shares = case
     answer = bw.decide(shares, costs_of(table), states=STATES)
     exact = [
-        [sum(Fraction(p) * Fraction(c) for p, c in zip(row, line, strict=True)) for line in table]
-        for row in shares
+        [sum(Fraction(p) * Fraction(c) for p, c in zip(row, line, strict=True)) for line in table] for row in shares
     ]
     assert answer.best.tolist() == [min(range(4), key=lambda k, row=row: (row[k], k)) for row in exact]
     assert (answer.margin >= 0).all()
@@ -174,9 +164,7 @@ def test_the_rule_in_words_is_the_decision(case: Any) -> None:
 
 
 @given(cases(), st.lists(st.lists(st.integers(1, 20), min_size=3, max_size=3), min_size=2, max_size=4))
-def test_information_is_never_worth_less_than_nothing_nor_more_than_everything(
-    case: Any, counts: Any
-) -> None:
+def test_information_is_never_worth_less_than_nothing_nor_more_than_everything(case: Any, counts: Any) -> None:
     table, shares = case
     likelihood = np.array(counts, dtype=float)
     column = Outcomes(tuple(range(len(counts))), likelihood / likelihood.sum(axis=0))
@@ -266,8 +254,6 @@ def test_a_normal_column_is_worth_what_a_million_draws_say() -> None:
     x = generator.normal(np.array([0, 1.5, -1])[states], np.array([1, 2, 0.5])[states])
     joint = np.stack([p * d.pdf(x) for p, d in zip(prior, column.likelihoods, strict=True)], axis=1)
     after = ((joint / joint.sum(axis=1, keepdims=True)) @ table.T).min(axis=1)
-    assert answer.expected_cost - answer.tests[0].value == pytest.approx(
-        after.mean(), abs=4 * after.std() / 1000
-    )
+    assert answer.expected_cost - answer.tests[0].value == pytest.approx(after.mean(), abs=4 * after.std() / 1000)
     sliced = next_test(dict(zip(STATES, prior, strict=True)), costs_of(table), {"x": column}, 0.0, depth=2)
     assert sliced.tests[0].value == pytest.approx(answer.tests[0].value, rel=0.01)

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayeswise.diagrams import InfluenceDiagram, Utility
-from bayeswise.diagrams.files import from_document, to_document
-from bayeswise.diagrams.toml_text import toml_text
+from bayeswise.diagrams.files import from_document, to_document, toml_text
 from bayeswise.foundation.errors import ParameterError
 from tests.diagram_cases import best_by_enumeration, oil, random_diagram
 
@@ -98,8 +97,8 @@ def test_the_order_in_which_nodes_are_given_does_not_matter(diagram: InfluenceDi
 def test_the_utility_over_one_entry_is_convex_and_that_of_the_changed_diagram(
     diagram: InfluenceDiagram, seed: int
 ) -> None:
-    from bayeswise.diagrams.entries import entries
-    from bayeswise.diagrams.sensitivity import changed_entry
+    from bayeswise.diagrams.analysis.entries import entries
+    from bayeswise.diagrams.analysis.sensitivity import changed_entry
 
     generator = np.random.default_rng(seed)
     every = list(entries(diagram))
@@ -119,7 +118,7 @@ def test_the_utility_over_one_entry_is_convex_and_that_of_the_changed_diagram(
 @few
 @given(diagrams)
 def test_every_bar_of_a_tornado_is_the_utility_at_its_ends(diagram: InfluenceDiagram) -> None:
-    from bayeswise.diagrams.sensitivity import changed_entry
+    from bayeswise.diagrams.analysis.sensitivity import changed_entry
 
     found = diagram.tornado(0.3)
     widths = [bar.width for bar in found.bars]

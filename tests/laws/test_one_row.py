@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, SourceError
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.null_words import open_like
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.null_words import open_like
 
 GENERATOR = np.random.default_rng(3)
 TABLE = [

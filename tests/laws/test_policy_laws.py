@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.decisions import CostWarning, minimax, minimax_regret
-from bayeswise.decisions.displays.simplex import simplex_regions
-from bayeswise.decisions.envelope import lower_envelope
+from bayeswise.decisions.plots import simplex_regions
+from bayeswise.decisions.policy.envelope import lower_envelope
 
 LINES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=7)
 
@@ -47,8 +47,9 @@ def test_an_action_is_called_never_best_iff_it_wins_on_no_piece_of_a_fine_grid_o
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CostWarning)
         costs = bw.Costs({f"a{k}": dict(zip("xyz", row, strict=True)) for k, row in enumerate(rows)})
-    named = {k for k in range(len(rows)) if any(f"'a{k}' is never" in m or f"'a{k}' can never" in m
-                                                 for m in costs.warnings)}
+    named = {
+        k for k in range(len(rows)) if any(f"'a{k}' is never" in m or f"'a{k}' can never" in m for m in costs.warnings)
+    }
     thirds = np.array([[i, j, 40 - i - j] for i in range(41) for j in range(41 - i)]) / 40.0
     cost = thirds @ costs.table.T
     alone = np.partition(cost, 1, axis=1)
@@ -61,9 +62,7 @@ def test_an_action_is_called_never_best_iff_it_wins_on_no_piece_of_a_fine_grid_o
 def test_a_thousand_actions_are_a_matter_of_moments() -> None:
     corner = np.linspace(0, np.pi / 2, 1000)
     start = time.process_time()
-    costs = bw.Costs(
-        {k: {"x": 1 - float(np.cos(v)), "y": 1 - float(np.sin(v))} for k, v in enumerate(corner)}
-    )
+    costs = bw.Costs({k: {"x": 1 - float(np.cos(v)), "y": 1 - float(np.sin(v))} for k, v in enumerate(corner)})
     policy = costs.rule()
     many = bw.Costs.zero_one([str(k) for k in range(1000)]).with_reject(0.2).rule()
     assert time.process_time() - start < 6.0  # before the envelope it was an hour

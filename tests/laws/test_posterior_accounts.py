@@ -38,9 +38,7 @@ def possible(account: Account, *positions: int) -> bool:
 
 
 @given(accounts(), st.data())
-def test_prior_and_contributions_add_up_to_the_posterior_log_odds(
-    account: Account, data: st.DataObject
-) -> None:
+def test_prior_and_contributions_add_up_to_the_posterior_log_odds(account: Account, data: st.DataObject) -> None:
     state, rival = data.draw(st.permutations(range(len(account.states))))[:2]
     against = data.draw(st.sampled_from([None, account.states[rival]]))
     assume(possible(account, *(range(len(account.states)) if against is None else (state, rival))))
@@ -59,9 +57,7 @@ def test_the_probability_of_a_complete_balance_is_the_posterior(account: Account
 
 
 @given(accounts(), st.randoms(use_true_random=False))
-def test_the_order_of_the_columns_changes_no_weight_against_one_state(
-    account: Account, random: object
-) -> None:
+def test_the_order_of_the_columns_changes_no_weight_against_one_state(account: Account, random: object) -> None:
     assume(possible(account, 0, 1))
     shuffled = list(account.contributions)
     random.shuffle(shuffled)  # type: ignore[attr-defined]

@@ -12,9 +12,7 @@ from bayeswise.posteriors import log_odds, log_posterior, normalise, probability
 
 EPSILON = float(np.finfo(np.float64).eps)
 
-log_terms = st.one_of(
-    st.floats(-1e6, 1e3), st.floats(-1.0, 1.0), st.just(-np.inf), st.sampled_from([0.0, -700.0])
-)
+log_terms = st.one_of(st.floats(-1e6, 1e3), st.floats(-1.0, 1.0), st.just(-np.inf), st.sampled_from([0.0, -700.0]))
 shapes = array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=60)
 
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.store.document import pack, unpack
-from bayeswise.tables import schema as schema_module
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import examine, infer_schema
-from bayeswise.tables.labels import Label, Vocabulary, label_key, label_of
-from bayeswise.tables.schema import KINDS, LABELLED, MISSING_POLICIES, UNSEEN_POLICIES, Column, Schema, Target
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema import schema as schema_module
+from bayeswise.tables.schema.inference import examine, infer_schema
+from bayeswise.tables.schema.labels import Label, Vocabulary, label_key, label_of
+from bayeswise.tables.schema.schema import KINDS, LABELLED, MISSING_POLICIES, UNSEEN_POLICIES, Column, Schema, Target
 from bayeswise.tables.source import open_source
 
 Columns = dict[str, list[Any]]
@@ -202,7 +202,6 @@ def test_a_frozen_vocabulary_gives_learned_rows_no_unseen_code(columns: Columns,
     np.testing.assert_array_equal(
         np.concatenate([batch.values for batch in predicted]), np.concatenate([batch.values for batch in learned])
     )
-
 
 
 @pytest.mark.parametrize("label", ["🎉", "שלום", "a\nb", "x" * 10_000, " a", "None.", "'", '"', "a,b", "=1+1"])

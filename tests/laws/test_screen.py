@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.acquisition import beliefs
-from bayeswise.acquisition.parts import Parts
+from bayeswise.acquisition.pool import Parts
 from bayeswise.acquisition.screen import Screen
 from bayeswise.acquisition.strategies import margin
 from bayeswise.families.normal import NormalParameters

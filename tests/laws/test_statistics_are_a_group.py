@@ -26,7 +26,7 @@ from bayeswise.statistics import (
     WordCounts,
     fingerprint,
 )
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 Summarise = Callable[[Rows], Any]
 

@@ -17,7 +17,7 @@ from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics import Counts, Grouped, Moments, Product, fingerprint
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.store.file import model_bytes, read_bytes
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 from tests.strategies import GROUPS, LEVELS, N_GROUPS, Rows, finite, rows
 
 
@@ -174,12 +174,8 @@ def test_several_changed_bytes_are_always_noticed(changes: list[tuple[int, int]]
 
 tags = ["$type", "$plain", "$map", "$list", "$tensor", "$exact", "$float", "$int", "$text", "low"]
 members = st.sampled_from([*tags, "content", "labels", "sums"])
-words = st.sampled_from(
-    ["Box", "Vocabulary", "/", "/0", "/content", "/sums", "inf", "nan", "0x1", "61", "eda080", ""]
-)
-twigs = st.one_of(
-    words, st.none(), st.booleans(), st.integers(-500, 500), st.floats(allow_nan=False, width=16)
-)
+words = st.sampled_from(["Box", "Vocabulary", "/", "/0", "/content", "/sums", "inf", "nan", "0x1", "61", "eda080", ""])
+twigs = st.one_of(words, st.none(), st.booleans(), st.integers(-500, 500), st.floats(allow_nan=False, width=16))
 boxes = st.fixed_dictionaries({"$type": st.just("Box"), "content": twigs, "labels": twigs, "sums": twigs})
 trees = st.recursive(
     twigs,

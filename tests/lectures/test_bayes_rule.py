@@ -153,9 +153,7 @@ def test_prior_times_feature_contributions_is_the_posterior() -> None:
         ),
     )
     balance = account.weigh("no")
-    factors = [
-        round(odds_of(term), 12) for term in (balance.log_prior_odds, *(w.log_ratio for w in balance.weights))
-    ]
+    factors = [round(odds_of(term), 12) for term in (balance.log_prior_odds, *(w.log_ratio for w in balance.weights))]
     assert factors == [round(5 / 9, 12), 2.7, 0.6, 2.4, 1.8]
     assert odds_of(balance.log_odds) == pytest.approx(486 / 125, rel=1e-14)
     assert account.posterior == pytest.approx([125 / 611, 486 / 611], rel=1e-14)

@@ -17,9 +17,9 @@ from bayeswise.decisions import (
     best_action,
     newsvendor,
     pinball_action,
-    rule,
     squared_action,
 )
+from bayeswise.decisions.policy import rule
 from bayeswise.foundation.errors import ParameterError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
@@ -53,9 +53,7 @@ def test_mail_that_may_be_either_is_asked_about() -> None:
 
 @pytest.mark.parametrize(("false_positive", "false_negative"), [(1, 9), (3, 2), (0.5, 4), (7, 0.1)])
 def test_the_threshold_of_unequal_costs_is_fp_over_fp_plus_fn(false_positive: float, false_negative: float) -> None:
-    costs = bw.Costs.binary(
-        positive="+", negative="-", false_positive=false_positive, false_negative=false_negative
-    )
+    costs = bw.Costs.binary(positive="+", negative="-", false_positive=false_positive, false_negative=false_negative)
     fp, fn = Fraction(str(false_positive)), Fraction(str(false_negative))
     assert rule(costs).thresholds == (fp / (fp + fn),)
     assert rule(costs).action_at(fp / (fp + fn)) == "+"  # "iff p >= ..."

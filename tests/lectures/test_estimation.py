@@ -22,7 +22,7 @@ from bayeswise.families import (
     Poisson,
     PoissonParameters,
 )
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 def column(*values: float) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import ndtr
 
 import bayeswise as bw
-from bayeswise.explanations.displays.regions import Plane
+from bayeswise.explanations.plots.regions import Plane
 from bayeswise.models.gaussian_bayes import GaussianBayesModel, fit
 
 

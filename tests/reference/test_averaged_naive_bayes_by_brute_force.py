@@ -74,9 +74,7 @@ def test_twelve_columns_equal_all_4096_structures() -> None:
     y = generator.choice(["a", "b"], 40)
     columns = [f"c{k}" for k in range(12)]
     coins = {c: generator.choice(["p", "q"], 40) for c in columns}
-    cells = {
-        c: np.where((generator.random(40) < k / 14) & (y == "a"), "q", coins[c]) for k, c in enumerate(columns)
-    }
+    cells = {c: np.where((generator.random(40) < k / 14) & (y == "a"), "q", coins[c]) for k, c in enumerate(columns)}
     rows = [{c: str(cells[c][i]) for c in columns} | {"y": str(y[i])} for i in range(40)]
     model = fit_averaged(rows, target="y", kinds=dict.fromkeys(columns, "category"))
     expected = exact_average_by_logs(rows, columns, rows[3])

@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.learning import Constraints, Scores, best_graph, hill_climbing
 from bayeswise.networks.learning.exact import memory_needed
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])
 

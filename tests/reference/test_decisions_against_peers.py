@@ -33,7 +33,7 @@ from bayeswise.decisions import (
     within_action,
     within_capacity,
 )
-from bayeswise.decisions.number_costs import NumberCosts
+from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.evaluation.intervals import mean_with_interval
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.predictive import Predictive
@@ -56,9 +56,7 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
         return cancer.data, 1 - cancer.target
     frame = pd.concat([pd.read_csv(EXAMPLES / part) for part in ("credit.csv", "credit-test.csv")])
     levels = OneHotEncoder(sparse_output=False).fit_transform(frame[["history", "employed", "purpose"]])
-    return np.hstack([np.log(frame[["income", "amount"]]), levels]), (
-        frame["repaid"] == "no"
-    ).to_numpy().astype(int)
+    return np.hstack([np.log(frame[["income", "amount"]]), levels]), (frame["repaid"] == "no").to_numpy().astype(int)
 
 
 @pytest.mark.parametrize("name", ["breast cancer", "credit"])
@@ -66,9 +64,7 @@ def test_decisions_cost_no_more_than_scikit_learns_thresholds(name: str) -> None
     """Ten folds: exactly the fixed threshold of the costs, and no dearer than the tuned one as far as rows can tell."""
     X, y = table(name)
     inner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    costs = bw.Costs.binary(
-        positive=1, negative=0, false_positive=FALSE_POSITIVE, false_negative=FALSE_NEGATIVE
-    )
+    costs = bw.Costs.binary(positive=1, negative=0, false_positive=FALSE_POSITIVE, false_negative=FALSE_NEGATIVE)
     threshold = FALSE_POSITIVE / (FALSE_POSITIVE + FALSE_NEGATIVE)
     scorer = make_scorer(mean_cost, greater_is_better=False)
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
@@ -118,10 +114,7 @@ def test_expected_costs_are_right_to_the_last_digits() -> None:
     losses = {"a": {"x": 1e-12, "y": 1e6, "z": 0.1}, "b": {"x": 3.0, "y": 1 / 3, "z": -7e3}}
     shares = [0.1, 0.2, 0.7]
     found = bw.decide(dict(zip("xyz", shares, strict=True)), losses).expected_cost[0]
-    exact = [
-        sum(mp.mpf(p) * mp.mpf(c) for p, c in zip(shares, row.values(), strict=True))
-        for row in losses.values()
-    ]
+    exact = [sum(mp.mpf(p) * mp.mpf(c) for p, c in zip(shares, row.values(), strict=True)) for row in losses.values()]
     assert found == pytest.approx([float(value) for value in exact], rel=1e-15)
 
 
@@ -226,9 +219,7 @@ def test_the_newsvendor_shares_a_capacity_at_the_least_cost() -> None:
         return total
 
     free = newsvendor(demands, under=under, over=over)
-    assert free == pytest.approx(
-        [float(d.ppf(u / (u + o))) for d, u, o in zip(demands, under, over, strict=True)]
-    )
+    assert free == pytest.approx([float(d.ppf(u / (u + o))) for d, u, o in zip(demands, under, over, strict=True)])
     tight = newsvendor(demands, under=under, over=over, capacity=0.7 * free.sum())
     assert tight.sum() == pytest.approx(0.7 * free.sum())
     for i in range(3):
@@ -268,9 +259,7 @@ def test_the_doubt_about_a_decision_shrinks_with_what_is_known() -> None:
     assert (sure.confidence >= unsure.confidence - 0.02).all()
     assert (sure.expected_regret < unsure.expected_regret).all()
     assert unsure.probability_best.sum(axis=1) == pytest.approx(1.0)
-    risk = np.stack(
-        [(1 - few) * 5, few * 2, np.full_like(few, 1.2)], axis=2
-    )  # (n_samples, n_rows, n_actions)
+    risk = np.stack([(1 - few) * 5, few * 2, np.full_like(few, 1.2)], axis=2)  # (n_samples, n_rows, n_actions)
     chosen = risk.mean(axis=0).argmin(axis=1)
     assert unsure.best.tolist() == chosen.tolist()
     regret = (risk[:, [0, 1], chosen] - risk.min(axis=2)).mean(axis=0)

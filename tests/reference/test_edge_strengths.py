@@ -11,9 +11,9 @@ from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks.learning import Constraints, Scores, edge_strengths, hill_climbing
-from bayeswise.networks.learning.averaging import edge_posteriors
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.networks.learning.strengths import edge_posteriors
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 def posteriors_by_enumeration(scores: Scores, rules: Constraints) -> np.ndarray:

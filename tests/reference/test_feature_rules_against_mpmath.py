@@ -60,7 +60,7 @@ state = st.tuples(st.sampled_from(FAMILIES), SHAPES, PLACES, SCALES)
 FAR = [s * x for s in (1, -1) for x in (30.0, 200.0, 1e3, 1e4, 1e6, 1e9)]
 
 
-@pytest.mark.filterwarnings("ignore::bayeswise.decisions.cost_doubts.CostWarning")
+@pytest.mark.filterwarnings("ignore::bayeswise.decisions.costs.warnings.CostWarning")
 @settings(max_examples=150, deadline=None)
 @given(
     states=st.lists(state, min_size=2, max_size=3),

@@ -22,9 +22,7 @@ def table(offset: float) -> tuple[list[dict[str, Any]], dict[str, mpmath.matrix]
     values[7:] += 1.5
     labels = ["a"] * 7 + ["b"] * 7
     rows = [{"u": x + offset, "v": z - offset, "y": y} for (x, z), y in zip(values.tolist(), labels, strict=True)]
-    exact = {
-        s: mpmath.matrix([[mpmath.mpf(r["u"]), mpmath.mpf(r["v"])] for r in rows if r["y"] == s]) for s in STATES
-    }
+    exact = {s: mpmath.matrix([[mpmath.mpf(r["u"]), mpmath.mpf(r["v"])] for r in rows if r["y"] == s]) for s in STATES}
     return rows, exact
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import bayeswise as bw
-from bayeswise.models.regression.moderation import moderated_scores
+from bayeswise.models.regression.logistic import moderated_scores
 
 
 def table(n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

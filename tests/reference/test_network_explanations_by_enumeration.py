@@ -13,9 +13,9 @@ from network_cases import asia, joint_by_enumeration, random_network, summed
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.drawing.lettering import percent
-from bayeswise.networks.information import entropy
-from bayeswise.networks.sensitivity import Sensitivity
+from bayeswise.networks.explaining.information import entropy
+from bayeswise.networks.explaining.sensitivity import Sensitivity
+from bayeswise.render.graph.lettering import percent
 
 
 def possible_evidence(network: BeliefNetwork, seed: int) -> dict[str, object]:

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 import bayeswise as bw
 from bayeswise.decisions import within_capacity
-from bayeswise.decisions.places import least_cost_places
+from bayeswise.decisions.policy.capacity import least_cost_places
 from bayeswise.foundation.errors import ParameterError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})

@@ -31,9 +31,7 @@ def chance(words: list[str], before: list[str], n_words: int) -> Fraction:
 
 @settings(max_examples=30)
 @given(st.lists(row, max_size=6), texts)
-def test_a_text_is_relevant_or_not_as_its_words_say_one_after_the_other(
-    rows: list[dict[str, str]], text: str
-) -> None:
+def test_a_text_is_relevant_or_not_as_its_words_say_one_after_the_other(rows: list[dict[str, str]], text: str) -> None:
     table = [{name: r[name] for name in ("t", "y")} for r in [*ANCHOR, *rows]]
     model = fit_averaged(table, target="y", kinds={"t": "text"})
     words = {y: [w for r in table if r["y"] == y for w in r["t"].split()] for y in "ab"}

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.acquisition.parts import Parts, Work
-from bayeswise.acquisition.pool import Pool
+from bayeswise.acquisition.pool import Parts, Pool, Work
 from bayeswise.acquisition.screen import Screen
 from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
@@ -24,7 +23,7 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Numbers
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import positions_in
+from bayeswise.tables.schema.schema import positions_in
 
 _FEW_ROWS = 2_000  # that are looked at by themselves
 _LARGE_POOL = 20_000  # is worth a screen

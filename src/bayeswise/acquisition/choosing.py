@@ -15,9 +15,9 @@ from bayeswise.acquisition.lookahead import expected_savings, least_costs
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.queries import Query, asking_action, savings_of_asking
 from bayeswise.acquisition.strategies import UNCERTAINTY, entropy
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
 _CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete

@@ -12,7 +12,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bayeswise.acquisition.displays import LearningCurveDisplay
+    from bayeswise.acquisition.plots import LearningCurveDisplay
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +87,13 @@ class LearningCurves:
 
     def to_frame(self) -> Any:
         """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.explanations.plain import as_frame
+        from bayeswise.render.plain import as_frame
 
         return as_frame(self.to_columns())
 
     def display(self) -> LearningCurveDisplay:
         """As a picture."""
-        from bayeswise.acquisition.displays import LearningCurveDisplay
+        from bayeswise.acquisition.plots import LearningCurveDisplay
 
         return LearningCurveDisplay(self)
 

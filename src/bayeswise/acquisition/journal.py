@@ -23,8 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from bayeswise.foundation.atomic import FULL, check_writable, sync, sync_directory
 from bayeswise.foundation.errors import StoreError, UsageError, quoted
-from bayeswise.store.atomic import FULL, check_writable, sync, sync_directory
 from bayeswise.store.strict_json import parse_json, tree_bytes
 
 MOST_BYTES = 1 << 30

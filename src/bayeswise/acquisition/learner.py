@@ -15,13 +15,12 @@ from bayeswise.acquisition.lookahead import expected_savings, least_costs
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.queries import Query, asking_action
 from bayeswise.acquisition.risk import Risk, Step, estimated
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.posteriors.states import find_state
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Label
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
+from bayeswise.tables.schema.labels import Label, find_state
 
 RANDOM_SHARE = 0.1
 _LABELS_OF_A_CLASS = 3  # with fewer its spread is next to unknown, and so is which rows are uncertain

@@ -12,7 +12,7 @@ from bayeswise import _kernels
 from bayeswise.acquisition.beliefs import Beliefs, BeliefsOfFewRows
 from bayeswise.acquisition.pool import Pool
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 
 def least_costs(posterior: FloatArray, costs: FloatArray) -> FloatArray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,15 +18,14 @@ from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import UNSEEN, Batch, TextBlock
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
-from bayeswise.tables.label_types import label_type_of
-from bayeswise.tables.labels import Label, Vocabulary, label_of
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema, Target
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import rows_of
+from bayeswise.tables.schema.inference import infer_schema
+from bayeswise.tables.schema.labels import Label, Vocabulary, label_of, label_type_of
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.overrides import Asked
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sweep import rows_of
-from bayeswise.tables.wishes import Asked
 
 VARIANCE_FLOOR = 0.1
 """A class of a few rows knows little of its spread: no less than this share of the column's variance."""
@@ -104,9 +105,7 @@ class Pool:
         """The model of no rows: every class is as probable as the others, or as the prior says."""
         factors = factors_for(self.schema, families)
         statistics = summarise([], self.schema, request_of(factors, self.schema)).statistics
-        settings = NaiveBayesSettings(
-            prior_smoothing=1.0, variance_floor=variance_floor, class_prior=class_prior
-        )
+        settings = NaiveBayesSettings(prior_smoothing=1.0, variance_floor=variance_floor, class_prior=class_prior)
         model = NaiveBayesModel(self.schema, settings, statistics, factors)
         model.check_prior()
         return averaged(model) if average else model
@@ -162,9 +161,7 @@ def _taken(batch: Batch, rows: IntArray) -> Batch:
 
 def _in_codes_of(batch: Batch, schema: Schema, known: Mapping[str, Vocabulary]) -> Batch:
     """The batch as it is where the vocabularies are the same ones."""
-    texts = tuple(
-        _with_words(block, known.get(name)) for block, name in zip(batch.texts, schema.texts, strict=True)
-    )
+    texts = tuple(_with_words(block, known.get(name)) for block, name in zip(batch.texts, schema.texts, strict=True))
     names = schema.categories
     pairs = [(mine, known.get(name, mine)) for mine, name in zip(batch.vocabularies, names, strict=True)]
     if all(mine == theirs for mine, theirs in pairs):
@@ -186,3 +183,34 @@ def _with_words(block: TextBlock, words: Vocabulary | None) -> TextBlock:
     if words is None or words == block.vocabulary:
         return block
     return TextBlock(block.counts[:, words.positions_in(block.vocabulary)], words)
+
+
+Work: TypeAlias = Callable[[slice], None]
+
+_ROWS = 32_768  # what is believed of them stays in the second-level cache
+
+
+class Parts:
+    """Work for ranges of rows, each done once.
+
+    >>> Parts(100, size=200)(print)
+    slice(0, 100, None)
+    """
+
+    def __init__(self, n_rows: int, size: int = _ROWS) -> None:
+        self._ranges = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+        alone = len(self._ranges) < 2 or (os.cpu_count() or 1) < 2
+        self._other_thread = None if alone else ThreadPoolExecutor(1)
+
+    def __call__(self, work: Work) -> None:
+        """Do the work for all rows; nobody waits for a thread that has not begun."""
+        left = iter(self._ranges)
+
+        def take_parts() -> None:
+            for rows in left:
+                work(rows)
+
+        other = None if self._other_thread is None else self._other_thread.submit(take_parts)
+        take_parts()
+        if other is not None and not other.cancel():
+            other.result()

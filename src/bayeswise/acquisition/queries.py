@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayeswise.acquisition.risk import Step
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.posteriors.wording import shown
-from bayeswise.tables.labels import Label
+from bayeswise.render.labels import shown
+from bayeswise.tables.schema.labels import Label
 
 _REASONS = {
     "entropy": "its entropy is the largest ({score:.3g} bits)",

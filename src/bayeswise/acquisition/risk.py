@@ -18,7 +18,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 Z = 1.959963984540054  # of 95 %
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
-from bayeswise.acquisition.parts import Parts
+from bayeswise.acquisition.pool import Parts
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.models.naive_bayes.numbers import NormalScores
 

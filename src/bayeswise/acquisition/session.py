@@ -10,8 +10,7 @@ from bayeswise.acquisition.learner import ActiveLearner
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.risk import Step
 from bayeswise.foundation.errors import ParameterError, StoreError
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label, Vocabulary, label_of
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state, label_of
 
 SKIPPED, UNKNOWN, AGAIN, UNDO = "skip", "unknown", "again", "undo"
 
@@ -177,4 +176,3 @@ class Session:
 
 def _step(record: dict[str, Any]) -> Step:
     return Step(record["row"], record.get("label"), record.get("chance"), int(record.get("n_open", 1)))
-

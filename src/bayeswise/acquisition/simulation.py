@@ -15,8 +15,8 @@ from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import StepsBar
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.names import find_name
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Source, open_source
 
 

@@ -24,15 +24,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
-from bayeswise.cli.plain_letters import write_what_the_terminal_can
-from bayeswise.cli.signals import leaving_in_order
 from bayeswise.foundation.errors import BayeswiseError, DataError, legible
+from bayeswise.render.terminal import write_what_the_terminal_can
 
 __all__ = ["main"]
+
 
 VERBOSE = ("-v", "--verbose")
 
@@ -136,3 +140,29 @@ def silence_stdout() -> None:
     """Let the interpreter flush into nothing at exit once nobody reads what is written."""
     with contextlib.suppress(OSError, ValueError):  # a stdout replaced in this process has no file number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextmanager
+def leaving_in_order() -> Iterator[None]:
+    """Turn signals to end into `SystemExit`, with the exit code that a shell would give; ignored ones stay ignored."""
+    if threading.current_thread() is not threading.main_thread():  # no other thread may ask for signals
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    ours = [number for number, handler in before.items() if handler is signal.SIG_DFL]
+    try:
+        for number in ours:
+            signal.signal(number, _leave)
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    for each in _ENDING:  # a second one must not stop the tidying up
+        signal.signal(each, signal.SIG_IGN)
+    raise SystemExit(128 + number)

@@ -11,7 +11,7 @@ import typer
 import typer.core
 
 from bayeswise import __version__
-from bayeswise.cli.many_values import ManyPairs, ManyValues
+from bayeswise.cli.options.many_values import ManyPairs, ManyValues
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {
@@ -59,7 +59,7 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
     asked = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
         if verb == asked and verb in GROUPS:
-            group = import_module(f"bayeswise.cli.{file_of(verb)}").application(words)
+            group = import_module(f"bayeswise.cli.commands.{file_of(verb)}").application(words)
             app.add_typer(group, name=verb, short_help=line)
             continue
         app.command(verb, short_help=line, cls=MANY_VALUES.get(verb))(load(verb) if verb == asked else unloaded)
@@ -75,7 +75,7 @@ def to_complete() -> list[str]:
 
 def load(verb: str) -> Callable[..., Any]:
     """Import the verb's own file."""
-    command: Callable[..., Any] = import_module(f"bayeswise.cli.{file_of(verb)}").run
+    command: Callable[..., Any] = import_module(f"bayeswise.cli.commands.{file_of(verb)}").run
     return command
 
 

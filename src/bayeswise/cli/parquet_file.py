@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayeswise.cli.table_text import JsonLines, Reading
+from bayeswise.cli.output.table_text import JsonLines, Reading
 from bayeswise.foundation.errors import StoreError, UsageError, quoted, shortened
 
 _PIECE = 1 << 20

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 from bayeswise.foundation.errors import UsageError, shortened
 
 if TYPE_CHECKING:
-    from bayeswise.tables.schema import Schema
+    from bayeswise.tables.schema.schema import Schema
 
 Form: TypeAlias = Literal["csv", "tsv", "jsonl", "json", "parquet"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -90,7 +90,7 @@ class TableForm:
         return text if self.packing is None else PackedText(text, _PACKERS[self.packing]())
 
     def _plain(self, source: Any, schema: Schema, as_json: bool, raw: bool, about: dict[str, Any], totals: Any) -> Text:
-        from bayeswise.cli.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
+        from bayeswise.cli.output.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
 
         reading = Reading.of(source, schema)
         if as_json:

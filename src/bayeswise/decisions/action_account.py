@@ -15,19 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.explanations import Account, Contribution, Flip
-from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
+from bayeswise.explanations.account import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.flip import Change
-from bayeswise.explanations.plain import json_number, json_value
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.posteriors.states import guess
-from bayeswise.posteriors.wording import shown
-from bayeswise.tables.labels import Label
+from bayeswise.render.labels import guess, shown
+from bayeswise.render.plain import json_number, json_value
+from bayeswise.tables.schema.labels import Label
 
 _ONE_ACTION = "the costs have the single action"
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.decisions.cost_tables import numbers_of
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.posteriors.wording import told_apart
-from bayeswise.tables.labels import Label
+from bayeswise.render.labels import told_apart
+from bayeswise.tables.schema.labels import Label
 
 _BLOCK_ROWS = 1 << 12  # a block of a few actions and states stays in the cache
 
@@ -93,7 +93,7 @@ class Decisions:
 
     def to_frame(self) -> Any:
         """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.explanations.plain import as_frame
+        from bayeswise.render.plain import as_frame
 
         return as_frame(self.to_columns())
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.cost_cells import plain_number
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
-from bayeswise.decisions.feature_rule import least_risk
+from bayeswise.decisions.policy.feature_rule import least_risk
 from bayeswise.decisions.posterior_tables import posterior_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.wording import shown
-from bayeswise.tables.labels import Label
+from bayeswise.render.labels import shown
+from bayeswise.tables.schema.labels import Label
 
 _SUM = 1e-6  # by which likelihoods may miss 1
 _ROUNDING = 1e-12  # of the largest cost

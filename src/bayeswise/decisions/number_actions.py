@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayeswise.decisions.cost_cells import plain_number
+from bayeswise.decisions.costs.cells import plain_number
 from bayeswise.decisions.expectation import Expectation, one_number, quantile
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.cost_tables import numbers_of
+from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.shares import as_shares, check_posterior
-from bayeswise.tables.labels import Label, label_of
+from bayeswise.tables.schema.labels import Label, label_of
 
 
 def posterior_of(

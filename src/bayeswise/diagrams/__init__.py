@@ -12,7 +12,7 @@ files.py toml_text.py                       TOML and JSON
 
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import Chance, Cost, Decision, Utility
-from bayeswise.diagrams.policy import Policy
-from bayeswise.diagrams.solution import Solution
+from bayeswise.diagrams.solving.policy import Policy
+from bayeswise.diagrams.solving.solution import Solution
 
 __all__ = ["Chance", "Cost", "Decision", "InfluenceDiagram", "Policy", "Solution", "Utility"]

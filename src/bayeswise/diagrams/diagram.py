@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.diagrams import ordering
-from bayeswise.diagrams.building import Piece, checked_pieces, pieces_of_network
 from bayeswise.diagrams.nested import chance_table, utility_values
-from bayeswise.diagrams.nodes import Decision, Utility
-from bayeswise.diagrams.solver import Numbers, Solver, Structure
+from bayeswise.diagrams.nodes import Decision, Piece, Utility, checked_pieces, pieces_of_network
+from bayeswise.diagrams.solving import ordering
+from bayeswise.diagrams.solving.solver import Numbers, Solver, Structure
+from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, NetworkError, ParameterError
-from bayeswise.networks import BeliefNetwork, Node, graph
-from bayeswise.posteriors.states import find_state, guess
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 if TYPE_CHECKING:
-    from bayeswise.diagrams.information import InformationValue, InformationValues
-    from bayeswise.diagrams.policy import Policy
-    from bayeswise.diagrams.sensitivity import Sensitivity
-    from bayeswise.diagrams.solution import Solution
-    from bayeswise.diagrams.tornado import Tornado
-    from bayeswise.networks.drawing import Picture
+    from bayeswise.diagrams.analysis.information import InformationValue, InformationValues
+    from bayeswise.diagrams.analysis.sensitivity import Sensitivity
+    from bayeswise.diagrams.analysis.tornado import Tornado
+    from bayeswise.diagrams.solving.policy import Policy
+    from bayeswise.diagrams.solving.solution import Solution
+    from bayeswise.render.graph.picture import Picture
 
 Evidence = Mapping[str, Any]
 
@@ -277,7 +277,7 @@ class InfluenceDiagram:
 
         Evidence may be about chance nodes that no open decision can change, and about decisions that are made.
         """
-        from bayeswise.diagrams.solution import solve
+        from bayeswise.diagrams.solving.solution import solve
 
         return solve(self, evidence, policies)
 
@@ -290,7 +290,7 @@ class InfluenceDiagram:
 
     def policy(self, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
         """A policy of one's own, by what the decision is told or by other nodes that are known then."""
-        from bayeswise.diagrams.policy import given_policy
+        from bayeswise.diagrams.solving.policy import given_policy
 
         return given_policy(self, decision, rule, knows)
 
@@ -308,7 +308,7 @@ class InfluenceDiagram:
         evidence: Evidence | None = None,
     ) -> InformationValue:
         """What knowing chance nodes before a decision is worth; never below 0 before its price."""
-        from bayeswise.diagrams.information import value_of_information
+        from bayeswise.diagrams.analysis.information import value_of_information
 
         return value_of_information(self, nodes, decision, price=price, evidence=evidence)
 
@@ -320,19 +320,19 @@ class InfluenceDiagram:
         evidence: Evidence | None = None,
     ) -> InformationValues:
         """What each node that could be looked at before a decision is worth, the most valuable first."""
-        from bayeswise.diagrams.information import information_values
+        from bayeswise.diagrams.analysis.information import information_values
 
         return information_values(self, decision, prices=prices, evidence=evidence)
 
     def perfect_information(self, decision: str | None = None, evidence: Evidence | None = None) -> InformationValue:
         """What knowing every chance node that a decision cannot change is worth; the first decision unless named."""
-        from bayeswise.diagrams.information import perfect_information
+        from bayeswise.diagrams.analysis.information import perfect_information
 
         return perfect_information(self, decision, evidence=evidence)
 
     def value_of_control(self, node: str, evidence: Evidence | None = None) -> dict[Label, float]:
         """What setting a chance node to each of its states, before anything is decided, would be worth."""
-        from bayeswise.diagrams.information import value_of_control
+        from bayeswise.diagrams.analysis.information import value_of_control
 
         return value_of_control(self, node, evidence=evidence)
 
@@ -347,7 +347,7 @@ class InfluenceDiagram:
         evidence: Evidence | None = None,
     ) -> Sensitivity:
         """The greatest expected utility as a function of one entry of a table, and where the best policy changes."""
-        from bayeswise.diagrams.sensitivity import sensitivity
+        from bayeswise.diagrams.analysis.sensitivity import sensitivity
 
         return sensitivity(self, node, state, given=given, low=low, high=high, evidence=evidence)
 
@@ -360,7 +360,7 @@ class InfluenceDiagram:
         evidence: Evidence | None = None,
     ) -> Tornado:
         """How far the utility moves as each entry of the tables moves within its range, the widest first."""
-        from bayeswise.diagrams.tornado import tornado
+        from bayeswise.diagrams.analysis.tornado import tornado
 
         return tornado(self, spread, nodes=nodes, ranges=ranges, evidence=evidence)
 

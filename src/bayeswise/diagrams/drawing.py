@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayeswise.networks.drawing import Bar, DrawnNode, Kind, Picture
-from bayeswise.networks.drawing.lettering import percent, safe
-from bayeswise.networks.drawing.values import MOST_NODES
+from bayeswise.render.graph.lettering import percent, safe
+from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Kind, Picture
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
-    from bayeswise.diagrams.solution import Solution
+    from bayeswise.diagrams.solving.solution import Solution
 
 
 def picture_of(diagram: InfluenceDiagram, solution: Solution | None = None, title: str = "") -> Picture:

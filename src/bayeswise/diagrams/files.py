@@ -21,22 +21,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bayeswise.diagrams.building import MOST_NODES, Piece
 from bayeswise.diagrams.diagram import InfluenceDiagram
-from bayeswise.diagrams.nodes import Cost, Decision, Utility
+from bayeswise.diagrams.nodes import MOST_NODES, Cost, Decision, Piece, Utility
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.posteriors.states import guess
-from bayeswise.store.atomic import write_bytes
+from bayeswise.render.labels import guess
 from bayeswise.store.strict_json import check_size
 from bayeswise.store.toml_size import check_toml
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 LARGEST_FILE = 16 << 20  # bytes
 _MOST_PARTS = 1 << 22
@@ -67,7 +67,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
     if place.suffix.lower() == ".json":
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     else:
-        from bayeswise.diagrams.toml_text import toml_text
+        # MERGED
 
         text = toml_text(document)
     try:
@@ -252,3 +252,71 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
         raise ValueError(f"the key {twice!r} is there twice")
     return members
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_WIDEST = 100
+
+
+def toml_text(document: Mapping[str, Any]) -> str:
+    """A table for each node, and below it what it holds.
+
+    >>> print(toml_text({"name": "a", "chance": {"oil": {"states": ["dry", "wet"], "table": [0.5, 0.5]}}}))
+    name = "a"
+    <BLANKLINE>
+    [chance.oil]
+    states = ["dry", "wet"]
+    table = [0.5, 0.5]
+    <BLANKLINE>
+    """
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in document.items() if not isinstance(value, Mapping)]
+    for kind, nodes in document.items():
+        if isinstance(nodes, Mapping):
+            for name, fields in nodes.items():
+                lines += _node(f"{_key(kind)}.{_key(name)}", fields)
+    return "\n".join(lines) + "\n"
+
+
+def _node(path: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    yield f"\n[{path}]"
+    nested = []
+    for key, value in fields.items():
+        line = f"{_key(key)} = {_value(value)}"
+        if isinstance(value, Mapping) and len(line) > _WIDEST:
+            nested.append((key, value))
+        elif value != []:
+            yield line
+    for key, value in nested:
+        yield f"[{path}.{_key(key)}]"
+        yield from _branches("", value)
+
+
+def _branches(path: str, table: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in table.items():
+        here = f"{path}{_key(key)}"
+        line = f"{here} = {_value(value)}"
+        if isinstance(value, Mapping) and len(line) > _WIDEST:
+            yield from _branches(f"{here}.", value)
+        else:
+            yield line
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _string(key)
+
+
+def _string(text: str) -> str:
+    """JSON's escapes are TOML's too, but for DEL, which TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(value)

@@ -14,8 +14,8 @@ from bayeswise.decisions import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, DataError, NetworkError, ParameterError, UsageError
 from bayeswise.networks.tables import LARGEST_TABLE, configuration, table_of
-from bayeswise.posteriors.states import find_state, guess
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 Parents: TypeAlias = Sequence[tuple[str, Vocabulary]]
 Leaf: TypeAlias = Callable[[Any, Parents, str], FloatArray]

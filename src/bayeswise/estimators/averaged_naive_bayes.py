@@ -12,8 +12,8 @@ from bayeswise.models.averaged_naive_bayes.pairs import given_temper, with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.settings import MEstimate
-from bayeswise.tables.labels import Label
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.schema import Schema
 
 
 class AveragedNaiveBayes(NaiveBayes):

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.foundation.errors import CostError, FitError, row_number
 from bayeswise.posteriors.shares import check_posterior
-from bayeswise.tables.labels import Vocabulary, label_of
+from bayeswise.tables.schema.labels import Vocabulary, label_of
 
 
 class ExpectedCostScorer:

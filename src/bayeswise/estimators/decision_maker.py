@@ -12,10 +12,10 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.stakes import stakes, weights_by_stakes
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
-from bayeswise.decisions.rule import Rule
-from bayeswise.decisions.stakes import stakes, weights_by_stakes
+from bayeswise.decisions.policy.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.estimators.targets import n_rows_of
 from bayeswise.evaluation.evaluate import paid_for
@@ -32,7 +32,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.posteriors.shares import check_posterior
-from bayeswise.tables.labels import Label, Vocabulary, label_of
+from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 
 AMBIGUOUS, UNKNOWN = "ambiguous", "unknown"
 

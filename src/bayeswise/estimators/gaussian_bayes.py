@@ -12,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.face import MergingFace
+from bayeswise.estimators.base import MergingFace
 from bayeswise.estimators.targets import Labels
-from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 _BELIEFS = ("covariance", "divisor", "shrinkage", "class_prior", "prior", "predictive", "variance_floor")
 

@@ -15,8 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators import features
-from bayeswise.estimators.face import Face
-from bayeswise.estimators.regression_rows import (
+from bayeswise.estimators.base import Face
+from bayeswise.estimators.features import (
     ExpandedColumns,
     batches_of,
     checked_columns,
@@ -27,17 +27,17 @@ from bayeswise.estimators.regression_rows import (
 from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
-from bayeswise.models.regression.design import Design
 from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
 from bayeswise.models.regression.learning import tell_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.room import is_wide
+from bayeswise.models.regression.rows import Design
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.wide import WideModel, fit_wide
 from bayeswise.statistics.regression import RegressionMoments
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.schema import Schema
 
 
 def _has_moments(estimator: LinearRegression) -> bool:

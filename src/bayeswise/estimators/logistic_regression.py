@@ -11,15 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from bayeswise.estimators import features
-from bayeswise.estimators.face import ClassifierFace
-from bayeswise.estimators.regression_rows import ExpandedColumns, checked_columns, feature_names, present, schema_for
+from bayeswise.estimators.base import ClassifierFace
+from bayeswise.estimators.features import ExpandedColumns, checked_columns, feature_names, present, schema_for
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.learning import fitted_logistic
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.settings import LogisticSettings
-from bayeswise.tables.weights import checked_weights, refuse_all_zero
+from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
 
 
 class LogisticRegression(ExpandedColumns, ClassifierFace):

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from bayeswise.engines import Request, summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.face import MergingFace
+from bayeswise.estimators.base import MergingFace
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
@@ -25,8 +25,8 @@ from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
 from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.models.naive_bayes.words import Words, WordScores
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.schema import Schema
 
 S = TypeVar("S")
 _BELIEFS = (

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.estimators import features
-from bayeswise.estimators.face import MergingFace
+from bayeswise.estimators.base import MergingFace
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
@@ -18,7 +18,7 @@ from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 _BELIEFS = ("structure", "prior", "strength", "class_prior", "k", "min_frequency", "criterion", "max_parents")
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, PriorError, row_number
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.weights import checked_weights, refuse_all_zero
+from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.stakes import stakes, weights_by_stakes
 from bayeswise.decisions.decide import columns_for
-from bayeswise.decisions.stakes import stakes, weights_by_stakes
 from bayeswise.evaluation.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError

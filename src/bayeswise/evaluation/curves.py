@@ -11,7 +11,7 @@ from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.intervals import exponent_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.posteriors.states import find_state
+from bayeswise.tables.schema.labels import find_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Curve:
 
     def to_frame(self) -> Any:
         """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.explanations.plain import as_frame
+        from bayeswise.render.plain import as_frame
 
         return as_frame(self.to_columns())
 

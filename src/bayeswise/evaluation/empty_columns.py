@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test
-from bayeswise.evaluation.family_outcomes import family_outcomes
-from bayeswise.evaluation.gaussian_outcomes import gaussian_outcomes
+from bayeswise.evaluation.column_outcomes import family_outcomes, gaussian_outcomes
 from bayeswise.families.normal import Normal
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.naive_bayes import NaiveBayesModel
@@ -21,8 +20,8 @@ from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.posteriors.odds import probability_of
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.names import find_name
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
+from bayeswise.tables.schema.names import find_name
 
 _POINTS = 4001  # of the quadrature over a column whose distribution has no quantiles
 _DRAWS = 2000

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.cost_cells import RowCostError
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.cells import RowCostError
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.evaluation.intervals import Bounds, Estimate, check_level, exponent_of, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.posteriors.wording import told_apart
-from bayeswise.tables.labels import Label
+from bayeswise.render.labels import told_apart
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +144,13 @@ class Evaluation:
 
     def to_frame(self) -> Any:
         """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.explanations.plain import as_frame
+        from bayeswise.render.plain import as_frame
 
         return as_frame(self.to_columns())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        from bayeswise.evaluation.plain import evaluation_dict
+        from bayeswise.evaluation.text import evaluation_dict
 
         return evaluation_dict(self)
 
@@ -231,3 +231,35 @@ def paid_for(costs: Costs, columns: dict[str, FloatArray], truth: IntArray) -> F
             cell = line[s]
             paid[rows, a] = cell if isinstance(cell, float) else cell[rows]
     return paid
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The mean difference in cost per case, first less second; below 0 the first is cheaper."""
+
+    difference: Estimate
+    differing_rows: int
+    n_rows: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval leaves 0 out."""
+        return self.difference.low > 0.0 or self.difference.high < 0.0
+
+    def __str__(self) -> str:
+        verdict = (
+            "no difference can be told"
+            if not self.decided
+            else ("the first costs less" if self.difference.mean < 0 else "the second costs less")
+        )
+        return f"{self.difference} per case; they differ in {self.differing_rows:,} of {self.n_rows:,} rows: {verdict}"
+
+
+def compare(first: Evaluation, second: Evaluation, *, level: float = 0.95) -> Comparison:
+    """The paired comparison of two evaluations of the same rows: what both pay alike is no noise."""
+    order = Vocabulary(second.decisions.states).positions_in(Vocabulary(first.decisions.states))  # (n_states,)
+    if not np.array_equal(first.truth, order[second.truth]):
+        raise ParameterError("the evaluations are about different rows", fix="evaluate both models on the same table")
+    difference = first.cost - second.cost
+    found = mean_with_interval(difference, first.weights, level)
+    return Comparison(found, int(np.count_nonzero(difference)), len(difference))

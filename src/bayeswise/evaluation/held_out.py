@@ -18,11 +18,11 @@ from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Label, Vocabulary, label_of
-from bayeswise.tables.null_words import open_like
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import picked_rows
+from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
+from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sweep import picked_rows
 
 Folds: TypeAlias = int | str | None
 Progress: TypeAlias = Callable[[int], None]
@@ -162,9 +162,7 @@ def _told(posterior: FloatArray, progress: Progress | None) -> FloatArray:
     return posterior
 
 
-def _folded(
-    model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None
-) -> FloatArray:
+def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None) -> FloatArray:
     if getattr(model, "selected_by_rows", ()):
         _refuse_unlearned(model, batches)
     posterior = np.zeros((len(folds), len(model.classes)))

@@ -28,9 +28,7 @@ class Estimate:
 Bounds: TypeAlias = tuple[float, float]  # the least and the largest value there can be
 
 
-def mean_with_interval(
-    values: FloatArray, weights: FloatArray, level: float, bounds: Bounds | None = None
-) -> Estimate:
+def mean_with_interval(values: FloatArray, weights: FloatArray, level: float, bounds: Bounds | None = None) -> Estimate:
     """A mean with its interval, which never leaves the bounds.
 
     Without bounds it is Student's: mean +- t sqrt(variance / n), with n = (sum w)^2 / sum w^2 rows in effect. Within

@@ -10,7 +10,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.encoder import BATCH_ROWS
+from bayeswise.tables.encoding.encoder import BATCH_ROWS
 
 _MOST_PATTERNS = 200  # of missing cells, each with draws of its own
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.decisions.cost_cells import RowCostError
-from bayeswise.decisions.costs import Costs
+from bayeswise.decisions.costs.cells import RowCostError
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for
-from bayeswise.decisions.doubt import DecisionDoubt, doubt_of, joined
-from bayeswise.evaluation.gaussian_draws import GaussianPosterior
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.decisions.policy.stability import DecisionDoubt, doubt_of, joined
+from bayeswise.families.arithmetic.deviations import standard_scores
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.gaussian_bayes.building import estimated
+from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
+
+if TYPE_CHECKING:
+    from bayeswise.models.gaussian_bayes import GaussianBayesModel
+
 
 _ROWS = 1 << 13  # whose draws are kept at a time
 
@@ -165,9 +173,7 @@ def _add_categories(total: FloatArray, scores: CategoryScores, drawn: list[Float
         total[present] += log_cells[cells[present]]
 
 
-def _add_numbers(
-    total: FloatArray, scores: NormalScores, drawn: tuple[FloatArray, FloatArray], batch: Batch
-) -> None:
+def _add_numbers(total: FloatArray, scores: NormalScores, drawn: tuple[FloatArray, FloatArray], batch: Batch) -> None:
     mean, stddev = drawn
     for c, position in enumerate(scores.positions.tolist()):
         if not scores.varies[c]:
@@ -175,3 +181,78 @@ def _add_numbers(
         x = batch.values[:, position]
         z = (x[:, None] - mean[:, c]) / stddev[:, c]
         total += np.where(np.isnan(x)[:, None], 0.0, -0.5 * z * z - np.log(stddev[:, c]))
+
+
+class GaussianPosterior:
+    """covariance ~ inverse Wishart(scale, freedom), mean ~ Normal(mean, covariance / strength), for each state.
+
+    Without a prior these are the posteriors of Jeffreys' prior, with one those of the normal-inverse-Wishart: the mean
+    of the density over draws is the Student-t predictive. Diagonal covariances are drawn column by column.
+    """
+
+    def __init__(self, model: GaussianBayesModel) -> None:
+        self.settings, self.columns = model.settings, model.moments.columns
+        if self.settings.shrinkage != 0 or self.settings.covariance == "spherical":
+            raise FitError(
+                f"{self.settings} has no posterior of its covariances to draw from",
+                fix="use full or diagonal covariances",
+            )
+        estimate, d = estimated(model.moments, self.settings), len(model.columns)
+        self.freedom = estimate.freedom + d - 1.0  # (n_states,)
+        if not (self.freedom > (d - 1 if self.settings.is_full else 0)).all():
+            raise FitError("a class has too few rows to say how wide it is", fix="give a prior, or fewer columns")
+        self.mean = self.columns.in_units(estimate.mean, estimate.mean_low)  # (n_states, n_columns)
+        self.strength, self.scale = estimate.strength, estimate.scale
+
+    def draw(self, generator: np.random.Generator) -> DrawnGaussians:
+        """Means and covariances of all states."""
+        make = _wishart if self.settings.is_full else _variances
+        covariances: list[FloatArray] = []
+        means: list[FloatArray] = []
+        for scale, freedom, mean, n in zip(self.scale, self.freedom, self.mean, self.strength, strict=True):
+            fresh = not (covariances and self.settings.is_shared)
+            covariance = make(scale, float(freedom), generator) if fresh else covariances[0]
+            away = np.linalg.cholesky(covariance) @ generator.standard_normal(len(mean)) / np.sqrt(n)
+            covariances.append(covariance)
+            means.append(mean + away)
+        return DrawnGaussians(self.columns, np.stack(means), np.stack(covariances))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnGaussians:
+    """One draw of every mean and covariance, in units of the columns."""
+
+    columns: Columns
+    mean: FloatArray  # (n_states, n_columns)
+    covariance: FloatArray  # (n_states, n_columns, n_columns)
+
+    def add_to(self, log_joint: FloatArray, values: FloatArray) -> None:
+        """log p(row | state) of each row, over the cells that are there."""
+        steps = standard_scores(values, self.columns.centre, self.columns.centre_low, self.columns.unit)
+        patterns, which = np.unique(np.isnan(steps), axis=0, return_inverse=True)
+        for k, holes in enumerate(patterns):
+            rows, there = np.flatnonzero(which == k), np.flatnonzero(~holes)
+            if len(there):
+                log_joint[rows] += self._log_density(steps[np.ix_(rows, there)], there)
+
+    def _log_density(self, steps: FloatArray, there: IntArray) -> FloatArray:
+        """(n_rows, n_states) in units."""
+        found = np.empty((len(steps), len(self.mean)))
+        for state, (mean, covariance) in enumerate(zip(self.mean, self.covariance, strict=True)):
+            root = np.linalg.cholesky(covariance[np.ix_(there, there)])
+            white = np.linalg.solve(root, (steps - mean[there]).T)
+            found[:, state] = -0.5 * (white**2).sum(axis=0) - np.log(np.diagonal(root)).sum()
+        return found - len(there) * HALF_LOG_TWO_PI
+
+
+def _wishart(scale: FloatArray, freedom: float, generator: np.random.Generator) -> FloatArray:
+    """An inverse Wishart draw by Bartlett's factors: (root A^-T)(root A^-T)' for scale = root root'."""
+    d = len(scale)
+    factor = np.tril(generator.standard_normal((d, d)), -1)
+    factor[np.arange(d), np.arange(d)] = np.sqrt(generator.chisquare(freedom - np.arange(d)))
+    half = np.linalg.cholesky(scale) @ np.linalg.inv(factor).T
+    return np.asarray(half @ half.T)
+
+
+def _variances(scale: FloatArray, freedom: float, generator: np.random.Generator) -> FloatArray:
+    return np.diag(np.diagonal(scale) / generator.chisquare(freedom, len(scale)))

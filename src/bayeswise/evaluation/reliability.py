@@ -14,7 +14,7 @@ from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.calibration_fits import isotonic_steps
 from bayeswise.posteriors.shares import SUM_TOLERANCE
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,11 @@ class Reliability:
 
     def to_columns(self) -> dict[str, list[Any]]:
         """predicted, observed, low, high, count of each bin."""
-        return {
-            name: getattr(self, name).tolist() for name in ("predicted", "observed", "low", "high", "count")
-        }
+        return {name: getattr(self, name).tolist() for name in ("predicted", "observed", "low", "high", "count")}
 
     def to_frame(self) -> Any:
         """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.explanations.plain import as_frame
+        from bayeswise.render.plain import as_frame
 
         return as_frame(self.to_columns())
 
@@ -128,9 +126,7 @@ def _parts(probability: Any, truth: Any, weights: Any, loss: Any) -> Score:
     y = true.astype(np.float64)
     x, curve = isotonic_steps(p, true, mass)
     share = np.full(len(y), np.average(y, weights=mass))
-    score, best, base = (
-        float(np.average(loss(each, y), weights=mass)) for each in (p, np.interp(p, x, curve), share)
-    )
+    score, best, base = (float(np.average(loss(each, y), weights=mass)) for each in (p, np.interp(p, x, curve), share))
     return Score(score, score - best, base - best, base)
 
 

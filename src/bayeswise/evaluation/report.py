@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.displays.simplex import simplex_regions
-from bayeswise.decisions.rule import rule
-from bayeswise.evaluation import svg
+from bayeswise.decisions.plots import simplex_regions
+from bayeswise.decisions.policy.rule import rule
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
-from bayeswise.evaluation.text import count, number
 from bayeswise.foundation.errors import BayeswiseError
-from bayeswise.posteriors.wording import shown
+from bayeswise.render import svg
+from bayeswise.render.labels import shown
+from bayeswise.render.numbers import count, number
 
 _MOST_STATES = 6
 _LEAST_COVERAGE = 0.05

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bayeswise.posteriors.wording import padded, shown
+from bayeswise.render.labels import padded, shown, told_apart
+from bayeswise.render.numbers import count, number
+from bayeswise.render.plain import json_number, json_value
 
 if TYPE_CHECKING:
     from bayeswise.evaluation.evaluate import Evaluation
+    from bayeswise.evaluation.intervals import Estimate
+
 
 _LABEL = 24
-
-
-def number(value: float) -> str:
-    """Four digits, large amounts in full; sums that no number holds are said to be so.
-
-    >>> number(42540.0), number(-0.123456), number(1e12), number(250), number(-np.inf)
-    ('42,540', '-0.1235', '1e+12', '250', 'below -1.8e308')
-    """
-    if np.isinf(value):
-        return "above 1.8e308" if value > 0 else "below -1.8e308"
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
-def count(weight: float) -> str:
-    """Rows, which may be weighted.
-
-    >>> count(1234567.0), count(12.5)
-    ('1,234,567', '12.5')
-    """
-    return f"{weight:,.0f}" if weight == int(weight) else f"{weight:.6g}"
 
 
 def evaluation_text(evaluation: Evaluation) -> str:
@@ -70,3 +52,30 @@ def _aligned(lines: Sequence[Sequence[str]]) -> Iterator[str]:
     for line in lines:
         cells = (padded(cell, width, right=k > 0) for k, (cell, width) in enumerate(zip(line, widths, strict=True)))
         yield "  ".join(cells).rstrip()
+
+
+def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
+    """Costs per case with intervals, baselines, and both tables by true state and action."""
+    decisions = evaluation.decisions
+    return {
+        "n_rows": len(evaluation.truth),
+        "how": evaluation.how,
+        "cost_per_case": _estimate(evaluation.cost_per_case),
+        "expected_cost_per_case": _estimate(evaluation.expected),
+        "always": {
+            name: _estimate(found)
+            for name, found in zip(told_apart(decisions.actions), evaluation.always.values(), strict=True)
+        },
+        "best_constant": json_value(evaluation.best_constant),
+        "most_probable": _estimate(evaluation.most_probable),
+        "perfect": _estimate(evaluation.perfect),
+        "accuracy": evaluation.accuracy,
+        "states": [json_value(state) for state in decisions.states],
+        "actions": [json_value(action) for action in decisions.actions],
+        "confusion": evaluation.confusion.tolist(),
+        "confusion_cost": [list(map(json_number, line)) for line in evaluation.confusion_cost.tolist()],
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {"mean": json_number(found.mean), "low": json_number(found.low), "high": json_number(found.high)}

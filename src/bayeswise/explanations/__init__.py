@@ -9,8 +9,7 @@ plain.py text.py html.py displays/   JSON and dataframes, a terminal, a page, pi
 wording.py       weights, factors and values in words
 """
 
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.alternatives import Explainable, alternatives_of
+from bayeswise.explanations.account import Account, Contribution, Explainable, alternatives_of
 from bayeswise.explanations.balance import Balance, Weight
 from bayeswise.explanations.flip import Change, Flip, least_change, least_change_of
 from bayeswise.explanations.nomogram import Nomogram, NomogramLine

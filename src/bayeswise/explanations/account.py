@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from bayeswise.explanations.balance import Balance, weigh
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.posteriors.normalise import normalise
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label, find_state
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -70,9 +69,7 @@ class Account:
         parts = {"the log prior": self.log_prior} | {c.column: c.log_likelihood for c in self.contributions}
         if len(parts) <= len(self.contributions):
             twice = next(c.column for c in self.contributions if self.columns.count(c.column) > 1)
-            raise ParameterError(
-                f"column {twice!r} contributes twice", fix="give one contribution for each column"
-            )
+            raise ParameterError(f"column {twice!r} contributes twice", fix="give one contribution for each column")
         for name, terms in parts.items():
             if terms.shape != (n_states,):
                 raise ParameterError(
@@ -115,9 +112,7 @@ class Account:
     def rival_of(self, state: Label) -> Label:
         """The most probable of the other states."""
         if len(self.states) < 2:
-            raise ParameterError(
-                f"there is no state beside {state!r}", fix="explain a model with two states or more"
-            )
+            raise ParameterError(f"there is no state beside {state!r}", fix="explain a model with two states or more")
         position = find_state(state, self.states)
         others = [k for k in range(len(self.states)) if k != position]
         return self.states[max(others, key=lambda k: self.log_joint[k])]
@@ -155,9 +150,7 @@ class Account:
 
     def _excluded(self, first: IntArray) -> str:
         names = ["its prior", *(f"{c.column} = {c.value!r}" for c in self.contributions)]
-        return "; ".join(
-            f"{state!r} by {names[k]}" for state, k in list(zip(self.states, first, strict=True))[:5]
-        )
+        return "; ".join(f"{state!r} by {names[k]}" for state, k in list(zip(self.states, first, strict=True))[:5])
 
     # -- faces --
     def to_dict(self) -> dict[str, Any]:
@@ -174,7 +167,7 @@ class Account:
 
     def to_frame(self) -> Any:
         """`to_columns` in the dataframe library that is installed (the one in use first), or as it is."""
-        from bayeswise.explanations.plain import as_frame
+        from bayeswise.render.plain import as_frame
 
         return as_frame(self.to_columns())
 
@@ -201,9 +194,7 @@ class Account:
         return Bars(self, self.weigh())
 
     def __repr__(self) -> str:
-        joint = ", ".join(
-            f"{state}={log:.4g}" for state, log in zip(self.states, self.log_joint, strict=True)
-        )
+        joint = ", ".join(f"{state}={log:.4g}" for state, log in zip(self.states, self.log_joint, strict=True))
         return f"Account({len(self.contributions)} columns, log joint {joint})"
 
 
@@ -211,8 +202,72 @@ def _frozen(log_terms: Any, what: str) -> FloatArray:
     """A read-only copy, checked: a log-probability is a number or minus infinity."""
     terms = np.array(log_terms, dtype=np.float64)
     if np.isnan(terms).any() or np.isposinf(terms).any():
-        raise ParameterError(
-            f"{what} must be numbers or -inf; found {terms.tolist()}", fix="look at that cell"
-        )
+        raise ParameterError(f"{what} must be numbers or -inf; found {terms.tolist()}", fix="look at that cell")
     terms.setflags(write=False)
     return terms
+
+
+ALTERNATIVES = 25  # numbers that a column could be instead, at most
+_WIDTH = 1.7  # standard deviations to either side that are offered: even a flat column reaches so far
+Alternatives: TypeAlias = Mapping[str, Sequence[Contribution]]  # other values, by column
+
+
+class Explainable(Protocol):
+    """A model whose log joint is a sum over columns."""
+
+    def explain(self, row: Any) -> Account:
+        """The reckoning of one row."""
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """The values that the column could have instead, each with its log-likelihood by state."""
+
+
+def alternatives_of(model: Explainable, columns: Iterable[str]) -> dict[str, tuple[Contribution, ...]]:
+    """What each of the columns could be instead."""
+    return {column: model.alternatives(column) for column in columns}
+
+
+def known_columns(columns: Iterable[str], account: Account) -> None:
+    """Refuse a column that the account does not have, and guess which one was meant."""
+    for column in columns:
+        find_state(column, account.columns, what="the case has no column")
+
+
+def number_grid(
+    mean: float, stddev: float, n_rows: float, *, whole: bool = False, positive: bool = False
+) -> list[float]:
+    """Round numbers where a column has its values: 1.7 standard deviations about its mean, as far as n rows can reach.
+
+    A statistic that rows can be taken out of keeps no least and no largest value. No value is further from the mean
+    than sqrt(n - 1) standard deviations; and a column whose mean is more than one of them away from 0 is taken to stay
+    on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0.
+
+    >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
+    ([2.0, 4.0, 6.0, 8.0], 40.0)
+    >>> number_grid(0.05, 0.5, 100)[::5]
+    [-0.7, -0.2, 0.3, 0.8]
+    """
+    reach = stddev * min(_WIDTH, math.sqrt(max(n_rows - 1.0, 0.0)))
+    low, high = mean - reach, mean + reach
+    if positive or mean > stddev:
+        low = max(low, 0.0)
+    elif mean < -stddev:
+        high = min(high, 0.0)
+    if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
+        return [float(mean)]
+    digit, power = _round_step((high - low) / (ALTERNATIVES - 1))
+    if whole and power < 0:
+        digit, power = 1, 0
+    step = float(f"{digit}e{power}")
+    first, last = math.ceil(low / step), math.floor(high / step)
+    found = [float(f"{k * digit}e{power}") for k in range(first, min(last, first + ALTERNATIVES) + 1)]
+    return list(dict.fromkeys(found)) or [float(mean)]
+
+
+def _round_step(least: float) -> tuple[int, int]:
+    """The least of 1, 2, 5, 10, 20, 50, ... that is not below: digit and power of ten."""
+    power = math.floor(math.log10(least))
+    for digit in (1, 2, 5):
+        if float(f"{digit}e{power}") >= least * (1.0 - 1e-9):
+            return digit, power
+    return 1, power + 1

@@ -14,7 +14,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.odds import probability_of
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.explanations.account import Account
@@ -85,10 +85,7 @@ def weigh(account: Account, state: int, against: int | None) -> Balance:
     log_odds = _log_odds(account, state, others)
     log_ratios = _pairwise(account, state, others[0]) if len(others) == 1 else _chain(account, state, others)
     prior, *ratios = log_ratios
-    weights = (
-        Weight(c.column, c.value, ratio, c.note)
-        for c, ratio in zip(account.contributions, ratios, strict=True)
-    )
+    weights = (Weight(c.column, c.value, ratio, c.note) for c, ratio in zip(account.contributions, ratios, strict=True))
     single = len(others) == 1
     rival = str(account.states[others[0]]) if single else "all others"
     named = account.states[others[0]] if single else None

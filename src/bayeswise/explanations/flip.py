@@ -27,12 +27,17 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
+from bayeswise.explanations.account import (
+    Account,
+    Alternatives,
+    Contribution,
+    Explainable,
+    alternatives_of,
+    known_columns,
+)
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label, find_state
 
 Changes = dict[str, Contribution]
 Gain = tuple[float, str, Contribution]
@@ -86,9 +91,7 @@ def least_change(
     answer = find_state(account.most_probable, account.states)
     targets = [k for k in range(len(account.states)) if k != answer]
     if to is None:
-        plans = [
-            plan for target in targets if (plan := _overtake(account, offered, target, answer)) is not None
-        ]
+        plans = [plan for target in targets if (plan := _overtake(account, offered, target, answer)) is not None]
         best = min(plans, key=lambda plan: (len(plan[0]), -plan[1]), default=None)
         return None if best is None else _flip(account, best[0])
     target = find_state(to, account.states)
@@ -109,9 +112,7 @@ def least_change_of(
 # -- one state against one: the best gains first --
 
 
-def _overtake(
-    account: Account, offered: Alternatives, target: int, rival: int
-) -> tuple[Changes, float] | None:
+def _overtake(account: Account, offered: Alternatives, target: int, rival: int) -> tuple[Changes, float] | None:
     """The least changes that lift the target above the rival, the most effective first, and by how much."""
     if account.log_prior[target] == -np.inf:
         return None
@@ -125,9 +126,7 @@ def _overtake(
                 return None
             changes[current.column] = other
         elif other is not None:
-            gains.append(
-                (_weight(other, target, rival) - _weight(current, target, rival), current.column, other)
-            )
+            gains.append((_weight(other, target, rival) - _weight(current, target, rival), current.column, other))
     helpful = iter(sorted((gain for gain in gains if gain[0] > 0.0), key=lambda gain: -gain[0]))
     while True:
         log_joint = account.with_changes(changes).log_joint

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise.explanations.wording import factor_text, value_text, weight_text
-from bayeswise.posteriors.wording import shown
+from bayeswise.render.labels import shown
 
 if TYPE_CHECKING:
     from bayeswise.explanations.account import Account

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.alternatives import Alternatives, known_columns
+from bayeswise.explanations.account import Account, Alternatives, Contribution, known_columns
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.odds import probability_of
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label, find_state
 
 TOP_POINTS = 100.0
 
@@ -75,9 +73,7 @@ class Nomogram:
         scales = [_scale(own, alternatives.get(own.column, ()), pair) for own in account.contributions]
         widest = max((scale[-1][1] - scale[0][1] for scale in map(_finite, scales) if scale), default=0.0)
         unit = widest / TOP_POINTS or 1.0
-        lines = [
-            _line(own.column, scale, unit) for own, scale in zip(account.contributions, scales, strict=True)
-        ]
+        lines = [_line(own.column, scale, unit) for own, scale in zip(account.contributions, scales, strict=True)]
         log_prior = account.log_prior
         lowest = [scale[0][1] for scale in map(_finite, scales) if scale]
         base = math.fsum([float(log_prior[pair[0]]), -float(log_prior[pair[1]]), *lowest])
@@ -152,7 +148,5 @@ def _points_of(line: NomogramLine, asked: Mapping[str, Any]) -> float:
             find_state(value_text(asked[line.column]), line.values, what=f"{line.column!r} has no value")
         ]
     if line.current is None:
-        raise ParameterError(
-            f"the case's value of {line.column!r} decides alone", fix="name another value for it"
-        )
+        raise ParameterError(f"the case's value of {line.column!r} decides alone", fix="name another value for it")
     return line.points[line.current]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bayeswise.posteriors.wording import shown
+from bayeswise.render.labels import shown
+from bayeswise.render.plain import json_number, json_value
 
 if TYPE_CHECKING:
     from bayeswise.explanations.account import Account
     from bayeswise.explanations.balance import Balance
-
-_FRAMES = ("pandas", "polars")
 
 
 def account_dict(account: Account) -> dict[str, Any]:
@@ -73,36 +67,6 @@ def account_columns(account: Account) -> dict[str, list[Any]]:
 def _state_columns(account: Account) -> list[str]:
     names = [f"log_{state}" for state in account.states]
     return names if len(set(names)) == len(names) else [f"log_{state!r}" for state in account.states]
-
-
-def as_frame(columns: dict[str, list[Any]]) -> Any:
-    """A dataframe of the library in use, else of one that is installed, else the columns as they are."""
-    in_use = [name for name in _FRAMES if name in sys.modules]
-    for name in dict.fromkeys([*in_use, *_FRAMES]):
-        try:
-            return import_module(name).DataFrame(columns)
-        except ImportError:
-            continue
-    return columns
-
-
-def json_number(number: float) -> float | str:
-    """Infinities as text, which float() reads back: JSON has none.
-
-    >>> json_number(-math.inf), json_number(0.5)
-    ('-inf', 0.5)
-    """
-    return float(number) if math.isfinite(number) else str(float(number))
-
-
-def json_value(value: Any) -> Any:
-    """A cell as JSON has it; a missing one is null, what JSON does not know is its text."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if plain is None or (isinstance(plain, float) and math.isnan(plain)):
-        return None
-    if isinstance(plain, float):
-        return json_number(plain)
-    return plain if isinstance(plain, bool | int | str) else str(plain)
 
 
 def _numbers(array: Any) -> list[float | str]:

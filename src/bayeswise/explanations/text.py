@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayeswise.explanations.wording import factor_text, value_text, weight_text
-from bayeswise.posteriors.wording import shown
+from bayeswise.render.labels import shown
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType, RenderResult
@@ -91,9 +91,7 @@ class Bars:
             value = value_text(weight.value, weight.note)
             line(weight.column, value, two_sided_bar(weight.log_ratio / top, half), weight.log_ratio)
         whole = share_bar(self.balance.probability, 2 * half + 1)
-        line(
-            "posterior", self.balance.share(self.balance.probability, 4), whole, self.balance.log_odds, "bold"
-        )
+        line("posterior", self.balance.share(self.balance.probability, 4), whole, self.balance.log_odds, "bold")
         return table
 
     def _label_widths(self, weights: tuple[Weight, ...], width: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from bayeswise.posteriors.odds import odds_of
-from bayeswise.posteriors.wording import shown
+from bayeswise.render.labels import shown
 
 
 def value_text(value: Any, note: str = "") -> str:

@@ -9,20 +9,23 @@ a prior into parameters:
     log_p     = family.log_density(parameters, x)
 """
 
+from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.bernoulli import Bernoulli
 from bayeswise.families.beta import Beta, BetaParameters
 from bayeswise.families.binomial import Binomial
 from bayeswise.families.categorical import Categorical, CategoricalParameters
-from bayeswise.families.chance import Chance
 from bayeswise.families.exponential import Exponential, ExponentialParameters
 from bayeswise.families.gamma import Gamma, GammaParameters
 from bayeswise.families.geometric import Geometric
 from bayeswise.families.laplace import Laplace, LaplaceParameters
 from bayeswise.families.log_normal import LogNormal, LogNormalParameters
 from bayeswise.families.multinomial import Multinomial
-from bayeswise.families.multivariate_normal import MultivariateNormal, MultivariateNormalParameters
+from bayeswise.families.multivariate_normal import (
+    MultivariateNormal,
+    MultivariateNormalParameters,
+    NormalInverseWishart,
+)
 from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
-from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.families.poisson import Poisson, PoissonParameters
 from bayeswise.families.priors import BetaPrior, Dirichlet, GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Family

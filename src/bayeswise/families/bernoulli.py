@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.chance import Chance
-from bayeswise.families.priors import BetaPrior
+from bayeswise.families.arithmetic.chance import Chance
+from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Support
 from bayeswise.families.support import as_columns, refuse_outside, refuse_unless
-from bayeswise.families.with_beta_prior import WithBetaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments

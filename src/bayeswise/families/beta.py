@@ -9,19 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, polygamma
 
-from bayeswise.families.beta_likelihood import fit_beta
-from bayeswise.families.beta_power import log_beta_power
-from bayeswise.families.evidence import difference_of_products
-from bayeswise.families.priors import BetaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.special import log_beta
+from bayeswise.families.arithmetic.beta_power import log_beta_power
+from bayeswise.families.arithmetic.evidence import difference_of_products
+from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
+from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
 from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
-from bayeswise.families.without_prior import WithoutConjugatePrior
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.statistics.cells import log_of, log_one_minus
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
-from bayeswise.statistics.transforms import log_of, log_one_minus
 
 _LEAST_NEAR = 10.0  # from these parameters on the peak is sharp, and large terms must cancel on paper
 _LARGEST = float(np.nextafter(1.0, 0.0))
@@ -180,3 +177,55 @@ def _log_certain(x: FloatArray, parameters: BetaParameters) -> FloatArray:
     mean = np.where(parameters.is_certain, np.asarray(parameters.mean, dtype=np.float64), 0.5)
     tolerance = 1e-15 * np.minimum(mean, 1.0 - mean) * (1.0 + np.abs(np.log(mean)))
     return np.where(np.abs(x - mean) <= tolerance, np.inf, -np.inf)
+
+
+_MOST_STEPS = 200
+_SHARP = 1e-5  # below this stddev of both logarithms 1 - exp(g) - exp(h), about 1 / (2 n), has too few digits
+
+
+@dataclass(frozen=True)
+class BetaFit:
+    """alpha and beta, after how many steps, and whether these ended."""
+
+    alpha: FloatArray
+    beta: FloatArray
+    iterations: int
+    converged: bool
+
+
+def fit_beta(logs: Moments, logs_of_rest: Moments, unknown: BoolArray) -> BetaFit:
+    """Maximum likelihood; 1 and 1 where it is unknown."""
+    g = np.where(unknown, -1.0, logs.mean(empty=-1.0))
+    h = np.where(unknown, -1.0, logs_of_rest.mean(empty=-1.0))
+    stddev, rest_stddev = logs.stddev(empty=1.0), logs_of_rest.stddev(empty=1.0)
+    sharp = ~unknown & (np.maximum(stddev, rest_stddev) < _SHARP)
+    alpha, beta, iterations, converged = _by_newton(np.where(sharp, -1.0, g), np.where(sharp, -1.0, h))
+    with np.errstate(divide="ignore"):
+        total = 1.0 / (stddev * rest_stddev)  # var(log x) = beta / (alpha n), var(log(1 - x)) = alpha / (beta n)
+    alpha, beta = np.where(sharp, np.exp(g) * total, alpha), np.where(sharp, np.exp(h) * total, beta)
+    return BetaFit(np.where(unknown, 1.0, alpha), np.where(unknown, 1.0, beta), iterations, converged)
+
+
+def _by_newton(g: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:
+    deficit = -2.0 * (np.exp(np.minimum(g, h)) + np.expm1(np.maximum(g, h)))
+    alpha, beta = 0.5 + np.exp(g) / deficit, 0.5 + np.exp(h) / deficit
+    for iteration in range(1, _MOST_STEPS + 1):
+        step, rest_step = _newton_step(alpha, beta, g, h)
+        alpha, beta = np.maximum(alpha + step, 0.1 * alpha), np.maximum(beta + rest_step, 0.1 * beta)
+        tolerance = 1e-15 * (4.0 + np.minimum(alpha, beta)) * (1.0 - np.minimum(g, h))  # what rounding leaves
+        if np.all((np.abs(step) <= tolerance * alpha) & (np.abs(rest_step) <= tolerance * beta)):
+            return alpha, beta, iteration, True
+    return alpha, beta, _MOST_STEPS, False
+
+
+def _newton_step(a: FloatArray, b: FloatArray, g: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The step towards the root of the equations, whose determinant is written so that 1 / (a b) cancels on paper."""
+    n = a + b
+    first = -np.log1p(b / a) - log_minus_digamma(a) + log_minus_digamma(n) - g
+    second = -np.log1p(a / b) - log_minus_digamma(b) + log_minus_digamma(n) - h
+    t_a, t_b, t_n = trigamma_minus_inverse(a), trigamma_minus_inverse(b), trigamma_minus_inverse(n)
+    curve_a, curve_b, curve_n = t_a + 1.0 / a, t_b + 1.0 / b, t_n + 1.0 / n
+    determinant = t_a * a / (b * n) + t_b * b / (a * n) + t_a * t_b - t_n * (curve_a + curve_b)
+    step = -((curve_b - curve_n) * first + curve_n * second) / determinant
+    rest_step = -((curve_a - curve_n) * second + curve_n * first) / determinant
+    return step, rest_step

@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.beta_power import log_beta_power
-from bayeswise.families.chance import Chance
-from bayeswise.families.evidence import difference_of_products, log_beta_evidence
-from bayeswise.families.priors import BetaPrior
+from bayeswise.families.arithmetic.beta_power import log_beta_power
+from bayeswise.families.arithmetic.chance import Chance
+from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_evidence
+from bayeswise.families.arithmetic.special import log_beta
+from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Support
-from bayeswise.families.special import log_beta
 from bayeswise.families.support import as_columns, is_whole, refuse_outside, refuse_unless
-from bayeswise.families.with_beta_prior import WithBetaPrior
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
 from bayeswise.statistics.moments import Moments

@@ -12,19 +12,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.chance import log_share
-from bayeswise.families.evidence import log_dirichlet_evidence
+from bayeswise.families.arithmetic.chance import log_share
+from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.families.priors import Dirichlet
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
 from bayeswise.families.support import reasons, refuse_unless
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.counts import Counts
 from bayeswise.tables.batch import UNSEEN
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,8 +160,7 @@ class Categorical:
             log_partition=-log_p[..., last],
             mean_of_sufficient=tuple(p[..., j] for j in free),
             covariance_of_sufficient=tuple(
-                tuple(p[..., i] * (parameters.complement[..., i] if i == j else -p[..., j]) for j in free)
-                for i in free
+                tuple(p[..., i] * (parameters.complement[..., i] if i == j else -p[..., j]) for j in free) for i in free
             ),
         )
 

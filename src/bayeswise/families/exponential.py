@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.evidence import log_gamma_evidence, log_one_plus_ratio
+from bayeswise.families.arithmetic.evidence import log_gamma_evidence, log_one_plus_ratio
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
 from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.logspace import log

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.priors import WithoutConjugatePrior
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
 from bayeswise.families.support import as_columns, reasons, refuse_unless
-from bayeswise.families.without_prior import WithoutConjugatePrior
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.sample import Sample

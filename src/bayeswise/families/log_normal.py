@@ -8,13 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise.families.arithmetic.special import log_pair
+from bayeswise.families.arithmetic.student_t_likelihood import log_student_t
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
-from bayeswise.families.positive import logs_of_positive, or_one, where_positive
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.special import log_pair
-from bayeswise.families.student_t_likelihood import log_student_t
-from bayeswise.families.support import refuse_unless
-from bayeswise.families.wording import one_line
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
+from bayeswise.families.support import logs_of_positive, or_one, refuse_unless, where_positive
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments

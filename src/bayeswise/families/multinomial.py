@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswise.families.beta_power import log_beta_power
+from bayeswise.families.arithmetic.beta_power import log_beta_power
+from bayeswise.families.arithmetic.chance import log_share
+from bayeswise.families.arithmetic.evidence import difference_of_products
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.categorical import Categorical, CategoricalParameters
-from bayeswise.families.chance import log_share
-from bayeswise.families.evidence import difference_of_products
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.support import is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SupportError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.words import Cells, WordCounts
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,18 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.deviations import (
+from bayeswise.families.arithmetic.deviations import (
     gap_between,
     log_one_plus_square,
     mean_between,
     refuse_overflow,
     standard_scores,
 )
-from bayeswise.families.evidence import log_gamma_evidence
+from bayeswise.families.arithmetic.evidence import log_gamma_evidence
+from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.special import log_gamma_ratio
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
 from bayeswise.families.support import as_columns, is_positive, reasons, refuse_unless
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
@@ -120,9 +119,7 @@ class Normal:
         shape = np.asarray(posterior.shape)
         if not np.all(shape > 1):
             raise ParameterError("the posterior mean of the variance needs a shape above 1", fix="raise prior.shape")
-        return NormalParameters(
-            np.asarray(posterior.mean), np.sqrt(posterior.scale / (shape - 1)), posterior.mean_low
-        )
+        return NormalParameters(np.asarray(posterior.mean), np.sqrt(posterior.scale / (shape - 1)), posterior.mean_low)
 
     def n_free_parameters(self) -> int:
         return 2

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from bayeswise.families.evidence import gamma_penalty, log_poisson, shrinkage_gap
+from bayeswise.families.arithmetic.evidence import gamma_penalty, log_poisson, shrinkage_gap
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
 from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments

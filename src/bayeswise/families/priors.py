@@ -1,24 +1,29 @@
 """Conjugate priors that several families share, each the statistic of imagined rows.
 
-    BetaPrior      Bernoulli, geometric, binomial       imagined successes and failures
-    GammaPrior     Poisson, exponential                 imagined events in an imagined time
-    Dirichlet      categorical, multinomial             imagined rows of each level
+BetaPrior      Bernoulli, geometric, binomial       imagined successes and failures
+GammaPrior     Poisson, exponential                 imagined events in an imagined time
+Dirichlet      categorical, multinomial             imagined rows of each level
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.support import is_positive, refuse_unless
-from bayeswise.families.wording import one_line
+from bayeswise.families.arithmetic.chance import Chance
+from bayeswise.families.arithmetic.evidence import log_beta_evidence
+from bayeswise.families.protocol import Estimate, one_line
+from bayeswise.families.support import is_positive, reasons, refuse_unless
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, PriorError
+from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,3 +181,75 @@ def _dirichlet_draws(weights: FloatArray, size: int, generator: np.random.Genera
         log_uniform = -generator.standard_exponential(shape) / weights
         log_draws = np.log(generator.standard_gamma(weights + 1.0, size=shape)) + log_uniform
         return np.asarray(np.exp(log_draws - log_sum_exp(log_draws)[..., None]))
+
+
+class WithoutConjugatePrior:
+    """A family whose posterior has no closed form; maximum likelihood is all it offers."""
+
+    name: ClassVar[str]
+
+    def posterior(self, statistic: Any, prior: Any) -> NoReturn:
+        self._refuse()
+
+    def log_marginal(self, statistic: Any, prior: Any) -> NoReturn:
+        self._refuse()
+
+    def log_predictive(self, posterior: Any, x: ArrayLike) -> NoReturn:
+        self._refuse()
+
+    def sample_prior(self, prior: Any, size: int, generator: np.random.Generator) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise ParameterError(
+            f"the {self.name} family has no conjugate prior",
+            fix="leave the prior out for maximum likelihood, or choose a family with one, such as normal",
+        )
+
+
+S = TypeVar("S")
+
+
+class WithBetaPrior(ABC, Generic[S]):
+    """A family whose rows are k successes and m failures together; the prior is the statistic of imagined ones."""
+
+    border: ClassVar[str]  # what is said where k or m is zero
+
+    @abstractmethod
+    def outcomes(self, statistic: S) -> tuple[ExactArray, ExactArray]:
+        """k and m."""
+
+    def estimate(self, statistic: S) -> Estimate[Chance]:
+        """k / (k + m). With k = 0 or m = 0 the maximum exists and lies on the border; with no rows it is 1/2."""
+        parameters, exists = Chance.of_exact(*self.outcomes(statistic))
+        border = exists & ((parameters.probability == 0) | (parameters.complement == 0))
+        return Estimate(
+            parameters, exists, reasons((~exists, "no rows: any probability is as likely"), (border, self.border))
+        )
+
+    def parameters(self, statistic: S, prior: BetaPrior | None = None) -> Chance:
+        """Maximum likelihood, or the posterior mean (successes + k) / (successes + k + failures + m)."""
+        if prior is None:
+            return self.estimate(statistic).parameters
+        after = self.posterior(statistic, prior)
+        return Chance.of_weights(after.successes, after.failures)
+
+    def n_free_parameters(self) -> int:
+        return 1
+
+    def posterior(self, statistic: S, prior: BetaPrior) -> BetaPrior:
+        """successes + k, failures + m."""
+        k, m = self._counted(statistic)
+        return BetaPrior(prior.successes + k, prior.failures + m)
+
+    def log_marginal(self, statistic: S, prior: BetaPrior) -> FloatArray:
+        """log B(successes + k, failures + m) - log B(successes, failures)."""
+        return log_beta_evidence(prior.successes, prior.failures, *self._counted(statistic))
+
+    def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
+        """Draws of the probability from the prior (or a posterior)."""
+        return Chance(*prior.sample(size, generator))
+
+    def _counted(self, statistic: S) -> tuple[FloatArray, FloatArray]:
+        k, m = self.outcomes(statistic)
+        return k.to_floats(), m.to_floats()

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.protocol import Estimate, Support
-from bayeswise.families.student_t_likelihood import fit_student_t, log_student_t
+from bayeswise.families.arithmetic.student_t_likelihood import fit_student_t, log_student_t
+from bayeswise.families.priors import WithoutConjugatePrior
+from bayeswise.families.protocol import Estimate, Support, one_line
 from bayeswise.families.support import as_columns, refuse_unless
-from bayeswise.families.without_prior import WithoutConjugatePrior
-from bayeswise.families.wording import one_line
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.sample import Sample

@@ -15,7 +15,7 @@ from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.tables.labels import Label, Vocabulary, label_of
+from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 
 _MOST_STEPS = 500
 _MOST_HALVINGS = 30
@@ -163,8 +163,8 @@ def _left_out_probability(model: Any, table: Any) -> FloatArray:
 
 def own_classes(model: Any, table: Any) -> Any:
     """(n_rows,) the class of each row, by its position among the model's classes."""
-    from bayeswise.tables.encoder import Encoder
-    from bayeswise.tables.null_words import open_like
+    from bayeswise.tables.encoding.encoder import Encoder
+    from bayeswise.tables.schema.null_words import open_like
 
     known = Vocabulary(model.classes)
     parts = [

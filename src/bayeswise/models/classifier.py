@@ -19,11 +19,10 @@ from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.differences import difference
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema, difference
 from bayeswise.tables.source import open_source
 
 

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import StoreError
 from bayeswise.models.forgetting import forgotten_by, with_ledger, with_unknown_ledger
-from bayeswise.store.atomic import write_bytes
 from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value
 from bayeswise.store.ledger import read_ledger, settle_ledger, write_ledger
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Columns, Schema, Target
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 
 _FACTORS = (
     "models.naive_bayes.settings.MEstimate",
@@ -51,7 +51,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "gaussian-bayes": (
         "models.gaussian_bayes.model.GaussianBayesModel",
         "models.gaussian_bayes.settings.GaussianBayesSettings",
-        "families.normal_inverse_wishart.NormalInverseWishart",
+        "families.multivariate_normal.NormalInverseWishart",
         "statistics.*",
     ),
     "network-classifier": (
@@ -67,7 +67,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "iterated-regression": (
         "models.regression.glm.IteratedModel",
         "models.regression.settings.LinearSettings",
-        "models.regression.newton.Certificate",
+        "models.regression.solving.newton.Certificate",
     ),
     "wide-regression": (
         "models.regression.wide.WideModel",
@@ -76,7 +76,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "logistic-regression": (
         "models.regression.logistic.LogisticModel",
         "models.regression.settings.LogisticSettings",
-        "models.regression.newton.Certificate",
+        "models.regression.solving.newton.Certificate",
     ),
     "belief-network": ("networks.network.BeliefNetwork",),
     "family-counts": ("networks.learning.counts.FamilyCounts", "statistics.*"),

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.states import guess
+from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
     from bayeswise.models.averaged_naive_bayes import AveragedNaiveBayesModel
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayeswise.models.regression.glm import IteratedModel
     from bayeswise.models.regression.linear import LinearModel
     from bayeswise.models.regression.logistic import LogisticModel
-    from bayeswise.tables.sweep import Report
+    from bayeswise.tables.encoding.sweep import Report
 
 # Each kind with the function that learns it and says what it met: (model, report). Imported when it is asked for.
 LEARNED = {
@@ -100,7 +100,7 @@ def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple
 
         return counted_like(model, table, threads=threads)
     from bayeswise.models.regression.learning import linear_of, logistic_of
-    from bayeswise.tables.null_words import open_like
+    from bayeswise.tables.schema.null_words import open_like
 
     road: Any = logistic_of if hasattr(model, "classes") else linear_of
     answer: tuple[Any, Report] = road(open_like(table, model.schema), model.schema, model.settings)

@@ -15,7 +15,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.sweep import picked_rows
+from bayeswise.tables.encoding.sweep import picked_rows
 
 if TYPE_CHECKING:
     from bayeswise.models.classifier import Classifier

@@ -13,13 +13,12 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.posteriors.normalise import log_posterior
-from bayeswise.posteriors.states import find_state
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.null_words import open_like
+from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.one_row import RowEncoder, is_row
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema
 
 
 class TableModel:

@@ -12,7 +12,7 @@ classifiers/                            the class of a row from a network of all
 
 from __future__ import annotations
 
-from bayeswise.networks.distribution import Distribution, Explanation
+from bayeswise.networks.inference.distribution import Distribution, Explanation
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.networks.tables import noisy_max, noisy_or

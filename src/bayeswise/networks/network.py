@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.networks import graph
 from bayeswise.networks.node import Node
 from bayeswise.networks.tables import checked, table_of
-from bayeswise.posteriors.states import find_state, guess
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 if TYPE_CHECKING:
-    from bayeswise.networks.account import NetworkAccount
-    from bayeswise.networks.distribution import Distribution, Explanation
-    from bayeswise.networks.drawing import Picture
-    from bayeswise.networks.estimate import Estimate
-    from bayeswise.networks.inference import Engine
+    from bayeswise.networks.explaining.account import NetworkAccount
+    from bayeswise.networks.explaining.sensitivity import Sensitivity
+    from bayeswise.networks.inference.distribution import Distribution, Explanation
+    from bayeswise.networks.inference.engine import Engine
+    from bayeswise.networks.inference.estimate import Estimate
     from bayeswise.networks.learning.strengths import EdgeStrengths
-    from bayeswise.networks.sensitivity import Sensitivity
+    from bayeswise.render.graph.picture import Picture
 
 Evidence = Mapping[str, Any]
 Soft = Mapping[str, Mapping[Any, float]]
@@ -165,7 +165,7 @@ class BeliefNetwork:
     @cached_property
     def engine(self) -> Engine:
         """The compiled junction trees of this network; made once, used by every question."""
-        from bayeswise.networks.inference import Engine
+        from bayeswise.networks.inference.engine import Engine
 
         return Engine(self)
 
@@ -193,7 +193,7 @@ class BeliefNetwork:
         """Soft evidence, with what makes distributions hold."""
         if not distributions:
             return soft
-        from bayeswise.networks.jeffrey import likelihoods_for
+        from bayeswise.networks.inference.jeffrey import likelihoods_for
 
         if set(distributions) & {*(soft or {}), *(evidence or {})}:
             raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
@@ -217,7 +217,7 @@ class BeliefNetwork:
         self, node: str, evidence: Evidence | None = None, *, soft: Soft | None = None
     ) -> dict[str, float]:
         """I(node; other | evidence) in bits for every node that is not observed, what tells most first."""
-        from bayeswise.networks.information import mutual_information
+        from bayeswise.networks.explaining.information import mutual_information
 
         return mutual_information(self, node, evidence, soft)
 
@@ -230,25 +230,25 @@ class BeliefNetwork:
         tables: Iterable[str] | None = None,
     ) -> list[Sensitivity]:
         """P(node | evidence) as a function (a t + b) / (c t + d) of each entry t of the tables, what matters first."""
-        from bayeswise.networks.sensitivity import sensitivities
+        from bayeswise.networks.explaining.sensitivity import sensitivities
 
         return sensitivities(self, node, evidence, soft, tables)
 
     def explain(self, node: str, evidence: Evidence, *, state: Any = None, soft: Soft | None = None) -> NetworkAccount:
         """Why a node is believed to be in a state: what each finding says, alone and beside the others."""
-        from bayeswise.networks.account import account_of
+        from bayeswise.networks.explaining.account import account_of
 
         return account_of(self, node, evidence, state, soft)
 
     def predict_proba(self, node: str, rows: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of a node for each row of a table; cells may be missing."""
-        from bayeswise.networks.rows import predict_proba
+        from bayeswise.networks.inference.rows import predict_proba
 
         return predict_proba(self, node, rows)
 
     def sample(self, n_rows: int, seed: int | np.random.Generator = 0) -> dict[str, list[Label]]:
         """Rows drawn from the network, as columns."""
-        from bayeswise.networks.sampling import sample
+        from bayeswise.networks.inference.sampling import sample
 
         return sample(self, n_rows, seed)
 
@@ -266,7 +266,7 @@ class BeliefNetwork:
 
         `method` is "likelihood-weighting", "gibbs" (for evidence that is rare), "exact", or "auto": exact if it can be.
         """
-        from bayeswise.networks.estimate import answer
+        from bayeswise.networks.inference.estimate import answer
 
         return answer(self, node, evidence, soft, method=method, n_rows=n_rows, seed=seed)
 
@@ -297,12 +297,12 @@ class BeliefNetwork:
         >>> BeliefNetwork([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).picture({"b": 0})
         Picture(2 nodes, 1 edges)
         """
-        from bayeswise.networks.drawing.beliefs import picture_of
+        from bayeswise.networks.drawing import picture_of
 
         return picture_of(self, evidence, soft, nodes, beliefs, title, strengths, by)
 
     def _repr_html_(self) -> str:
-        from bayeswise.networks.drawing.beliefs import notebook_html
+        from bayeswise.networks.drawing import notebook_html
 
         return notebook_html(self)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.foundation.errors import NetworkError
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)

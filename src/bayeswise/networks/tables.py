@@ -11,8 +11,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file read again is the same
 TOLERANCE = 1e-6  # rows this close are renormalised, and said so; those of few digits may be as far as rounding takes

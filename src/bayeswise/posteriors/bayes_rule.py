@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
-from bayeswise.posteriors.exact import Number, decimal_text, exact, fraction_text
 from bayeswise.posteriors.prior import SUM_TOLERANCE
-from bayeswise.posteriors.states import find_state, guess
-from bayeswise.tables.labels import Label, label_key, label_of
+from bayeswise.render.fractions import Number, decimal_text, exact, fraction_text
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, find_state, label_key, label_of
 
 N = TypeVar("N", float, Fraction)
 
@@ -107,9 +107,7 @@ def bayes(
     (0.0032, 0.1028, Fraction(8, 257), 'healthy')
     """
     _check_mappings(prior, likelihood)
-    table = {
-        label_of(seen): {label_of(state): p for state, p in row.items()} for seen, row in likelihood.items()
-    }
+    table = {label_of(seen): {label_of(state): p for state, p in row.items()} for seen, row in likelihood.items()}
     known, notes = _complete_prior({label_of(state): p for state, p in prior.items()}, table)
     states = tuple(known)
     likelihoods = {seen: _likelihood_row(seen, row, states, density) for seen, row in table.items()}
@@ -178,18 +176,14 @@ def _complete_prior(
     total = sum(prior.values(), Fraction())
     if abs(total - 1) > SUM_TOLERANCE:
         terms = " + ".join(decimal_text(share) for share in prior.values())
-        raise PriorError(
-            f"the prior sums to {decimal_text(total, 12)}, not to 1: {terms}", fix="make the sum 1"
-        )
+        raise PriorError(f"the prior sums to {decimal_text(total, 12)}, not to 1: {terms}", fix="make the sum 1")
     return prior, ()
 
 
 def _prior_of(state: Label, value: Number) -> Fraction:
     share = exact(value, f"the prior of {state!r}", PriorError)
     if not 0 <= share <= 1:
-        raise PriorError(
-            f"the prior of {state!r} must be from 0 to 1; found {value}", fix="give a probability"
-        )
+        raise PriorError(f"the prior of {state!r} must be from 0 to 1; found {value}", fix="give a probability")
     return share
 
 
@@ -214,9 +208,7 @@ def _observed(observe: Any, known: tuple[Label, ...]) -> tuple[Label, ...]:
     if not labels:
         names = ", ".join(map(repr, known)) or "what has a likelihood"
         raise ParameterError("nothing was observed", fix=f"observe one or several of: {names}")
-    return tuple(
-        known[find_state(label, known, what="there is no likelihood for the observation")] for label in labels
-    )
+    return tuple(known[find_state(label, known, what="there is no likelihood for the observation")] for label in labels)
 
 
 def _check_row(seen: Label, row: Mapping[Label, Fraction], states: Iterable[Label]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bayeswise.posteriors.exact import decimal_text, fraction_text
-from bayeswise.posteriors.wording import padded, shown
-from bayeswise.tables.labels import Label
+from bayeswise.render.fractions import decimal_text, fraction_text
+from bayeswise.render.labels import padded, shown
+from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.posteriors.bayes_rule import Inference
@@ -117,8 +117,5 @@ def _aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        _GAP.join(padded(cell, widths[k], right=k >= left) for k, cell in enumerate(row)).rstrip()
-        for row in rows
-    )
+    lines = (_GAP.join(padded(cell, widths[k], right=k >= left) for k, cell in enumerate(row)).rstrip() for row in rows)
     return "\n".join(lines)

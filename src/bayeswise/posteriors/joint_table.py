@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from bayeswise.posteriors.exact import Number, decimal_text, exact, fraction_text
 from bayeswise.posteriors.prior import SUM_TOLERANCE
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label, label_of
+from bayeswise.render.fractions import Number, decimal_text, exact, fraction_text
+from bayeswise.tables.schema.labels import Label, find_state, label_of
 
 Cell = tuple[Label, ...]
 
@@ -86,9 +85,7 @@ class JointTable:
         fixed = {self._position(name): self._level(name, level) for name, level in evidence.items()}
         rest = [position for position in range(len(self.variables)) if position not in fixed]
         if not rest:
-            raise ParameterError(
-                "every variable is given, so that none is left", fix="leave one out of the evidence"
-            )
+            raise ParameterError("every variable is given, so that none is left", fix="leave one out of the evidence")
         matching = {
             tuple(cell[position] for position in rest): probability
             for cell, probability in self.exact.items()
@@ -148,9 +145,7 @@ class JointTable:
 def _checked_variables(variables: Sequence[str]) -> tuple[str, ...]:
     names = (variables,) if isinstance(variables, str) else tuple(map(str, variables))
     if not names or len(set(names)) < len(names):
-        raise ParameterError(
-            f"variables must be named, and each once; found {list(names)}", fix="name each one once"
-        )
+        raise ParameterError(f"variables must be named, and each once; found {list(names)}", fix="name each one once")
     return names
 
 

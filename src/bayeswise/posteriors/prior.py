@@ -10,8 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import PriorError
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label, find_state
 
 SUM_TOLERANCE = 1e-9
 
@@ -72,9 +71,7 @@ def _probability(state: object, value: Any) -> float:
 def _check_complete(prior: FloatArray, states: Sequence[Label]) -> None:
     for state, probability in zip(states, prior, strict=True):
         if np.isnan(probability):
-            raise PriorError(
-                f"the prior has no entry for state {state!r}", fix=f"add one for {state!r}; 0 is allowed"
-            )
+            raise PriorError(f"the prior has no entry for state {state!r}", fix=f"add one for {state!r}; 0 is allowed")
 
 
 def _check_sum(shares: Iterable[float], given: Mapping[Any, float]) -> None:

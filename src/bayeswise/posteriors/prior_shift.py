@@ -14,7 +14,7 @@ from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError,
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.posteriors.shares import as_shares, check_posterior
-from bayeswise.tables.labels import Label, label_of
+from bayeswise.tables.schema.labels import Label, label_of
 
 _MOST_STEPS = 10_000
 _SETTLED = 1e-12

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, row_number
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 SUM_TOLERANCE = 1e-5  # posteriors of single precision pass
 _BLOCK_ROWS = 1 << 14

@@ -7,7 +7,7 @@ several statistics of the same rows side by side.
 
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.grouped import Grouped
-from bayeswise.statistics.holes import RowsWithHoles
+from bayeswise.statistics.incomplete_rows import RowsWithHoles
 from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.pair_counts import PairCounts

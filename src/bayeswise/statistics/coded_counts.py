@@ -18,7 +18,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.product import Product
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 S = TypeVar("S", bound=Any)
 

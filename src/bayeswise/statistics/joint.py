@@ -11,7 +11,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
 

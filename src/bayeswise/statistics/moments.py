@@ -63,9 +63,7 @@ class Moments:
         return cls(rows, *(ExactArray.from_kernel(digits, low) for digits, low in sums))
 
     @classmethod
-    def _of_wide(
-        cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
-    ) -> Moments:
+    def _of_wide(cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None) -> Moments:
         """With x = u + l:  sum x = sum u + sum l  and  sum x^2 = sum u^2 + 2 sum u l + sum l^2."""
         from bayeswise.statistics.scatter import Scatter
 
@@ -128,9 +126,7 @@ class Moments:
 
     def columns(self, positions: IntArray) -> Moments:
         """The chosen columns, in the chosen order."""
-        return Moments(
-            self.rows, self.weight[:, positions], self.total[:, positions], self.squares[:, positions]
-        )
+        return Moments(self.rows, self.weight[:, positions], self.total[:, positions], self.squares[:, positions])
 
     def pooled(self) -> Moments:
         return self._each(lambda exact: exact.sum(axis=0)[None])
@@ -198,9 +194,7 @@ class Moments:
         if counts is None:
             return None
         found, total, squares = np.empty(counts.shape), self.total, self.squares
-        done = _kernels.exact_spreads(
-            found, total.digits, total.low, squares.digits, squares.low, counts, less, root
-        )
+        done = _kernels.exact_spreads(found, total.digits, total.low, squares.digits, squares.low, counts, less, root)
         return (np.asarray(counts <= less), found) if done else None
 
     def _counts(self) -> IntArray | None:

@@ -115,9 +115,7 @@ class PatternScatter:
         return self._canonical(change(self.complete), {name: change(part) for name, part in self.holes.items()})
 
     def _with(self, other: PatternScatter, combine: Callable[[Scatter, Scatter], Scatter]) -> PatternScatter:
-        holes = {
-            name: combine(self._pattern(name), other._pattern(name)) for name in {*self.holes, *other.holes}
-        }
+        holes = {name: combine(self._pattern(name), other._pattern(name)) for name in {*self.holes, *other.holes}}
         return self._canonical(combine(self.complete, other.complete), holes)
 
     def _pattern(self, name: str) -> Scatter:

@@ -11,7 +11,7 @@ from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.document import pack
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 class SufficientStatistics(Protocol):

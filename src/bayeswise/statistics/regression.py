@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import refuse_amounts, refuse_levels
 from bayeswise.statistics.scatter import Scatter, packed_position
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 BLOCK_ROWS = 16_384
 

@@ -75,9 +75,7 @@ class Scatter:
         return cls(*(ExactArray.from_limbs(digits, low) for digits, low in sums))
 
     @classmethod
-    def _of_wide(
-        cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
-    ) -> Scatter:
+    def _of_wide(cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None) -> Scatter:
         """With x = u + l:  sum x_i x_j = sum u_i u_j + u_i l_j + l_i u_j + l_i l_j."""
         d = values.shape[1]
         both = cls.of(np.hstack(halves(values)), groups, n_groups, weights)

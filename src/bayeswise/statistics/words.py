@@ -14,7 +14,7 @@ from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
 from bayeswise.statistics.weights import Weights
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 @dataclass(frozen=True)

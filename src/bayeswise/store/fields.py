@@ -13,9 +13,13 @@ A field that is added to a class makes no older file unreadable, and no newer on
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import field, fields
-from typing import Any
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 _LATER = "bayeswise: added later"
 
@@ -37,3 +41,72 @@ def written(value: Any) -> list[str]:
 def expected(kind: type[Any], found: Container[str]) -> list[str]:
     """The fields that a document of the class must have, given those that were found in it."""
     return [each.name for each in fields(kind) if each.init and (_LATER not in each.metadata or each.name in found)]
+
+
+def check_field(kind: type, name: str, value: Any) -> None:
+    """Raise `TypeError` if a dataclass cannot hold the value in this field."""
+    hint = _hints(kind)[name]
+    if not fits(value, hint):
+        wanted = getattr(hint, "__name__", hint)
+        raise TypeError(f"{kind.__name__}.{name} is {value!r:.80}, which is no {wanted}")
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of the annotated type, as far as can be seen; a NumPy scalar counts as plain."""
+    origin = get_origin(hint)
+    if origin in _FITS_ORIGIN:
+        return _FITS_ORIGIN[origin](value, get_args(hint))
+    kind = origin or hint
+    if kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
+        return True
+    plain = value.item() if isinstance(value, np.generic) else value
+    if kind in (int, float):
+        return type(plain) in (int, kind)
+    return isinstance(plain, kind)
+
+
+_PLAIN = (str, int, float, bool)
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _fits_tuple(value: Any, hints: tuple[Any, ...]) -> bool:
+    if type(value) is not tuple:
+        return False
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        alike = hints[0] in _PLAIN and set(map(type, value)) <= {hints[0]}  # thousands of names are seen at once
+        return alike or all(fits(item, hints[0]) for item in value)
+    return len(value) == len(hints) and all(map(fits, value, hints))
+
+
+def _fits_mapping(value: Any, hints: tuple[Any, ...]) -> bool:
+    key, item = hints
+    return isinstance(value, Mapping) and all(fits(k, key) and fits(v, item) for k, v in value.items())
+
+
+def _fits_literal(value: Any, choices: tuple[Any, ...]) -> bool:
+    return any(type(value) is type(choice) and value == choice for choice in choices)
+
+
+def _fits_array(value: Any, hints: tuple[Any, ...]) -> bool:
+    """`NDArray[np.float64]` is np.ndarray[shape, np.dtype[np.float64]]."""
+    (scalar,) = get_args(hints[1]) or (Any,)
+    if not isinstance(value, np.ndarray):
+        return False
+    return not isinstance(scalar, type) or scalar is Any or issubclass(value.dtype.type, scalar)
+
+
+_FITS_ORIGIN: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
+    Union: lambda value, hints: any(fits(value, hint) for hint in hints),
+    UnionType: lambda value, hints: any(fits(value, hint) for hint in hints),
+    Annotated: lambda value, hints: fits(value, hints[0]),
+    Literal: _fits_literal,
+    tuple: _fits_tuple,
+    list: lambda value, hints: type(value) is list and all(fits(item, hints[0]) for item in value),
+    Mapping: _fits_mapping,
+    dict: _fits_mapping,
+    np.ndarray: _fits_array,
+}

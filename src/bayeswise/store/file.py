@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,21 +23,22 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, StoreError
-from bayeswise.store import migrations
-from bayeswise.store.atomic import write_bytes
+from bayeswise.store import file as migrations
 from bayeswise.store.container import (
     HEAD_BYTES,
+    LIMITS,
     RESTORE,
     Header,
+    Limits,
     check_head,
     container_bytes,
     read_header,
     read_tensors,
 )
-from bayeswise.store.document import Document, canonical_parts, pack, unpack
-from bayeswise.store.limits import LIMITS, Limits
-from bayeswise.store.strict_json import check_size, parse_json, tree_bytes
+from bayeswise.store.document import DAMAGE, Document, canonical_parts, pack, unpack
+from bayeswise.store.strict_json import Tree, check_size, parse_json, tree_bytes
 from bayeswise.store.tensors import FILE_TYPES, Tensors
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -66,9 +67,7 @@ def write_value(path: PathLike, value: Any, kind: str, limits: Limits = LIMITS) 
     write_model(path, pack(value), kind, limits)
 
 
-def read_value(
-    path: PathLike, types: Mapping[str, Iterable[type]], limits: Limits = LIMITS
-) -> tuple[str, Any]:
+def read_value(path: PathLike, types: Mapping[str, Iterable[type]], limits: Limits = LIMITS) -> tuple[str, Any]:
     """The kind of a model file and its value, made of the types that are allowed for this kind."""
     kind, document = read_model(path, limits)
     with _naming(path):
@@ -227,3 +226,60 @@ def _pieces(head: bytes, file: BinaryIO, limits: Limits) -> Iterator[bytes]:
             raise StoreError(f"it has more than {limits.file_bytes} bytes")
         yield piece
         piece = file.read(_PIECE)
+
+
+Migration: TypeAlias = Callable[[str, Document], tuple[str, Document]]  # kind and document, to the next format
+
+
+def check_format(written: int) -> None:
+    """Refuse a file of a format that is not known yet."""
+    if written > FORMAT:
+        raise StoreError(
+            f"it was written by a later version of bayeswise (format {written}; this one reads up to {FORMAT})",
+            fix="pip install --upgrade bayeswise",
+        )
+
+
+def migrated(kind: str, document: Document, written: int) -> tuple[str, Document]:
+    """The document in today's format, through every format in between."""
+    try:
+        for number in range(written, FORMAT):
+            kind, document = MIGRATIONS[number](kind, document)
+    except DAMAGE as error:
+        raise StoreError(f"it is damaged: {type(error).__name__}: {error}") from error
+    return kind, document
+
+
+# -- from format 1 to 2 -------------------------------------------------------------------------------------
+def _columns_by_form(kind: str, document: Document) -> tuple[str, Document]:
+    return kind, Document(_with_forms(document.tree), document.tensors)
+
+
+def _with_forms(tree: Tree) -> Tree:
+    """The tree with the columns of every schema as names, forms and the form of each."""
+    if isinstance(tree, list):
+        return [_with_forms(each) for each in tree]
+    if not isinstance(tree, dict):
+        return tree
+    changed = {name: _with_forms(member) for name, member in tree.items()}
+    if changed.get("$type") == "Schema":
+        changed["columns"] = {"$type": "Columns", "$plain": _forms_of(changed["columns"])}
+    return changed
+
+
+def _forms_of(columns: list[dict[str, Tree]]) -> Tree:
+    if any(each["$type"] != "Column" for each in columns):
+        raise ValueError("a column of the schema is none")
+    known: dict[bytes, int] = {}
+    forms: list[Tree] = []
+    form_of: list[int] = []
+    for column in columns:
+        key = tree_bytes({name: member for name, member in column.items() if name != "name"})
+        form_of.append(known.setdefault(key, len(known)))
+        if len(known) > len(forms):
+            forms.append(column)
+    return [[column["name"] for column in columns], forms, form_of]
+
+
+FORMAT = 2
+MIGRATIONS: dict[int, Migration] = {1: _columns_by_form}

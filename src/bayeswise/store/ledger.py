@@ -14,8 +14,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import StoreError
-from bayeswise.store.atomic import write_bytes
 
 MOST_BYTES = 1 << 28
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store.annotations import check_field
-from bayeswise.store.fields import written
+from bayeswise.store.fields import check_field, written
 from bayeswise.store.strict_json import Tree
 from bayeswise.store.tensors import Tensor, Tensors, packable
 

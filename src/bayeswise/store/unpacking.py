@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store.annotations import check_field
-from bayeswise.store.fields import expected
+from bayeswise.store.fields import check_field, expected
 from bayeswise.store.strict_json import Tree
 from bayeswise.store.tensors import Tensor, Tensors
 
@@ -94,9 +93,7 @@ class Unpacker:
             raise TypeError(f"{kind.__name__} is no dataclass and has no from_plain")
         names = expected(kind, tree)
         _, *members = _members(tree, "$type", *names)
-        values = {
-            name: self.unpacked(member, f"{path}/{name}") for name, member in zip(names, members, strict=True)
-        }
+        values = {name: self.unpacked(member, f"{path}/{name}") for name, member in zip(names, members, strict=True)}
         self._path = path
         for name, value in values.items():
             check_field(kind, name, value)

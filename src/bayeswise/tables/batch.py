@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 MISSING = -1
 UNSEEN = -2

@@ -4,7 +4,7 @@ Only plain cells are encoded here: floats and integers in columns of numbers, la
 of categories, None. Whatever else a cell may be (text that reads like a number, a date, a level that is an error) is
 left to the sweep over a table, which says the same of a row in a list, and raises where it must.
 
->>> from bayeswise.tables.schema import Column, Schema
+>>> from bayeswise.tables.schema.schema import Column, Schema
 >>> schema = Schema((Column("age", "number"), Column("size", "category", "text")))
 >>> encoder = RowEncoder.of(schema, {"size": Vocabulary(["L", "S"])})
 >>> batch = encoder.encode({"age": 31, "size": "S"})
@@ -24,9 +24,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.names import normal_name
-from bayeswise.tables.schema import LABELLED, Column, Schema
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.names import normal_name
+from bayeswise.tables.schema.schema import LABELLED, Column, Schema
 
 _NUMBERS = frozenset({float, int, type(None), np.float64})
 _TYPES: dict[str | None, frozenset[type]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise._kernels import Profiler
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 Storage: TypeAlias = Literal[
     "text", "integer", "float", "boolean", "declared", "temporal", "nested", "binary", "null", "object"

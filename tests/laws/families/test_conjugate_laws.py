@@ -29,7 +29,7 @@ from bayeswise.families import (
     NormalInverseWishart,
     Poisson,
 )
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 COLOURS = Vocabulary(["blue", "green", "red"])
 N_GROUPS = 2

@@ -28,7 +28,7 @@ from bayeswise.families import (
     Poisson,
 )
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 from tests.laws.families.calibration import LIMIT, rank_statistics
 
 COLOURS = Vocabulary(["blue", "green", "red"])

@@ -12,7 +12,7 @@ from bayeswise.families import Categorical, CategoricalParameters, Dirichlet
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import MISSING, UNSEEN
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 from tests.reference.families.oracle import (
     check_exponential_form,
     check_moments_of_sufficient,

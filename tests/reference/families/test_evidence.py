@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from bayeswise.families import evidence
+from bayeswise.families.arithmetic import evidence
 from tests.reference.families.oracle import error_of_density, log_beta, log_gamma_evidence, relative_error
 
 N_CASES = 300

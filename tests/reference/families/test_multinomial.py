@@ -15,7 +15,7 @@ from bayeswise.families import CategoricalParameters, Dirichlet, Multinomial
 from bayeswise.families.multinomial import log_coefficients
 from bayeswise.foundation.errors import DataError, ParameterError, PriorError, SchemaError
 from bayeswise.statistics import WordCounts, fingerprint
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 from tests.reference.families.oracle import error_of_density, gradient, hessian, log_beta, near, relative_error
 
 MULTINOMIAL = Multinomial()

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import bayeswise as bw
 from bayeswise.acquisition import LearningCurves
-from bayeswise.acquisition.displays.learning_curve import same_curves
+from bayeswise.acquisition.plots import same_curves
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.simulation import HeldOut
 from bayeswise.foundation import progress

@@ -14,7 +14,7 @@ from bayeswise.decisions.action_account import ActionAccount, change_of_action
 from bayeswise.explanations import Account, Contribution
 from bayeswise.foundation.errors import ParameterError
 
-pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.decisions.cost_doubts.CostWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.decisions.costs.warnings.CostWarning")
 LOAN = {"lend": {"good": 0, "bad": 5}, "refuse": {"good": 1, "bad": 0}}
 
 

@@ -13,8 +13,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.decisions import CostWarning
-from bayeswise.decisions.decision_file import DecisionFile
-from bayeswise.decisions.expressions import Expression
+from bayeswise.decisions.costs.decision_file import DecisionFile
+from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.foundation.errors import CostError
@@ -39,9 +39,7 @@ def test_frames_say_which_way_round_they_are(frame: Any) -> None:
 
 def test_a_frame_with_a_named_index_and_a_long_frame_are_read_too() -> None:
     wide = pd.DataFrame({"spam": [0, 1], "ham": [10, 0]}, index=pd.Index(["bin", "keep"], name="action"))
-    long = pd.DataFrame(
-        {"action": ["bin", "bin", "keep", "keep"], "state": ["spam", "ham"] * 2, "cost": [0, 10, 1, 0]}
-    )
+    long = pd.DataFrame({"action": ["bin", "bin", "keep", "keep"], "state": ["spam", "ham"] * 2, "cost": [0, 10, 1, 0]})
     assert bw.Costs(wide).table.tolist() == bw.Costs(long).table.tolist() == TABLE[:2]
 
 
@@ -292,13 +290,11 @@ def test_actions_that_look_alike_are_told_apart_everywhere() -> None:
 def test_a_decision_file_is_read_by_name_and_a_name_with_a_line_break_stays_in_its_line() -> None:
     with pytest.raises(CostError, match=r"is a decision file.*Costs\.read"):
         bw.Costs("decision.toml")
-    assert repr(bw.Costs({"x\ny": {"a": 0, "b": 2}, "n": {"a": 1, "b": 0}})) == (
-        "Costs(x\\ny: a 0, b 2; n: a 1, b 0)"
-    )
+    assert repr(bw.Costs({"x\ny": {"a": 0, "b": 2}, "n": {"a": 1, "b": 0}})) == ("Costs(x\\ny: a 0, b 2; n: a 1, b 0)")
 
 
 def test_a_gain_written_as_a_formula_is_read_before_its_sign_is_turned() -> None:
-    """"1) - (2" pasted into -(...) would read -(1) - (2) = -3."""
+    """ "1) - (2" pasted into -(...) would read -(1) - (2) = -3."""
     with pytest.raises(CostError, match="closes a bracket that was never opened"):
         bw.Costs.utilities({"lend": {"yes": "1) - (2", "no": 0}, "refuse": 0})
     costs = bw.Costs.utilities({"lend": {"yes": "2 * amount - 5", "no": "1 - 2"}, "refuse": 0})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bayeswise.decisions.decision_file import DecisionFile
+from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.diagrams.files import from_document, read
 from bayeswise.foundation.errors import CostError, SourceError
 from bayeswise.store.toml_size import check_toml
@@ -61,7 +61,7 @@ def test_a_small_file_that_would_take_gigabytes_is_refused(tmp_path: Path, reade
         "import resource, sys\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "from bayeswise.diagrams.files import read as diagram\n"
-        "from bayeswise.decisions.decision_file import DecisionFile\n"
+        "from bayeswise.decisions.costs.decision_file import DecisionFile\n"
         "from bayeswise.foundation.errors import BayeswiseError\n"
         f"try: (diagram if {reader!r} == 'diagram' else DecisionFile.read)({str(path)!r})\n"
         "except BayeswiseError as error: print(error)\n"

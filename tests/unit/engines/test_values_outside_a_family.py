@@ -9,7 +9,7 @@ from bayeswise.engines import Request, summarise
 from bayeswise.families import Poisson
 from bayeswise.foundation.errors import SupportError
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Column, Schema
+from bayeswise.tables.schema.schema import Column, Schema
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -107,9 +107,7 @@ def test_calibration_uses_exact_leave_one_out_where_there_is_one_and_folds_elsew
 
 
 def test_ambiguous_and_unknown_are_two_things() -> None:
-    maker = bw.DecisionMaker(
-        bw.NaiveBayes(), bw.Costs.zero_one([0, 1]).with_reject(0.2, "ask"), novelty=0.02
-    ).fit(X, Y)
+    maker = bw.DecisionMaker(bw.NaiveBayes(), bw.Costs.zero_one([0, 1]).with_reject(0.2, "ask"), novelty=0.02).fit(X, Y)
     between, far, plain = [0.5, 0.25, 0.0], [60.0, -60.0, 60.0], [2.5, 1.5, 0.0]
     assert maker.refusals([between, far, plain]).tolist() == ["ambiguous", "unknown", ""]
     assert maker.predict([between, far, plain]).tolist() == ["ask", "unknown", 1]
@@ -210,12 +208,9 @@ def test_rows_are_routed_through_the_folds(routing: None, scorer: str | None) ->
     else:
         scoring = bw.expected_cost_scorer(costs if scorer == "given" else None).set_score_request(rows=True)
     folds = StratifiedKFold(3)
-    found = cross_validate(
-        maker, X, Y, cv=folds, scoring=scoring, params={"rows": rows}, return_estimator=True
-    )
+    found = cross_validate(maker, X, Y, cv=folds, scoring=scoring, params={"rows": rows}, return_estimator=True)
     expected = [
-        by_hand(each, inside, amount)
-        for each, (_, inside) in zip(found["estimator"], folds.split(X, Y), strict=True)
+        by_hand(each, inside, amount) for each, (_, inside) in zip(found["estimator"], folds.split(X, Y), strict=True)
     ]
     assert found["test_score"] == pytest.approx(expected)
     search = GridSearchCV(maker, {"estimator__C": [0.001, 1.0]}, scoring=scoring, cv=folds)

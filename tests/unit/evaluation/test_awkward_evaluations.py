@@ -53,8 +53,10 @@ def test_an_evaluation_in_another_unit_is_the_same_times_the_unit(exponent: int)
         assert [theirs.mean / unit, theirs.low / unit, theirs.high / unit] == pytest.approx(
             [mine.mean, mine.low, mine.high], rel=close
         )
-    for make in (lambda e: coverage_curve(e).y["cost_per_decided_case"],
-                 lambda e: threshold_curve(e, "yes", "act", "wait").y["cost_per_case"]):
+    for make in (
+        lambda e: coverage_curve(e).y["cost_per_decided_case"],
+        lambda e: threshold_curve(e, "yes", "act", "wait").y["cost_per_case"],
+    ):
         assert (make(other) / unit).tolist() == pytest.approx(make(one).tolist(), rel=close, abs=1e-6)
     assert ">nan<" not in page  # the sum of all costs may be infinite
 
@@ -149,9 +151,7 @@ def test_the_corners_of_a_cost_curve_lose_no_threshold() -> None:
     curve = cost_curve(found, "yes", points=57)
     p, true = found.decisions.posterior[:, 1], found.truth == 1
     for x, best in zip(curve.x, curve.y["best_threshold"], strict=True):
-        costs = [
-            x * np.mean(p[true] < t) + (1 - x) * np.mean(p[~true] >= t) for t in [*np.unique(p).tolist(), 2.0]
-        ]
+        costs = [x * np.mean(p[true] < t) + (1 - x) * np.mean(p[~true] >= t) for t in [*np.unique(p).tolist(), 2.0]]
         assert best == pytest.approx(min(costs), abs=1e-12)
 
 

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from bayeswise.decisions.displays import SimplexDisplay
+from bayeswise.decisions.plots import SimplexDisplay
 from bayeswise.evaluation.curves import coverage_curve
-from bayeswise.evaluation.displays import ConfusionDisplay, CostsDisplay, CurveDisplay, ReliabilityDisplay
 from bayeswise.evaluation.evaluate import Evaluation, evaluation_of
 from bayeswise.evaluation.held_out import HeldOut
+from bayeswise.evaluation.plots import ConfusionDisplay, CostsDisplay, CurveDisplay, ReliabilityDisplay
 from bayeswise.evaluation.reliability import reliability
 from bayeswise.evaluation.report import report_page
-from bayeswise.evaluation.svg import round_ticks, triangle
 from bayeswise.foundation.errors import CostError
+from bayeswise.render.svg import round_ticks, triangle
 
 mpl.use("Agg")
 STATES = ("low $", "mid", "high")
-COSTS = bw.Costs(
-    {"wait": {"low $": 0, "mid": 4, "high": 20}, "act": {"low $": 3, "mid": 1, "high": 2}}
-).with_reject(1.7)
+COSTS = bw.Costs({"wait": {"low $": 0, "mid": 4, "high": 20}, "act": {"low $": 3, "mid": 1, "high": 2}}).with_reject(
+    1.7
+)
 
 
 @pytest.fixture

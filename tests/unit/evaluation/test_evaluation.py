@@ -11,9 +11,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayeswise as bw
-from bayeswise.evaluation.comparison import compare
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
-from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.evaluation.evaluate import compare, evaluation_of
 from bayeswise.evaluation.held_out import HeldOut, held_out
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.posteriors.calibration import turns

@@ -10,8 +10,7 @@ from scipy import stats
 
 import bayeswise as bw
 from bayeswise.decisions import doubt_of
-from bayeswise.evaluation.gaussian_draws import GaussianPosterior
-from bayeswise.evaluation.parameter_draws import decision_doubt, posterior_draws
+from bayeswise.evaluation.parameter_draws import GaussianPosterior, decision_doubt, posterior_draws
 from bayeswise.foundation.errors import FitError
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -46,16 +46,12 @@ def golf_alternatives() -> dict[str, tuple[Contribution, ...]]:
     }
     with np.errstate(divide="ignore"):
         return {
-            column: tuple(
-                Contribution(column, v, np.log([yes / 9, no / 5])) for v, (yes, no) in values.items()
-            )
+            column: tuple(Contribution(column, v, np.log([yes / 9, no / 5])) for v, (yes, no) in values.items())
             for column, values in counts.items()
         }
 
 
-def random_account(
-    n_states: int = 2, n_columns: int = 12, seed: int = 0, names: list[str] | None = None
-) -> Account:
+def random_account(n_states: int = 2, n_columns: int = 12, seed: int = 0, names: list[str] | None = None) -> Account:
     """Some case with that many states and columns."""
     rng = np.random.default_rng(seed)
     names = names or [f"column {k}" for k in range(n_columns)]

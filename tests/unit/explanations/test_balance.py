@@ -54,9 +54,7 @@ def test_against_all_others_a_weight_is_that_of_the_value_given_the_columns_befo
 
 def test_a_state_that_is_ruled_out_has_infinite_odds() -> None:
     ruled_out = Contribution("x", "never in b", np.array([-1.0, NEVER]))
-    account = Account(
-        ("a", "b"), np.log([0.5, 0.5]), (ruled_out, Contribution("y", 1, np.array([-9.0, -1.0])))
-    )
+    account = Account(("a", "b"), np.log([0.5, 0.5]), (ruled_out, Contribution("y", 1, np.array([-9.0, -1.0]))))
     balance = account.weigh("a")
     assert (balance.log_odds, balance.probability, total(balance)) == (math.inf, 1.0, math.inf)
     assert account.weigh("b").log_odds == -math.inf
@@ -77,9 +75,7 @@ def test_the_last_of_several_rivals_is_ruled_out_once() -> None:
 
 
 def test_odds_of_two_states_that_are_both_ruled_out_are_undefined() -> None:
-    account = Account(
-        ("a", "b", "c"), np.log([0.2, 0.3, 0.5]), (Contribution("x", 1, np.array([NEVER, NEVER, 0.0])),)
-    )
+    account = Account(("a", "b", "c"), np.log([0.2, 0.3, 0.5]), (Contribution("x", 1, np.array([NEVER, NEVER, 0.0])),))
     assert account.most_probable == "c"
     with pytest.raises(ImpossibleEvidenceError, match=r"'a', 'b'.*0/0"):
         account.weigh("a", "b")
@@ -96,9 +92,7 @@ def test_the_strongest_come_first_and_the_others_are_summed_up() -> None:
     sizes = [abs(weight.log_ratio) for weight in top[:-1]]
     assert sizes == sorted(sizes, reverse=True)
     assert top[-1].column == "21 other columns"
-    assert math.fsum(w.log_ratio for w in top) == pytest.approx(
-        math.fsum(w.log_ratio for w in balance.weights)
-    )
+    assert math.fsum(w.log_ratio for w in top) == pytest.approx(math.fsum(w.log_ratio for w in balance.weights))
     assert len(balance.strongest(30)) == 30
 
 

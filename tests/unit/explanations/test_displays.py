@@ -14,7 +14,7 @@ import pytest
 from cases import NEVER, ODD, golf, golf_alternatives, random_account
 
 from bayeswise.explanations import Account, Contribution, Nomogram
-from bayeswise.explanations.displays import NomogramDisplay, ThreePanelDisplay, WaterfallDisplay
+from bayeswise.explanations.plots import NomogramDisplay, ThreePanelDisplay, WaterfallDisplay
 from bayeswise.foundation.errors import NotInstalledError
 
 mpl.use("Agg")
@@ -32,9 +32,7 @@ def _close_figures() -> Any:
 def displays(account: Account) -> list[Any]:
     others = {
         c.column: [
-            Contribution(
-                c.column, f"other {k}", np.log([0.1 * k + 0.1, 0.5] + [0.2] * (len(account.states) - 2))
-            )
+            Contribution(c.column, f"other {k}", np.log([0.1 * k + 0.1, 0.5] + [0.2] * (len(account.states) - 2)))
             for k in range(6)
         ]
         for c in account.contributions

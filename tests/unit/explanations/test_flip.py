@@ -43,17 +43,12 @@ def test_nothing_helps_if_everything_must_stay() -> None:
 
 def test_a_model_is_asked_for_its_values() -> None:
     assert str(least_change_of(Golf(), {})) == "no -> yes by outlook: sunny -> overcast"
-    assert (
-        str(least_change_of(Golf(), {}, to="yes", keep=["outlook"]))
-        == "no -> yes by humidity: high -> normal"
-    )
+    assert str(least_change_of(Golf(), {}, to="yes", keep=["outlook"])) == "no -> yes by humidity: high -> normal"
 
 
 def test_two_small_changes_where_one_is_not_enough() -> None:
     case = Account(("a", "b"), np.array([3.0, 0.0]), tuple(Contribution(c, 0, np.zeros(2)) for c in "xyz"))
-    others = {
-        c: [Contribution(c, 1, np.array([0.0, gain]))] for c, gain in zip("xyz", (1.0, 2.0, 1.5), strict=True)
-    }
+    others = {c: [Contribution(c, 1, np.array([0.0, gain]))] for c, gain in zip("xyz", (1.0, 2.0, 1.5), strict=True)}
     found = least_change(case, others)
     assert found is not None
     assert [change.column for change in found.changes] == ["y", "z"]
@@ -96,9 +91,7 @@ def test_a_prior_of_zero_never_wins() -> None:
 
 
 def test_the_named_state_wins_and_not_a_third_one() -> None:
-    case = Account(
-        ("a", "b", "c"), np.array([2.0, 1.0, 0.0]), tuple(Contribution(k, 0, np.zeros(3)) for k in "xy")
-    )
+    case = Account(("a", "b", "c"), np.array([2.0, 1.0, 0.0]), tuple(Contribution(k, 0, np.zeros(3)) for k in "xy"))
     others = {
         "x": [Contribution("x", 1, np.array([0.0, 4.0, 3.0]))],  # lifts c above a, but b above both
         "y": [Contribution("y", 1, np.array([0.0, -3.0, 0.5]))],
@@ -113,9 +106,7 @@ def test_the_named_state_wins_and_not_a_third_one() -> None:
 
 def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flip_module, "_TRIED", 0)
-    case = Account(
-        ("a", "b", "c"), np.array([2.0, 1.0, 0.0]), tuple(Contribution(k, 0, np.zeros(3)) for k in "xy")
-    )
+    case = Account(("a", "b", "c"), np.array([2.0, 1.0, 0.0]), tuple(Contribution(k, 0, np.zeros(3)) for k in "xy"))
     others = {
         "x": [Contribution("x", 1, np.array([0.0, 4.0, 3.0]))],
         "y": [Contribution("y", 1, np.array([0.0, -3.0, 0.5]))],
@@ -140,9 +131,7 @@ def test_an_unknown_column_is_refused(where: str) -> None:
 def test_a_thousand_columns_take_no_time() -> None:
     case = random_account(3, 1000, seed=1)
     rng = np.random.default_rng(2)
-    others = {
-        c: [Contribution(c, k, np.log(rng.dirichlet(np.ones(3)))) for k in range(5)] for c in case.columns
-    }
+    others = {c: [Contribution(c, k, np.log(rng.dirichlet(np.ones(3)))) for k in range(5)] for c in case.columns}
     found = least_change(case, others)
     assert found is not None
     assert found.account.most_probable != case.most_probable

@@ -9,9 +9,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from bayeswise.explanations.displays import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
-from bayeswise.explanations.displays.densities import Curves
-from bayeswise.explanations.displays.regions import Plane
+from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
+from bayeswise.explanations.plots.densities import Curves
+from bayeswise.explanations.plots.regions import Plane
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.gaussian_bayes import fit
 

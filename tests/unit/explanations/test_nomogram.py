@@ -31,9 +31,7 @@ def test_the_widest_column_comes_first_and_has_100_points() -> None:
 
 
 def test_a_value_that_decides_alone_stands_apart() -> None:
-    outlook = next(
-        line for line in Nomogram.of(golf(), golf_alternatives(), "yes").lines if line.column == "outlook"
-    )
+    outlook = next(line for line in Nomogram.of(golf(), golf_alternatives(), "yes").lines if line.column == "outlook")
     assert outlook.decisive == ("overcast",)
     assert outlook.values == ("sunny", "rainy")
 
@@ -52,9 +50,7 @@ def test_other_values_have_other_points() -> None:
     changed = golf().with_changes({"humidity": normal})
     points = nomogram.points({"humidity": "normal"})
     assert nomogram.probability(points) == pytest.approx(changed.posterior[0], rel=1e-12)
-    with pytest.raises(
-        ParameterError, match=r"'humidity' has no value 'norml'. Fix: did you mean 'normal'\?"
-    ):
+    with pytest.raises(ParameterError, match=r"'humidity' has no value 'norml'. Fix: did you mean 'normal'\?"):
         nomogram.points({"humidity": "norml"})
 
 
@@ -63,9 +59,7 @@ def test_three_states_are_compared_two_by_two() -> None:
     nomogram = Nomogram.of(account, {}, "state 0", "state 2")
     assert not nomogram.complete
     assert nomogram.total is not None
-    assert nomogram.log_odds(nomogram.total) == pytest.approx(
-        account.log_odds("state 0", "state 2"), rel=1e-12
-    )
+    assert nomogram.log_odds(nomogram.total) == pytest.approx(account.log_odds("state 0", "state 2"), rel=1e-12)
 
 
 def test_columns_that_say_nothing_have_no_points() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import bayeswise as bw
-from bayeswise.explanations.displays.twins import TwinDisplay
+from bayeswise.explanations.plots.twins import TwinDisplay
 
 
 def test_the_outlier_is_named_and_stands_left_of_the_line() -> None:

@@ -11,12 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-import bayeswise.cli
 from bayeswise.cli import app
 from bayeswise.foundation import errors
 
 Command = Callable[..., SimpleNamespace]
-FOLDER = Path(bayeswise.cli.__file__).parent
+FOLDER = Path(app.__file__).parent / "commands"
 
 
 @pytest.fixture
@@ -86,9 +85,7 @@ def test_a_reader_that_leaves_early_is_no_failure(bayeswise: Command, verb: Call
     assert (answer.code, answer.err) == (0, "")
 
 
-def test_a_misspelt_verb_is_a_usage_error_with_a_suggestion(
-    bayeswise: Command, verb: Callable[..., None]
-) -> None:
+def test_a_misspelt_verb_is_a_usage_error_with_a_suggestion(bayeswise: Command, verb: Callable[..., None]) -> None:
     verb(lambda: None)
     answer = bayeswise("doo")
     assert answer.code == 2
@@ -101,7 +98,8 @@ def test_help_lists_the_verbs_in_the_order_of_the_table(bayeswise: Command) -> N
 
 
 def test_the_table_of_verbs_names_every_file_that_runs() -> None:
-    runs = {path.stem for path in FOLDER.glob("*.py") if defines_run(path) and path.stem != "__init__"}
+    files = [*FOLDER.glob("*.py"), *FOLDER.glob("*/__init__.py")]
+    runs = {path.parent.name if path.stem == "__init__" else path.stem for path in files if defines_run(path)}
     assert runs == set(map(app.file_of, app.VERBS))
 
 

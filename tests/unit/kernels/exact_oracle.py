@@ -97,9 +97,7 @@ def scatter(values: np.ndarray, groups: Any, n_groups: int, weights: Any = None)
     return [weight, total, cross, incomplete]
 
 
-def counts(
-    codes: np.ndarray, sizes: np.ndarray, groups: Any, n_groups: int, weights: Any = None
-) -> np.ndarray:
+def counts(codes: np.ndarray, sizes: np.ndarray, groups: Any, n_groups: int, weights: Any = None) -> np.ndarray:
     table = zeros(n_groups, int(sizes.sum()) + len(sizes))
     first = np.concatenate([[0], np.cumsum(sizes + 1)])
     for row, group, w in kept_rows(groups, weights, len(codes)):

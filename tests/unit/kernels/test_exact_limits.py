@@ -33,8 +33,7 @@ def test_long_sums_of_the_largest_values_of_a_grid_do_not_overflow(x: float, w: 
     weight = Fraction(1) if w is None else Fraction(w)
     first_weight = Fraction(1) if w is None else Fraction(0.49)
     powers = [
-        n_small * first_weight * Fraction(0.49) ** power + n_large * weight * Fraction(x) ** power
-        for power in range(3)
+        n_small * first_weight * Fraction(0.49) ** power + n_large * weight * Fraction(x) ** power for power in range(3)
     ]
     moments = [oracle.to_fractions(pair) for pair in _kernels.moments(values, None, 1, weights)]
     assert [set(sums[0]) for sums in moments] == [{power} for power in powers]

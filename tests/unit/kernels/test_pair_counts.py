@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.statistics import PairCounts
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 def by_products(codes: NDArray, sizes: NDArray, groups: NDArray, n_groups: int, weights: NDArray | None) -> NDArray:

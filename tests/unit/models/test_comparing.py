@@ -12,8 +12,8 @@ from bayeswise.models.description_length.comparing import candidates, compare, c
 from bayeswise.models.description_length.kept_rows import KeptRows
 from bayeswise.models.naive_bayes import select
 from bayeswise.statistics import fingerprint
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.source import open_source
 
 GENERATOR = np.random.default_rng(4)

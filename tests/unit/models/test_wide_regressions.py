@@ -10,8 +10,8 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
-from bayeswise.models.regression import logistic_fit
-from bayeswise.models.regression.design import Design
+from bayeswise.models.regression.rows import Design
+from bayeswise.models.regression.solving import logistic_fit
 from bayeswise.models.regression.wide import WideModel, fit_wide
 
 

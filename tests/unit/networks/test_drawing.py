@@ -13,11 +13,11 @@ from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import NetworkError, ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.drawing import Bar, DrawnNode, Kind, Picture
-from bayeswise.networks.drawing.boxes import Box
-from bayeswise.networks.drawing.crossings import crossings, ordered
-from bayeswise.networks.drawing.layers import layers_of, with_bends
-from bayeswise.networks.drawing.layout import Layout, Route, layout_of
+from bayeswise.render.graph.boxes import Box
+from bayeswise.render.graph.crossings import crossings, ordered
+from bayeswise.render.graph.layers import layers_of, with_bends
+from bayeswise.render.graph.layout import Layout, Route, layout_of
+from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Picture
 
 PUBLIC = Path(__file__).parents[4] / "shared" / "networks"
 HOSTILE = ['<script>alert("x")</script>', "a&b", "nul\0\ud800", "two\nlines", "\U0001f525", "x" * 10_000, "'", "\\"]

@@ -28,7 +28,7 @@ from bayeswise.networks.classifiers import STRUCTURES, NetworkClassifierModel, N
 from bayeswise.networks.classifiers.counted import request_of
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
-from bayeswise.networks.rows import _tree_of_any_pattern
+from bayeswise.networks.inference.rows import _tree_of_any_pattern
 from bayeswise.posteriors.normalise import normalise
 
 every_structure = pytest.mark.parametrize("structure", STRUCTURES)
@@ -248,9 +248,7 @@ def test_a_configuration_that_leaves_with_its_row_is_no_longer_impossible() -> N
     """Without smoothing, p(class | parents) is 0 for other classes until the only row with these parents goes."""
     pairs = [*([(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)] * 5), (2, 2)]
     table = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs], "y": [int(a > 0 and b > 0) for a, b in pairs]}
-    found = fit_network(
-        table, "y", structure="markov-blanket", strength=0.0, kinds={"a": "category", "b": "category"}
-    )
+    found = fit_network(table, "y", structure="markov-blanket", strength=0.0, kinds={"a": "category", "b": "category"})
     graph = Graph(parents=((), ()), given_class=(False, False), class_parents=(0, 1))
     nothing = summarise([], found.coding.coded, request_of(found.coding, "families", graph)).statistics
     parents = graph.to_names(("a", "b"), "y")

@@ -11,8 +11,8 @@ from network_cases import asia
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.drawing.layout import layout_of
 from bayeswise.networks.learning import EdgeStrengths, strengths_in_table
+from bayeswise.render.graph.layout import layout_of
 
 CHAIN = BeliefNetwork(
     [

@@ -12,7 +12,7 @@ import pytest
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.posteriors import bayes
-from bayeswise.posteriors.exact import decimal_text, exact, fraction_text
+from bayeswise.render.fractions import decimal_text, exact, fraction_text
 
 TEST = {"positive": {"disease": ".8", "healthy": ".1"}}
 
@@ -85,9 +85,7 @@ def test_a_misspelt_observation_is_guessed() -> None:
 
 def test_a_likelihood_that_is_missing_is_named() -> None:
     likelihood = {"positive": {"disease": ".8"}, "negative": {"disease": ".2", "healthy": ".9"}}
-    with pytest.raises(
-        ParameterError, match=r"no likelihood P\(positive \| healthy\). Fix: add positive:healthy="
-    ):
+    with pytest.raises(ParameterError, match=r"no likelihood P\(positive \| healthy\). Fix: add positive:healthy="):
         bayes({"disease": ".004"}, likelihood, "positive")
 
 
@@ -99,9 +97,7 @@ def test_something_must_be_observed(observe: object) -> None:
 
 def test_a_likelihood_above_one_must_be_called_a_density() -> None:
     tall = {"x": {"a": 3, "b": 1}}
-    with pytest.raises(
-        ParameterError, match=r"P\(x \| a\) must be from 0 to 1; found 3. Fix: .*density=True"
-    ):
+    with pytest.raises(ParameterError, match=r"P\(x \| a\) must be from 0 to 1; found 3. Fix: .*density=True"):
         bayes({"a": ".5", "b": ".5"}, tall, "x")
     assert bayes({"a": ".5", "b": ".5"}, tall, "x", density=True).posterior["a"] == 0.75
 

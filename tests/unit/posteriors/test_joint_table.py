@@ -49,9 +49,7 @@ def test_everything_given_leaves_nothing() -> None:
         (["a"], {"x": "many"}, "must be a number; found 'many'"),
     ],
 )
-def test_a_table_that_is_none_is_refused(
-    variables: list[str], cells: dict[object, object], message: str
-) -> None:
+def test_a_table_that_is_none_is_refused(variables: list[str], cells: dict[object, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         JointTable(variables, cells)  # type: ignore[arg-type]
 

@@ -13,9 +13,7 @@ IMPOSSIBLE = [[-1.0, -2.0], [-INF, -INF], [-3.0, -INF]]
 
 
 def test_an_impossible_row_is_an_error_that_names_it() -> None:
-    with pytest.raises(
-        ImpossibleEvidenceError, match=r"row 2 has probability 0 in every state.*0/0.*undefined="
-    ):
+    with pytest.raises(ImpossibleEvidenceError, match=r"row 2 has probability 0 in every state.*0/0.*undefined="):
         normalise(IMPOSSIBLE)
 
 

@@ -8,7 +8,7 @@ import pytest
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.statistics import Counts, Product, fingerprint
 from bayeswise.statistics.coded_counts import CodedCounts
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 COLOURS = ["red", "blue", "green", "amber", "white"]
 GENERATOR = np.random.default_rng(0)

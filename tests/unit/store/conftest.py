@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store import migrations
+from bayeswise.store import file as migrations
 from bayeswise.store.container import container_bytes
 from bayeswise.store.document import Document, pack
 from bayeswise.store.file import Note, _checksum, model_bytes

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from bayeswise.foundation.atomic import replacing, replacing_text, write_bytes
 from bayeswise.foundation.errors import BayeswiseError, StoreError, UsageError, legible
-from bayeswise.store.atomic import replacing, replacing_text, write_bytes
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX system")
 
@@ -53,9 +53,7 @@ def test_text_keeps_its_line_ends_and_is_utf_8(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_bytes() == "größe,\U0001f600\r\n1\n".encode()
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("bad row"), KeyboardInterrupt(), SystemExit(3), OSError(5, "io")]
-)
+@pytest.mark.parametrize("error", [ValueError("bad row"), KeyboardInterrupt(), SystemExit(3), OSError(5, "io")])
 @pytest.mark.parametrize("opened", [replacing, replacing_text])
 def test_nothing_happens_when_the_writer_fails(
     tmp_path: Path, opened: Callable[..., Any], error: BaseException
@@ -177,9 +175,7 @@ def test_a_path_that_can_be_no_file_is_a_usage_error(tmp_path: Path) -> None:
     refused(f"{tmp_path}/", UsageError, "it is a directory")
     refused(f"{tmp_path}/absent/", UsageError, "it names no file")
     refused("", UsageError, "it names no file")
-    refused(
-        tmp_path / "absent" / "model", UsageError, "there is no directory .*absent'. Fix: create it first"
-    )
+    refused(tmp_path / "absent" / "model", UsageError, "there is no directory .*absent'. Fix: create it first")
     refused(f"{tmp_path}/a\0b", UsageError, "null")
     (tmp_path / "file").touch()
     refused(tmp_path / "file" / "model", BayeswiseError, "(?i)directory")
@@ -219,9 +215,7 @@ def test_permissions_are_respected(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
-def test_a_full_disk_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
-) -> None:
+def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"old")
 
@@ -242,7 +236,7 @@ def test_a_full_device_is_an_error() -> None:
 
 TOO_LARGE = """
 import resource, sys
-from bayeswise.store.atomic import replacing_text
+from bayeswise.foundation.atomic import replacing_text
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 with replacing_text(sys.argv[1]) as file:
     for n in range(100_000):
@@ -294,7 +288,7 @@ def test_a_file_that_is_being_written_for_hours_stays(tmp_path: Path) -> None:
 
 @posix
 def test_a_killed_writer_leaves_nothing_in_the_end(tmp_path: Path) -> None:
-    code = "import os, sys; from bayeswise.store.atomic import replacing\nwith replacing(sys.argv[1]): os._exit(9)"
+    code = "import os, sys; from bayeswise.foundation.atomic import replacing\nwith replacing(sys.argv[1]): os._exit(9)"
     assert subprocess.run([sys.executable, "-c", code, tmp_path / "m"], check=False).returncode == 9
     (partial,) = tmp_path.glob(".bayeswise-*.partial")
     os.utime(partial, (0, 0))

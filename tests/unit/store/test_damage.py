@@ -15,9 +15,9 @@ import pytest
 
 from bayeswise.foundation.errors import StoreError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.store.container import LIMITS, Limits
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.store.file import model_bytes, read_bytes
-from bayeswise.store.limits import LIMITS, Limits
 
 Forger = Callable[..., bytes]
 MEGABYTE = 1 << 20

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayeswise.foundation.errors import StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.document import Document, pack, unpack
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Columns, Schema, Target
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,7 @@ def test_a_nested_dataclass_comes_back_with_its_types() -> None:
 
 
 def test_a_schema_is_a_value_like_any_other() -> None:
-    schema = Schema(
-        (Column("age", "number"), Column("size", "category", "mixed", [1, "1"])), Target("y", "text")
-    )
+    schema = Schema((Column("age", "number"), Column("size", "category", "mixed", [1, "1"])), Target("y", "text"))
     assert unpack(pack(schema), types=(Schema, Column, Columns, Target, Vocabulary)) == schema
 
 

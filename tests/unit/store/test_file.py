@@ -20,19 +20,11 @@ from safetensors.numpy import save_file
 
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store import migrations
+from bayeswise.store import file as migrations
+from bayeswise.store.container import Limits
 from bayeswise.store.document import Document, pack, unpack
-from bayeswise.store.file import (
-    describe,
-    model_bytes,
-    read_bytes,
-    read_model,
-    read_value,
-    write_model,
-    write_value,
-)
-from bayeswise.store.limits import Limits
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.store.file import describe, model_bytes, read_bytes, read_model, read_value, write_model, write_value
+from bayeswise.tables.schema.labels import Vocabulary
 
 FIRST = Path(__file__).with_name("format-1.bayeswise")
 
@@ -61,11 +53,7 @@ def test_the_same_model_is_the_same_bytes(document: Document, model: bytes) -> N
 
 def test_another_kind_or_value_is_other_bytes(document: Document, model: bytes) -> None:
     assert model_bytes(document, "other") != model
-    assert (
-        model_bytes(pack(1), "example")
-        != model_bytes(pack(1.0), "example")
-        != model_bytes(pack(True), "example")
-    )
+    assert model_bytes(pack(1), "example") != model_bytes(pack(1.0), "example") != model_bytes(pack(True), "example")
 
 
 def test_the_first_format_stays_loadable() -> None:

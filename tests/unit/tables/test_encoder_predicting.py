@@ -11,9 +11,9 @@ import pytest
 
 from bayeswise.foundation.errors import KindError, MissingColumnError, UnseenLevelError
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Column, Schema, Target
 from bayeswise.tables.source import open_source
 
 COLUMNS = (

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, NonFiniteError, ParameterError, SchemaError
-from bayeswise.tables.inference import Examination, examine, infer_schema
-from bayeswise.tables.kinds import Finding, judge
-from bayeswise.tables.schema import Column
+from bayeswise.tables.schema.inference import Examination, examine, infer_schema
+from bayeswise.tables.schema.kinds import Finding, judge
+from bayeswise.tables.schema.overrides import Wish
+from bayeswise.tables.schema.schema import Column
 from bayeswise.tables.source import open_source
-from bayeswise.tables.wishes import Wish
 
 CsvOf = Callable[..., Path]
 

@@ -7,8 +7,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
-from bayeswise.tables.integer_codes import IntegerCodes, integer_levels
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.encoding.integer_codes import IntegerCodes, integer_levels
+from bayeswise.tables.schema.labels import Vocabulary
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint32])

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.tables.label_types import as_label, as_levels, label_type_of
-from bayeswise.tables.labels import Vocabulary, label_of
+from bayeswise.tables.schema.labels import Vocabulary, as_label, as_levels, label_of, label_type_of
 
 AWKWARD = ["🎉🇩🇪", "שלום", "line\nbreak", "nul\0byte", "x" * 10_000, "", " a", "nan", "None", "101", "\ud800"]
 

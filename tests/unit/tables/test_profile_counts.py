@@ -11,8 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayeswise.tables import profile as profiles
-from bayeswise.tables.profile import ColumnProfile, profile
+from bayeswise.tables.schema import profile as profiles
+from bayeswise.tables.schema.profile import ColumnProfile, profile
 from bayeswise.tables.source import Stray, open_source
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayeswise.tables.profile import ColumnProfile, profile
+from bayeswise.tables.schema.profile import ColumnProfile, profile
 from bayeswise.tables.source import open_source
 
 CELLS = st.one_of(

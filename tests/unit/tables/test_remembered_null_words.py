@@ -8,11 +8,11 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, StoreError
-from bayeswise.store import migrations
+from bayeswise.store import file as migrations
 from bayeswise.store.document import Document, pack, unpack
-from bayeswise.tables.inference import infer_schema
-from bayeswise.tables.null_words import MOST_WORDS
-from bayeswise.tables.schema import Column, Columns, Schema
+from bayeswise.tables.schema.inference import infer_schema
+from bayeswise.tables.schema.null_words import MOST_WORDS
+from bayeswise.tables.schema.schema import Column, Columns, Schema
 from bayeswise.tables.source import open_source
 
 TYPES = (Schema, Column, Columns)

@@ -12,8 +12,8 @@ import bayeswise as bw
 from bayeswise.engines import Request, summarise
 from bayeswise.foundation.errors import KindError, MissingCellError, NonFiniteError
 from bayeswise.statistics import Moments
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.schema import Column, Schema, Target
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.schema import Column, Schema, Target
 from bayeswise.tables.source import open_source
 
 SCHEMA = Schema((Column("x", "number"),), Target("y", "text"))

@@ -10,9 +10,9 @@ import pytest
 
 from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, StoreError
 from bayeswise.store.document import Document, pack, unpack
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.names import find_name
-from bayeswise.tables.schema import Column, Columns, Schema, Target
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 
 TYPES = (Schema, Column, Columns, Target, Vocabulary)
 
@@ -50,7 +50,7 @@ def test_a_document_gives_the_same_schema_back() -> None:
 
 
 def test_declared_levels_of_different_types_make_different_schemas() -> None:
-    one, other = ([Column("x", "category", "mixed", levels) for levels in ([1, "a"], [True, "a"])])  # type: ignore[arg-type]
+    one, other = [Column("x", "category", "mixed", levels) for levels in ([1, "a"], [True, "a"])]  # type: ignore[arg-type]
     assert one != other
 
 

@@ -15,9 +15,9 @@ import pytest
 
 from bayeswise.store.document import pack
 from bayeswise.tables.batch import TextBlock
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.inference import infer_schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source
 
 Columns = dict[str, list[Any]]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sweeps import numbers_of, strays_of
 
-from bayeswise.tables.profile import profile
+from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.source import Source, open_source
 
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 from sweeps import labels_of, numbers_of
 
-from bayeswise.tables.labels import Label
-from bayeswise.tables.profile import profile
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.source import Chunk, open_source
 
 N = 5_000

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswise.families.evidence import log_dirichlet_evidence
-from bayeswise.families.special import log_gamma_ratio
+from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
+from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategorySpread
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tempered_cells
@@ -17,7 +17,7 @@ from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTabl
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Counts, PairCounts, Product
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Column, Schema, positions_in
+from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
 
 @dataclass(frozen=True)

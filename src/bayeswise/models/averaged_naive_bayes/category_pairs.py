@@ -22,7 +22,7 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.models.averaged_naive_bayes.categories import AveragedTable

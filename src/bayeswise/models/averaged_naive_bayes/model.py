@@ -26,7 +26,7 @@ from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
-from bayeswise.tables.schema import positions_in
+from bayeswise.tables.schema.schema import positions_in
 
 
 @dataclass(frozen=True, repr=False)

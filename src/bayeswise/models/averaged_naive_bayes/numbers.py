@@ -14,17 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import ALTERNATIVES, number_grid
-from bayeswise.families.deviations import gap_between, standard_scores
+from bayeswise.explanations.account import ALTERNATIVES, Contribution, number_grid
+from bayeswise.families.arithmetic.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
 from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
 from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.statistics import Moments
+from bayeswise.statistics.cells import log_of
 from bayeswise.statistics.pair_sums import PairSums
-from bayeswise.statistics.transforms import log_of
 from bayeswise.tables.batch import Batch
 
 _BLOCK_CELLS = 1 << 18

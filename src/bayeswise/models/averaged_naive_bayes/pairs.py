@@ -17,7 +17,7 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics.pair_sums import PairSums, most_rows_for
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True)

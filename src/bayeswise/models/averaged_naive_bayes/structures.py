@@ -24,7 +24,7 @@ from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.averaged_naive_bayes.mixing import Cells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
 
 _BLOCK_CELLS = 1 << 18
 

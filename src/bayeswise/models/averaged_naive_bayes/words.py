@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.special import log_gamma_ratio
+from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm

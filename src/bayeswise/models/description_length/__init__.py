@@ -8,8 +8,7 @@ multinomial.py  normalised maximum likelihood of counts      discretising.py   c
 
 from bayeswise.models.description_length.bits import DescriptionLength, Part
 from bayeswise.models.description_length.discretising import codes_of, cut_points
-from bayeswise.models.description_length.families import CodedFamily, coded_family
-from bayeswise.models.description_length.lengths import description_length, select
+from bayeswise.models.description_length.lengths import CodedFamily, coded_family, description_length, select
 from bayeswise.models.description_length.multinomial import log_regret, nml_bits
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import xlogy
 
-from bayeswise.families.evidence import log_dirichlet_evidence
+from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.description_length.multinomial import LOG_TWO, nml_bits
 

@@ -24,8 +24,8 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.posteriors.calibration import turns
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.null_words import open_like
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.source import open_source
 
 _FOLDS = 10

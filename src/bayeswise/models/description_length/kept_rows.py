@@ -9,8 +9,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.tables.batch import Batch, TextBlock
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema
 
 MOST_ROWS = 1 << 13
 _SEED = 0x6B65_7074_2072_6F77  # a small one may be the seed that made the table, and choose by its columns

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from bayeswise.families.special import HALF_LOG_TWO_PI, stirling_error
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 

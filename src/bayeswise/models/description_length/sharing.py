@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayeswise.engines import Request, summarise
-from bayeswise.engines.sweep import ROWS
+from bayeswise.engines.local import ROWS
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.exact import stacked
 from bayeswise.models.averaged_naive_bayes.model import averaged
@@ -29,11 +29,11 @@ from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.selection import Extent, candidates, choice
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Moments, Product
-from bayeswise.statistics.transforms import log_of
+from bayeswise.statistics.cells import log_of
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import infer_schema
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.inference import infer_schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
 _LOGS, _FACTORIALS = "logarithms", "log factorials"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
-from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities

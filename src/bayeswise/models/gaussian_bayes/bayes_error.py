@@ -1,9 +1,9 @@
 """How often the best rule errs, if the model is true.
 
-    one column                      exactly: each Gaussian's mass outside of its own regions, by Phi
-    two classes, one covariance     with D the distance of the means and t = log p1/p2,
-                                    p1 Phi(-D/2 - t/D) + p2 Phi(-D/2 + t/D)
-    otherwise                       mean of 1 - max p(state | row) over rows drawn from the model, with its error
+one column                      exactly: each Gaussian's mass outside of its own regions, by Phi
+two classes, one covariance     with D the distance of the means and t = log p1/p2,
+                                p1 Phi(-D/2 - t/D) + p2 Phi(-D/2 + t/D)
+otherwise                       mean of 1 - max p(state | row) over rows drawn from the model, with its error
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.thresholds import Weighted, regions, weighted
 from bayeswise.posteriors.normalise import normalise
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label, find_state
 
 Method = Literal["thresholds", "phi", "sampling"]
 

@@ -10,7 +10,7 @@ that is what is computed, so that posteriors stay exact however far out a row li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -19,12 +19,11 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines.ranges import over_ranges
-from bayeswise.families.deviations import standard_scores
-from bayeswise.families.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.arithmetic.deviations import standard_scores
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NonFiniteError
-from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.models.gaussian_bayes.far_out import in_large_units, log_ratios, log_squares
+from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.gaussian_bayes.spread import Spread
 
@@ -136,9 +135,7 @@ class Densities:
             )
         return self._blocks[key]
 
-    def _by_pattern(
-        self, values: FloatArray, rows: IntArray
-    ) -> Iterator[tuple[IntArray, FloatArray, Densities]]:
+    def _by_pattern(self, values: FloatArray, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray, Densities]]:
         """Some of the rows, by pattern of missing cells, each with its cells and their densities."""
         if not len(rows):
             return
@@ -266,3 +263,52 @@ def _or(found: FloatArray, infinity: float) -> FloatArray:
 
 _Answer: TypeAlias = Callable[[Densities, FloatArray], FloatArray]
 _Mending: TypeAlias = Callable[[Densities, FloatArray, FloatArray], FloatArray]
+
+
+def in_large_units(values: FloatArray, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, IntArray]:
+    """(n_rows, n_columns) (value - origin) / unit as t 2^s, with one s (n_rows, 1) and no t beyond 2.
+
+    >>> t, s = in_large_units(np.array([[1e300, 1.0]]), np.zeros(2), np.array([1e-300, 1.0]))
+    >>> t.round(3).tolist(), s.tolist()
+    ([[1.115, 0.0]], [[1993]])
+    """
+    gap, gap_exponent = np.frexp(0.5 * values - 0.5 * origin)
+    width, width_exponent = np.frexp(unit)
+    exponent = np.where(gap == 0, np.iinfo(np.int32).min, gap_exponent + 1 - width_exponent)
+    most = exponent.max(axis=1, keepdims=True)
+    return np.ldexp(gap / width, np.maximum(exponent - most, -3_000)), most
+
+
+def log_ratios(
+    t: FloatArray, s: IntArray, reference: FloatArray, away: FloatArray, spreads: Sequence[Spread]
+) -> FloatArray:
+    """(n_rows, n_states) log p(row | state) - log_peak_state of Gaussian states, up to a number for each row.
+
+    Rows are t 2^s times `reference` (n_columns,), and `away` (n_states, n_columns) are the means.
+    """
+    white = _whitened(t, reference, spreads)
+    white_mean = [_product(spread, gap / spread.stddev) for gap, spread in zip(away, spreads, strict=True)]
+    a = np.stack([(each * each).sum(axis=1) for each in white], axis=1)
+    b = np.stack([(each * mean).sum(axis=1) for each, mean in zip(white, white_mean, strict=True)], axis=1)
+    c = np.array([(mean * mean).sum() for mean in white_mean])
+    is_least = a == a.min(axis=1, keepdims=True)
+    first = np.argmax(np.where(is_least, b, -np.inf), axis=1)[:, None]
+    with np.errstate(over="ignore"):
+        linear = np.ldexp(b - np.take_along_axis(b, first, axis=1), s) - 0.5 * (c - c[first])
+        square = np.ldexp(np.ldexp(a - np.take_along_axis(a, first, axis=1), s), s)
+    return np.asarray(np.where(is_least, linear, -0.5 * square))
+
+
+def log_squares(t: FloatArray, s: IntArray, reference: FloatArray, spreads: Sequence[Spread]) -> FloatArray:
+    """(n_rows, n_states) the logarithm of the squared distance."""
+    white = _whitened(t, reference, spreads)
+    return np.asarray(np.stack([log((each * each).sum(axis=1)) for each in white], axis=1) + 2.0 * np.log(2.0) * s)
+
+
+def _whitened(t: FloatArray, reference: FloatArray, spreads: Sequence[Spread]) -> list[FloatArray]:
+    return [_product(spread, t * (reference / spread.stddev)) for spread in spreads]
+
+
+def _product(spread: Spread, scores: FloatArray) -> FloatArray:
+    """The same operations for a row alone and in a batch, which a product of matrices would not promise."""
+    return np.asarray(np.einsum("...c,jc->...j", scores, spread.whitener))

@@ -1,7 +1,7 @@
 """The log-odds of two classes as a formula: linear with a shared covariance, quadratic otherwise; and Fisher's view.
 
-    shared       w = S^-1 (mean+ - mean-)        w0 = logit p - (mean+' S^-1 mean+ - mean-' S^-1 mean-) / 2
-    per class    x' A x + b . x + c with A = (S-^-1 - S+^-1) / 2
+shared       w = S^-1 (mean+ - mean-)        w0 = logit p - (mean+' S^-1 mean+ - mean-' S^-1 mean-) / 2
+per class    x' A x + b . x + c with A = (S-^-1 - S+^-1) / 2
 """
 
 from __future__ import annotations
@@ -90,9 +90,7 @@ def linear_discriminant(densities: Densities, log_prior: FloatArray, one: int, o
     return LinearDiscriminant(own.names, w, math.fsum([at_centre, *(-w * own.centre[0])]), own.centre, at_centre)
 
 
-def quadratic_discriminant(
-    densities: Densities, log_prior: FloatArray, one: int, other: int
-) -> QuadraticDiscriminant:
+def quadratic_discriminant(densities: Densities, log_prior: FloatArray, one: int, other: int) -> QuadraticDiscriminant:
     """The quadratic form of one state against another."""
     own = densities.in_own_units()
     identity = np.eye(own.n_columns)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswise.families.special import HALF_LOG_TWO_PI
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 MOST_STEPS = 1_000

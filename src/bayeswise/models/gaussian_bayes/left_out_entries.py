@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswise.families.deviations import standard_scores
-from bayeswise.families.special import HALF_LOG_TWO_PI
+from bayeswise.families.arithmetic.deviations import standard_scores
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.models.gaussian_bayes.building import Estimate
 

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.engines import Request
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account
-from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotFittedError
 from bayeswise.models.classifier import Classifier
@@ -29,14 +29,14 @@ from bayeswise.models.gaussian_bayes.discriminants import (
     quadratic_discriminant,
 )
 from bayeswise.models.gaussian_bayes.em import Completion
-from bayeswise.models.gaussian_bayes.left_out import log_evidence_left_out, log_joint_left_out
+from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, PatternScatter, Product
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.schema import Schema
 
 SCATTER = "scatter"
 
@@ -205,9 +205,7 @@ class GaussianBayesModel(Classifier):
     def linear(self, state: Any, against: Any) -> LinearDiscriminant:
         """w = covariance^-1 (mean+ - mean-) and w0: the log-odds, where all classes have one covariance."""
         if not self.settings.is_linear:
-            raise FitError(
-                f"the log-odds are not linear with {self.settings}", fix='changed(covariance="shared")'
-            )
+            raise FitError(f"the log-odds are not linear with {self.settings}", fix='changed(covariance="shared")')
         return linear_discriminant(self.densities, self.log_prior, self.state(state), self.state(against))
 
     def quadratic(self, state: Any, against: Any) -> QuadraticDiscriminant:

@@ -137,5 +137,3 @@ def _pattern_moments(observed: IntArray, scatter: Scatter, columns: Columns) -> 
 def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:
     """The divisor with one in place of zero."""
     return Dyadic(np.where(none, 1, divisor.integers).astype(object), divisor.exponent)
-
-

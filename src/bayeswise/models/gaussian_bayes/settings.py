@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from bayeswise.families.normal_inverse_wishart import NormalInverseWishart
+from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import check_shares
 from bayeswise.statistics.moments import Divisor
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 Form = Literal["per-class", "shared", "diagonal", "shared-diagonal", "spherical"]
 Predictive = Literal["plug-in", "student-t"]

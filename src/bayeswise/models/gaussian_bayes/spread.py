@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayeswise.families.covariance import RANK_TOLERANCE
+from bayeswise.families.arithmetic.covariance import RANK_TOLERANCE
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.gaussian_bayes.em import LEAST_VARIANCE
 from bayeswise.models.gaussian_bayes.moments import Columns

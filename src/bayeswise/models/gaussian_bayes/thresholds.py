@@ -16,8 +16,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.gaussian_bayes.densities import Densities
-from bayeswise.tables.labels import Label
-from bayeswise.tables.names import find_name
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.names import find_name
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,7 @@ def weighted(densities: Densities, log_prior: FloatArray, column: str | None = N
     at = own.names.index(name)
     mean = own.mean[:, at] + own.mean_low[:, at]
     return name, [
-        Weighted(float(p), float(m), float(s.stddev[at]))
-        for p, m, s in zip(log_prior, mean, own.spreads, strict=True)
+        Weighted(float(p), float(m), float(s.stddev[at])) for p, m, s in zip(log_prior, mean, own.spreads, strict=True)
     ]
 
 
@@ -103,9 +102,7 @@ def regions(
     """Cut the line of one column where the most probable state changes."""
     name, lines = weighted(densities, log_prior, column)
     possible = [state for state, line in enumerate(lines) if line.log_prior > -math.inf]
-    cuts = sorted(
-        {x for k, i in enumerate(possible) for j in possible[k + 1 :] for x in crossings(lines[i], lines[j])}
-    )
+    cuts = sorted({x for k, i in enumerate(possible) for j in possible[k + 1 :] for x in crossings(lines[i], lines[j])})
     best = [_best(lines, possible, x) for x in _between(cuts)]
     changes = [k for k in range(len(cuts)) if best[k] != best[k + 1]]
     states = [best[0], *(best[k + 1] for k in changes)]

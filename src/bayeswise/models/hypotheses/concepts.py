@@ -23,10 +23,10 @@ from bayeswise.models.hypotheses.boundaries import (
 )
 from bayeswise.models.hypotheses.cube import MOST_CONCEPTS, ConceptCube, ConceptPrior, count_concepts
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema
 
 WILDCARD = "?"
 By = Literal["average", "map", "find-s", "gibbs"]

@@ -11,14 +11,13 @@ from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.hypotheses.concepts import WILDCARD, ConceptModel
 from bayeswise.models.hypotheses.cube import ConceptPrior, check_prior, checked_noise
-from bayeswise.posteriors.states import find_state
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.inference import examine
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.names import normal_name
-from bayeswise.tables.notes import keep
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.inference import examine
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+from bayeswise.tables.schema.names import normal_name
+from bayeswise.tables.schema.notes import keep
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source, open_source
 
 _POSITIVE = ("yes", "true", "positive", "pos", "+", "y", "t", "1", "1.0")

@@ -15,12 +15,12 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.hypotheses.combining import Answers, Combined, combine
-from bayeswise.posteriors.exact import exact as exact_number
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import SUM_TOLERANCE
+from bayeswise.render.fractions import exact as exact_number
 
 if TYPE_CHECKING:
-    from bayeswise.models.hypotheses.display import PosteriorDisplay
+    from bayeswise.models.hypotheses.plots import PosteriorDisplay
 
 _LIKELIHOOD = "give {datum: {hypothesis: probability}}, or a function of (hypothesis, datum)"
 
@@ -223,7 +223,7 @@ class HypothesisSpace:
 
     def display(self) -> PosteriorDisplay:
         """The posterior as data arrive, one panel for each step."""
-        from bayeswise.models.hypotheses.display import PosteriorDisplay
+        from bayeswise.models.hypotheses.plots import PosteriorDisplay
 
         return PosteriorDisplay(self)
 

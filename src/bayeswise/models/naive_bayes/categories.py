@@ -19,7 +19,7 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import Counts, Product
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.schema import Column, Schema, positions_in
+from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
 
 @dataclass(frozen=True)

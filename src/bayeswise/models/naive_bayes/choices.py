@@ -16,9 +16,9 @@ from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.selection import Selection
 from bayeswise.models.naive_bayes.words import TextModel, Words
 from bayeswise.statistics import Product
-from bayeswise.tables.names import find_name
-from bayeswise.tables.notes import no_column
-from bayeswise.tables.schema import Kind, Schema
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.notes import no_column
+from bayeswise.tables.schema.schema import Kind, Schema
 
 Families: TypeAlias = str | Any | Mapping[str, Any]
 

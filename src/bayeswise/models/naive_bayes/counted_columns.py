@@ -16,8 +16,8 @@ from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import TextModel, Words, WordScores
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import Batch, TextBlock
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Schema, positions_in
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema, positions_in
 
 
 @dataclass(frozen=True)

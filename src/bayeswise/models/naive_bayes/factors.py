@@ -17,8 +17,8 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Label
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.schema import Schema
 
 
 class Factor(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.families.chance import Chance
+from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.priors import BetaPrior, GammaPrior
 from bayeswise.foundation.arrays import FloatArray
 

@@ -13,11 +13,11 @@ from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
 from bayeswise.models.naive_bayes.settings import settings_of
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.profile import profile
-from bayeswise.tables.schema import Schema
-from bayeswise.tables.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.profile import profile
+from bayeswise.tables.schema.schema import Schema
 
 Model = TypeVar("Model", bound=Classifier)
 
@@ -104,7 +104,7 @@ def learned_like(
 def select(table: Any, schema: Schema) -> Selection:
     """The family of each number column with the largest evidence, and why.
 
-    >>> from bayeswise.tables.inference import infer_schema
+    >>> from bayeswise.tables.schema.inference import infer_schema
     >>> from bayeswise.tables.source import open_source
     >>> rows = [{"visits": k % 4, "y": "ab"[k % 2]} for k in range(12)]
     >>> select(rows, infer_schema(open_source(rows), "y", kinds={"visits": "number"}))

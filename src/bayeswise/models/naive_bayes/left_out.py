@@ -12,7 +12,7 @@ from bayeswise.foundation.errors import FitError, NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import UNSEEN, Batch
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
 
 if TYPE_CHECKING:
     from bayeswise.models.naive_bayes.model import NaiveBayesModel

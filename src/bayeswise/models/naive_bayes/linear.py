@@ -1,9 +1,9 @@
 """Where the log-odds are linear in the columns: w and w0, in closed form.
 
-    shared variance    w_i = (mean+_i - mean-_i) / variance_i
-                       w0 = logit p + sum (mean-_i^2 - mean+_i^2) / (2 variance_i)
-    categories         w = log p(level | +) - log p(level | -), for the level that the column has
-    words              w = log p(word | +) - log p(word | -), times the number of times it stands
+shared variance    w_i = (mean+_i - mean-_i) / variance_i
+                   w0 = logit p + sum (mean-_i^2 - mean+_i^2) / (2 variance_i)
+categories         w = log p(level | +) - log p(level | -), for the level that the column has
+words              w = log p(word | +) - log p(word | -), times the number of times it stands
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
-from bayeswise.posteriors.states import find_state
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label, find_state
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,7 +14,7 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.explanations.account import Account, Contribution
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier, are_batches, as_targets
@@ -20,22 +22,21 @@ from bayeswise.models.forgetting import forgotten_by
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
-from bayeswise.models.naive_bayes.far_out import far_out
 from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
+from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.differences import difference
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.names import find_name
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import rows_of
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema, difference
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,9 +66,7 @@ class NaiveBayesModel(Classifier):
         """Each factor ready to score rows."""
         if not self.classes:
             raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
-        made = (
-            factor.scores(self.statistics.part[factor.name], self.settings, self.schema) for factor in self.factors
-        )
+        made = (factor.scores(self.statistics.part[factor.name], self.settings, self.schema) for factor in self.factors)
         of_words = (WordScores, CountedScores)
         return tuple(each.with_texts(self.class_weight) if isinstance(each, of_words) else each for each in made)
 
@@ -268,3 +267,51 @@ def request_of(factors: tuple[Factor, ...], schema: Schema) -> Request:
     for factor in factors:
         request = request | factor.request(schema)
     return request
+
+
+def far_out(joint: FloatArray, batch: Batch, log_prior: FloatArray, scores: Sequence[Scores]) -> IntArray:
+    """Repair rows of the log joint that are minus infinity in every state; the rows that were, up to a constant."""
+    normal = next((each for each in scores if isinstance(each, NormalScores)), None)
+    if normal is None:
+        return np.empty(0, dtype=np.int64)
+    lost = np.flatnonzero(joint.max(axis=1, initial=-np.inf) == -np.inf)
+    repaired = []
+    for row in lost.tolist():
+        part = rows_of(batch, slice(row, row + 1))
+        rest = log_prior + sum(
+            (each.by_column(part).sum(axis=1)[0] for each in scores if each is not normal), np.zeros_like(log_prior)
+        )
+        log_ratio = _relative(normal, normal.values(part)[0], rest)
+        if log_ratio is not None:
+            joint[row] = log_ratio
+            repaired.append(row)
+    return np.array(repaired, dtype=np.int64)
+
+
+def _relative(normal: NormalScores, x: FloatArray, rest: FloatArray) -> FloatArray | None:
+    """The log joint of one row less its largest quadratic term; None if the states are excluded for other reasons."""
+    possible = np.isfinite(rest)
+    if not possible.any():
+        return None
+    seen = [c for c in range(len(x)) if normal.varies[c] and not math.isnan(x[c])]
+    quadratic = [_half_squares(normal, x, state, seen) for state in range(len(rest))]
+    least = min(quadratic[state] for state in np.flatnonzero(possible))
+    peaks = normal.log_peak[:, seen].sum(axis=1)
+    ratio = [_float(least - quadratic[state]) for state in range(len(rest))]
+    return np.where(possible, rest + peaks + np.array(ratio), -np.inf)
+
+
+def _half_squares(normal: NormalScores, x: FloatArray, state: int, columns: list[int]) -> Fraction:
+    p = normal.parameters
+    total = Fraction(0)
+    for c in columns:
+        z = (Fraction(x[c]) - Fraction(p.mean[state, c])) / Fraction(p.stddev[state, c])
+        total += z * z
+    return total / 2
+
+
+def _float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf

@@ -11,8 +11,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import number_grid
+from bayeswise.explanations.account import Contribution, number_grid
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
@@ -20,7 +19,7 @@ from bayeswise.models.naive_bayes.numbers_left_out import log_left_out
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema, positions_in
+from bayeswise.tables.schema.schema import Schema, positions_in
 
 LEAST_SPREAD = 2.0**-26
 """Without a floor, a class that is constant where the column varies gets this share of the column's stddev."""

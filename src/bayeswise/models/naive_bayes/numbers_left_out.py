@@ -153,9 +153,7 @@ def _norm_of(norms: FloatArray) -> FloatArray:
     return np.asarray(largest * np.sqrt(((norms / safe[:, None, :]) ** 2).sum(axis=1)))
 
 
-def _without(
-    statistic: Moments, groups: IntArray, values: FloatArray, weights: FloatArray, scale: FloatArray
-) -> Left:
+def _without(statistic: Moments, groups: IntArray, values: FloatArray, weights: FloatArray, scale: FloatArray) -> Left:
     """What remains of each row's group in each column once the row is taken out; missing cells take nothing out."""
     present = ~np.isnan(values)
     w = np.where(present, weights[:, None], 0.0)

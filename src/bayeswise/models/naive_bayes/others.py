@@ -24,7 +24,7 @@ from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema, positions_in
+from bayeswise.tables.schema.schema import Schema, positions_in
 
 _BLOCK_ROWS = 4096
 _ALTERNATIVES = 25

@@ -14,13 +14,13 @@ import numpy as np
 
 from bayeswise import families
 from bayeswise.engines import Request, summarise
-from bayeswise.families.deviations import gap_between
-from bayeswise.families.evidence import log_gamma_evidence
+from bayeswise.families.arithmetic.deviations import gap_between
+from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.naive_bayes.imagined import imagined_rows
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True)

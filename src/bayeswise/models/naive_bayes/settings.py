@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import check_shares
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 Denominator = Literal["levels", "classes"]
 VarianceRule = Literal["floor", "added"]

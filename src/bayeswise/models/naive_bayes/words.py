@@ -20,7 +20,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.special import two_product
+from bayeswise.families.arithmetic.special import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.exact import ExactArray
@@ -28,8 +28,8 @@ from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema
 
 TextModel = Literal["multinomial", "bernoulli", "complement"]
 

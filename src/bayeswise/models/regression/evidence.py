@@ -20,8 +20,8 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.models.regression.exact_solve import MOST_EXACT
-from bayeswise.models.regression.normal_equations import NormalEquations
+from bayeswise.models.regression.solving.exact_solve import MOST_EXACT
+from bayeswise.models.regression.solving.normal_equations import NormalEquations
 
 LOG_NARROWEST, LOG_WIDEST = -28.0, 28.0  # of scale^2
 

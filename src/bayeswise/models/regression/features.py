@@ -14,19 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import (
-    DataError,
-    FitError,
-    MissingCellError,
-    NonFiniteError,
-    SchemaError,
-    row_number,
-)
+from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, SchemaError, row_number
 from bayeswise.models.regression.room import refuse_no_room
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.notes import keep
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.notes import keep
+from bayeswise.tables.schema.schema import Schema
 
 Feature = tuple[str, Label | None]  # (column, level); level None: the column's number
 
@@ -35,7 +28,7 @@ Feature = tuple[str, Label | None]  # (column, level); level None: the column's 
 class Features:
     """Which number stands where in a row of the design matrix.
 
-    >>> from bayeswise.tables.schema import Column
+    >>> from bayeswise.tables.schema.schema import Column
     >>> schema = Schema((Column("age", "number"), Column("size", "category", "text", ["S", "M", "L"])))
     >>> Features(schema, (Vocabulary(["L", "M", "S"]),)).names
     (('age', None), ('size', 'M'), ('size', 'L'))

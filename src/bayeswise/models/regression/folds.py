@@ -12,11 +12,11 @@ from hashlib import blake2b
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.regression.design import row_hashes
-from bayeswise.models.regression.normal_equations import NormalEquations
+from bayeswise.models.regression.rows import row_hashes
+from bayeswise.models.regression.solving.normal_equations import NormalEquations
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 N_FOLDS = 5
 SCALES = np.geomspace(1e-2, 1e2, 9)  # of weights of standardised columns

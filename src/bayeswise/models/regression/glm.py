@@ -16,21 +16,20 @@ from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
-from bayeswise.models.regression.design import in_own_order
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
-from bayeswise.models.regression.newton import Certificate, Point, minimise
-from bayeswise.models.regression.normal_equations import SPREADS
-from bayeswise.models.regression.penalties import Penalty
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionModel
-from bayeswise.models.regression.robust import ROUGH, TIGHT, Iterated, fit_robust
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.regression.solving.newton import Certificate, Point, minimise
+from bayeswise.models.regression.solving.normal_equations import SPREADS
+from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema
 
 MOST_ITERATIONS = 200
 TOLERANCE = 1e-9

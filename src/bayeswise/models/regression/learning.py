@@ -10,26 +10,25 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
-from bayeswise.models.regression.design import Design
 from bayeswise.models.regression.features import usable
 from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.logistic_fit import fit_logistic
-from bayeswise.models.regression.newton import Certificate
 from bayeswise.models.regression.room import is_wide
+from bayeswise.models.regression.rows import Design, TargetRows
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
-from bayeswise.models.regression.target_rows import TargetRows
+from bayeswise.models.regression.solving.logistic_fit import fit_logistic
+from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.wide import WideModel, fit_wide
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.names import find_name, normal_name
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
-from bayeswise.tables.sweep import Report
 
 T = TypeVar("T")
 COLUMN_WORDS = tuple(word for word in SCHEMA_WORDS if word != "missing")  # the regression's own has other values

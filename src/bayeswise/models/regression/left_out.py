@@ -20,7 +20,7 @@ from bayeswise.foundation.errors import KindError
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
 
 NEARLY_ALL = 1.0 - 1e-5
 BATCH = 4_096

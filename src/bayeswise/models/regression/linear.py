@@ -24,21 +24,19 @@ from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Feature, Features, refuse_holes
 from bayeswise.models.regression.folds import N_FOLDS, fold_of_rows, scale_by_moments
-from bayeswise.models.regression.normal_equations import NormalEquations
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
-from bayeswise.models.regression.rows import in_blocks
+from bayeswise.models.regression.rows import TargetRows, in_blocks, picked
 from bayeswise.models.regression.settings import LinearSettings
-from bayeswise.models.regression.target_rows import TargetRows, picked
+from bayeswise.models.regression.solving.normal_equations import NormalEquations
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.differences import difference
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema, difference
 
 Change = Callable[[RegressionMoments, RegressionMoments], RegressionMoments]
 

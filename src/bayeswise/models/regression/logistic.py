@@ -10,23 +10,21 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines.ranges import over_ranges
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.alternatives import number_grid
+from bayeswise.explanations.account import Account, Contribution, number_grid
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.logistic_fit import LogisticFit
-from bayeswise.models.regression.moderation import moderated_scores
-from bayeswise.models.regression.newton import Certificate
 from bayeswise.models.regression.regression_model import WeightedModel
 from bayeswise.models.regression.settings import LogisticSettings
+from bayeswise.models.regression.solving.logistic_fit import LogisticFit
+from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Label, Vocabulary
-from bayeswise.tables.names import find_name
-from bayeswise.tables.schema import Schema
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -216,3 +214,38 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         levels = self.features.ordered[self.schema.categories.index(name)]
         cells = np.vstack([np.zeros(len(own)), np.eye(len(own))]) - centre  # (n_levels, n), the reference first
         return tuple(Contribution(name, level, weights @ cell) for level, cell in zip(levels, cells, strict=True))
+
+
+def moderated_scores(scores: FloatArray, standardised: FloatArray, covariance: FloatArray) -> FloatArray:
+    """(n_rows, n_classes) scores shrunk by their uncertainty; `standardised` is (n_rows, n) without the intercept.
+
+    >>> z = np.array([[0.0], [10.0]])
+    >>> moderated_scores(np.array([[0.0, 1.0], [0.0, 1.0]]), z, np.diag([0.5, 0.0])).round(3).tolist()
+    [[0.0, 1.0], [0.0, 0.22]]
+    """
+    n_classes = scores.shape[1]
+    z = np.column_stack([standardised, np.ones(len(standardised))])
+    if n_classes == 2:
+        return scores * _shrinkage(_variance(z, covariance))[:, None]
+    blocks = _about_their_mean(covariance, n_classes)
+    variance = np.column_stack([_variance(z, blocks[k]) for k in range(n_classes)])
+    about_mean = scores - scores.mean(axis=1, keepdims=True)
+    return np.asarray(about_mean * _shrinkage(variance))
+
+
+def _variance(z: FloatArray, covariance: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(((z @ covariance) * z).sum(axis=1), 0.0))
+
+
+def _shrinkage(variance: FloatArray) -> FloatArray:
+    return np.asarray(1.0 / np.sqrt(1.0 + 0.125 * np.pi * variance))
+
+
+def _about_their_mean(covariance: FloatArray, n_classes: int) -> FloatArray:
+    """(n_classes, n, n) the covariance of each class's vector less the mean of all vectors."""
+    n = len(covariance) // n_classes
+    blocks = covariance.reshape(n_classes, n, n_classes, n)
+    to_mean = blocks.mean(axis=2)  # (n_classes, n, n)
+    overall = to_mean.mean(axis=0)
+    own = np.stack([blocks[k, :, k] for k in range(n_classes)])
+    return np.asarray(own - to_mean - to_mean.transpose(0, 2, 1) + overall)

@@ -16,7 +16,7 @@ from bayeswise.models.regression.score_account import ScoreAccount, Term
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.table_model import TableModel
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 class WeightedModel(TableModel):

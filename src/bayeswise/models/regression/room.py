@@ -1,8 +1,8 @@
-"""How much memory a regression takes, estimated before it is taken; one limit for all models (engines/room.py)."""
+"""How much memory a regression takes, estimated before it is taken; one limit for all models (engines/local.py)."""
 
 from __future__ import annotations
 
-from bayeswise.engines.room import MOST_ENTRIES
+from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.errors import TooLargeError
 
 LIMBS = 6  # 8-byte words of an exact sum of products, in the middle of a merge

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayeswise.explanations.plain import json_number, json_value
 from bayeswise.explanations.wording import value_text
-from bayeswise.posteriors.wording import shown
+from bayeswise.render.labels import shown
+from bayeswise.render.plain import json_number, json_value
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.newton import Point
-from bayeswise.models.regression.softmax import SoftmaxLoss
+from bayeswise.models.regression.solving.newton import Point
+from bayeswise.models.regression.solving.softmax import SoftmaxLoss
 
 ROUNDING = 1e-6  # of a margin, for rows and directions of length 1
 FLAT = 1e-3  # the curvature for each row of weight 1, below which a direction is asked about

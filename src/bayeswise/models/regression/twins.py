@@ -15,7 +15,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, KindError
 from bayeswise.models.regression.features import Feature
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 N_DRAWS = 10_000
 

@@ -16,9 +16,9 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, MissingCellError, NonFiniteError, SchemaError
 from bayeswise.models.description_length.discretising import codes_of, cut_points
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.notes import no_column
-from bayeswise.tables.schema import Column, Schema
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.notes import no_column
+from bayeswise.tables.schema.schema import Column, Schema
 
 MISSING_LEVEL = "(missing)"
 

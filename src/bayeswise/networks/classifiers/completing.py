@@ -11,17 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.networks.classifiers.counted import Counted
+from bayeswise.networks.classifiers.counted import Counted, imagined_rows
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import NetworkSettings
-from bayeswise.networks.classifiers.smoothing import imagined_rows
 from bayeswise.networks.learning.ascent import em_steps
+from bayeswise.networks.learning.constraints import silent
 from bayeswise.networks.learning.fitting import Climb
 from bayeswise.networks.learning.incomplete import IncompleteRows, Layout
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.watching import silent
 from bayeswise.statistics import RowsWithHoles
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 _TOLERANCE = 1e-9  # of the objective: less than that a last step gains
 _MOST_STEPS = 2_000

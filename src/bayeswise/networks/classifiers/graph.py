@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import NetworkError
-from bayeswise.networks.graph import ancestral_order
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.networks.classifiers.counted import log_ratio
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, without
-from bayeswise.networks.classifiers.smoothing import log_ratio
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.sweep import rows_of
+from bayeswise.tables.encoding.sweep import rows_of
 
 if TYPE_CHECKING:
     from bayeswise.networks.classifiers.model import NetworkClassifierModel

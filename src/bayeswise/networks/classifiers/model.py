@@ -32,12 +32,12 @@ from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoder import Encoder
-from bayeswise.tables.labels import Vocabulary
-from bayeswise.tables.names import find_name
-from bayeswise.tables.null_words import open_like
-from bayeswise.tables.schema import Schema
-from bayeswise.tables.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True, repr=False)

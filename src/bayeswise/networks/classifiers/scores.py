@@ -17,20 +17,20 @@ from bayeswise import _kernels
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
-from bayeswise.networks.classifiers.counted import Counted
-from bayeswise.networks.classifiers.graph import Graph
-from bayeswise.networks.classifiers.settings import NetworkSettings
-from bayeswise.networks.classifiers.smoothing import (
+from bayeswise.networks.classifiers.counted import (
+    Counted,
     imagined_rows,
     log_ratio,
     log_shares,
     with_unseen,
     with_unseen_parent,
 )
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.inference.rows import posterior_and_evidence
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.networks.rows import posterior_and_evidence
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 _ROUNDING = 1e-12  # of weights that were subtracted in floats
 

@@ -11,9 +11,9 @@ from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.scores import SCORES
 from bayeswise.posteriors.prior import check_shares
-from bayeswise.posteriors.states import guess
+from bayeswise.render.labels import guess
 from bayeswise.store.fields import added_later
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 
 STRUCTURES = ("naive", "tan", "aode", "k-dependence", "markov-blanket")
 PRIORS = ("laplace", "m-estimate", "bdeu")

@@ -20,11 +20,10 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.networks.classifiers.counted import Counted
+from bayeswise.networks.classifiers.counted import Counted, imagined_rows, log_ratio, with_unseen
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
 from bayeswise.networks.classifiers.settings import NetworkSettings
-from bayeswise.networks.classifiers.smoothing import imagined_rows, log_ratio, with_unseen
 
 
 @dataclass(frozen=True)

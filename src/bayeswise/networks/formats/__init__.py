@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError, TooLargeError
 from bayeswise.networks.formats import bif, hugin, xmlbif
-from bayeswise.posteriors.states import guess
-from bayeswise.store.atomic import write_bytes
+from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork

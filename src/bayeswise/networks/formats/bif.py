@@ -158,7 +158,7 @@ def _parents(tokens: Tokens, draft: _Draft, name: str) -> list[str]:
 def _known(tokens: Tokens, draft: _Draft) -> str:
     name = tokens.name("the name of a variable")
     if name not in draft.states:
-        from bayeswise.posteriors.states import guess
+        from bayeswise.render.labels import guess
 
         tokens.fail(f"there is no variable {name!r} before this line", back=1, fix=guess(name, list(draft.states)))
     return name

@@ -99,7 +99,7 @@ def _potential(tokens: Tokens, states: dict[str, list[str]], given: dict[str, tu
         tokens.fail("a potential is about a node", back=1)
     for name in names:
         if name not in states:
-            from bayeswise.posteriors.states import guess
+            from bayeswise.render.labels import guess
 
             tokens.fail(f"there is no node {name!r} before this line", back=1, fix=guess(name, list(states)))
     if names[0] in given:

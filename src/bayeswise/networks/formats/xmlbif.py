@@ -104,7 +104,7 @@ class _Reader:
         name, parents = self.one("FOR"), self.fields.get("GIVEN", [])
         for each in (name, *parents):
             if each not in self.states:
-                from bayeswise.posteriors.states import guess
+                from bayeswise.render.labels import guess
 
                 raise self.fail(f"there is no variable {each!r} before this line", guess(each, list(self.states)))
         if name in self.tables:

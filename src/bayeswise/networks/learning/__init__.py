@@ -16,17 +16,15 @@ learn.py        all of it in one call
 
 from __future__ import annotations
 
-from bayeswise.networks.learning.climbing import climb, hill_climbing
-from bayeswise.networks.learning.constraints import Constraints
+from bayeswise.networks.learning.climbing import climb, hill_climbing, k2
+from bayeswise.networks.learning.constraints import Constraints, Search
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.learn import learn
-from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.strengths import EdgeStrength, EdgeStrengths, edge_strengths, strengths_in_table
 from bayeswise.networks.learning.trees import chow_liu
-from bayeswise.networks.learning.watching import Search
 
 __all__ = [
     "Constraints",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray
+from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.networks.graph import ancestral_order
-from bayeswise.posteriors.states import guess
+from bayeswise.render.labels import guess
 
 Edges = Iterable[tuple[str, str]]
 
@@ -70,3 +70,22 @@ class Constraints:
         if self.max_parents is not None and self.max_parents < 0:
             raise ParameterError(f"max_parents is {self.max_parents}", fix="give a number from 0 on")
         return n_nodes if self.max_parents is None else self.max_parents
+
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with what is done, how much of it is done, and how much there is if that is known."""
+
+Parents = list[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A graph that was found: the parents of each node, its score, and whether Ctrl-C ended the search."""
+
+    parents: Parents
+    score: float
+    interrupted: bool = False
+
+
+def silent(what: str, done: int, total: int | None) -> None:
+    """Tell nothing."""

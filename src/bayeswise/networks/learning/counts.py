@@ -19,7 +19,7 @@ from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.joint import LARGEST_TABLE, JointCounts
-from bayeswise.tables.labels import Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 
 _THREADS = 2
 PRIORS = ("bdeu", "m-estimate", "none")

@@ -13,11 +13,10 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.networks.inference import MEMORY_LIMIT
+from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.climbing import hill_climbing
-from bayeswise.networks.learning.constraints import Constraints
+from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
 from bayeswise.networks.learning.scores import MOST_CELLS, Scores
-from bayeswise.networks.learning.watching import Parents, Progress, Search, silent
 
 MOST_COLUMNS = 20
 MOST_COLUMNS_WITH_A_LIMIT = 25

@@ -13,13 +13,13 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.ascent import em_steps, gradient_steps
+from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.learning.counts import PRIORS
 from bayeswise.networks.learning.incomplete import IncompleteRows, Point
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.watching import Progress, silent
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.posteriors.states import guess
+from bayeswise.render.labels import guess
 
 WAYS = {"em": em_steps, "gradient": gradient_steps}
 

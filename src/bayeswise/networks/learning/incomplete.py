@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswise import _kernels
+from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.networks import graph
-from bayeswise.networks.inference import MEMORY_LIMIT
-from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.weights import summed_weights
+from bayeswise.networks.inference.engine import MEMORY_LIMIT
+from bayeswise.networks.learning.rows import CodedRows, summed_weights
 
 _ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of holes share a tree that takes any pattern
 _CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same

@@ -6,18 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.networks.learning.climbing import hill_climbing
-from bayeswise.networks.learning.constraints import Constraints, Edges
+from bayeswise.networks.learning.climbing import hill_climbing, k2
+from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, Search, silent
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
-from bayeswise.networks.learning.orders import k2
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.trees import chow_liu
-from bayeswise.networks.learning.watching import Progress, Search, silent
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.posteriors.states import guess
+from bayeswise.render.labels import guess
 
 METHODS = ("hill-climbing", "exact", "k2", "chow-liu")
 FEW_COLUMNS = 100  # up to so many a climb is restarted ten times, unless you say otherwise

@@ -11,9 +11,8 @@ from scipy.special import gammaln
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.weights import in_units
-from bayeswise.posteriors.states import guess
+from bayeswise.networks.learning.rows import CodedRows, in_units
+from bayeswise.render.labels import guess
 
 SCORES = ("bic", "aic", "mdl", "bdeu", "k2")
 MOST_CELLS = 1 << 20

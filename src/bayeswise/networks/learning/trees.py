@@ -8,9 +8,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.constraints import Parents
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.watching import Parents
-from bayeswise.posteriors.states import guess
+from bayeswise.render.labels import guess
 from bayeswise.statistics.pair_counts import PairCounts
 
 _THREADS = 2

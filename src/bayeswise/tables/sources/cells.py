@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SourceError, quoted
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import Storage
 
 _PLAIN = {str, int, float, bool, type(None)}

@@ -14,8 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from bayeswise.foundation.atomic import FULL
 from bayeswise.foundation.errors import SourceError, UsageError, shortened
-from bayeswise.store.atomic import FULL
 from bayeswise.tables.sources.concatenated import ConcatenatedSource
 from bayeswise.tables.sources.csv import CsvSource, empty_file
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse

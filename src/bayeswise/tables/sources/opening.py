@@ -119,7 +119,7 @@ def _plain(table: Any) -> TableSource:
     if isinstance(table, np.ndarray):
         return numpy_array.from_array(table)
     if hasattr(table, "tocsr"):
-        from bayeswise.tables.sources.sparse import SparseSource
+        from bayeswise.tables.sources.numpy_array import SparseSource
 
         return SparseSource(table)
     if isinstance(table, Mapping):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.cells import object_column, settle, storage_of
 from bayeswise.tables.sources.numpy_array import array_column

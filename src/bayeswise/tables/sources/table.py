@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
-from bayeswise.tables.labels import Label
+from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import RawColumn, Stray
 from bayeswise.tables.sources.cells import settle
 

@@ -1,0 +1,133 @@
+"""bayeswise check MODEL FILE --costs decision.toml: what the decisions cost on rows whose state is known."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli.options import calibration as calibrating
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import CheckFailed, UsageError
+from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+    from bayeswise.evaluation.evaluate import Evaluation
+    from bayeswise.tables.source import Source
+
+CrossValidation = Annotated[
+    str | None,
+    typer.Option("--cv", metavar="loo|K", help="For the rows that were learned: leave each out, or K folds."),
+]
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Rows with the target: files, globs, or -.")],
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", metavar="X", help="Exit with 5 if a case costs more on average.")
+    ] = None,
+    prior: costs_option.Prior = None,
+    cv: CrossValidation = None,
+    calibrate: calibrating.LearnedTable = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Reckon what the decisions of a model cost per case, beside what else one could do.
+
+    \b
+    bayeswise check loan.bayeswise test.csv --costs decision.toml --max-cost 3.5
+    bayeswise check loan.bayeswise train.csv --costs decision.toml --cv loo
+    bayeswise check loan.bayeswise test.csv --costs decision.toml --calibrate train.csv
+
+    Without --cv the rows must be new to the model, and --prior, or that of the file, is theirs. Costs are 0-1 loss
+    unless they are given.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.output.table_text import as_json as json_text
+
+    if max_cost is not None and math.isnan(max_cost):
+        raise UsageError("--max-cost is no number", fix="write what a case may cost, such as 3.5")
+    fitted = load_for("check", model, "predict_proba", "classes", "schema")
+    decision = None if costs is None else costs_option.read_decision(costs, fitted)
+    found, _, learned = judged(
+        fitted,
+        files,
+        decision,
+        prior=prior,
+        cv=cv,
+        calibrate=calibrate,
+        reader={"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "table": table},
+    )
+    facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
+    print(json_text(facts, indent=2) if as_json else found.to_text())
+    if max_cost is not None and not found.cost_per_case.mean <= max_cost:
+        raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
+
+
+def judged(
+    model: Any,
+    files: list[str],
+    decision: DecisionFile | None,
+    *,
+    prior: list[str] | None,
+    cv: str | None,
+    calibrate: str | None,
+    reader: dict[str, Any],
+) -> tuple[Evaluation, str, bool]:
+    """What `decide` would do with these rows and what that costs, what the rows are called, if they were learned."""
+    from bayeswise.evaluation.evaluate import evaluate
+
+    def opened(names: list[str]) -> Source:
+        return reading.open_table(names, like=model.schema, **reader)
+
+    calibrating.refuse_its_own_rows(calibrate, files, cv)
+    folds = folds_of(cv)
+    source, costs = opened(files), decision.costs if decision else None
+    mended = calibrating.mended(model, calibrate, opened, costs)
+    moved = costs_option.new_prior(decision, prior, model.classes)
+    if moved is not None and folds is not None and not prior:
+        say("The prior of the file is for other rows than those that were learned: with --cv it is left out.")
+        moved = None
+    named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
+    with Bar(f"checking {source.description}") as bar:
+        found = evaluate(mended, source, costs, cv=folds, prior=named, progress=bar.advance)
+    learned = folds is not None or are_learned_rows(model, found, source)
+    if learned and folds is None:
+        say(
+            f"These are the rows that the model has learned: what its decisions cost on new rows is not seen here. "
+            f"Fix: add --cv loo, or check other rows than {source.description}."
+        )
+    return found, source.description, learned
+
+
+def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
+    """Whether the model was made of just these rows; their number is seen at once, the rest by another sweep."""
+    if not hasattr(model, "has_learned_exactly"):  # weights alone do not tell what they were learned from
+        return False
+    same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
+    return same_number and bool(model.has_learned_exactly(source))
+
+
+def folds_of(cv: str | None) -> int | str | None:
+    """--cv as it was typed.
+
+    >>> folds_of("5"), folds_of("loo"), folds_of(None)
+    (5, 'loo', None)
+    """
+    if cv is None or cv == "loo":
+        return cv
+    if not cv.isdecimal() or int(cv) < 2:
+        raise UsageError(f"--cv is {cv!r}", fix="write loo, or a number of folds from 2 on")
+    return int(cv)

@@ -1,0 +1,112 @@
+"""bayeswise concept FILE -t TARGET: which combinations of levels make up a class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import typer
+
+from bayeswise.cli.options import columns, reading
+from bayeswise.foundation.errors import row_number
+
+_MOST_SHOWN = 20
+
+
+def run(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column of the class.")],
+    positive: Annotated[
+        str | None, typer.Option("--positive", metavar="CLASS", help="The class in question [yes, 1, ...].")
+    ] = None,
+    noise: Annotated[
+        float, typer.Option("--noise", metavar="P", help="How often a label is wrong, from 0 to below .5 [0].")
+    ] = 0.0,
+    prior: Annotated[
+        Literal["uniform", "specific", "general"],
+        typer.Option("--prior", help="What is believed before: all concepts alike, or rather special or general ones."),
+    ] = "uniform",
+    category: columns.Categories = None,
+    ignore: columns.Ignored = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the concepts that a table of categories allows: conjunctions of levels, "?" for any.
+
+    \b
+    bayeswise concept enjoy.csv -t enjoy
+    bayeswise concept enjoy.csv -t enjoy --noise .05 --json
+
+    S are the most specific concepts that cover every row of the class and no other row, G the most general ones. If
+    rows contradict each other there is none: they are named, and with --noise belief carries on.
+    """
+    from bayeswise.models.hypotheses.concepts import as_plain
+    from bayeswise.models.hypotheses.learning import learn_concept
+
+    source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
+    wishes = columns.asked_for([column.name for column in source.columns], category=category, ignore=ignore)
+    model = learn_concept(source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **wishes)
+    facts = as_plain(model)
+    print(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else "\n".join(_page(facts, target)))
+
+
+def _label(positive: str | None, source: Any, target: str) -> Any:
+    """What was typed, as a label of the column's own type."""
+    if positive is None:
+        return None
+    from bayeswise.tables.schema.inference import examine
+
+    examined = examine(source, target).target
+    classes = [] if examined is None else [label for label, _ in examined.classes]
+    return next((label for label in classes if str(label) == positive), positive)
+
+
+def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
+    rows = "1 row" if facts["rows"] == 1 else f"{facts['rows']:,} rows"
+    yield f"{target} = {facts['positive']}: {rows}, {facts['concepts']:,} concepts"
+    if facts["collapsed"]:
+        yield "No concept agrees with every row. In the way:"
+        for conflict in facts["conflicts"][:_MOST_SHOWN]:
+            alike = ", ".join(str(row_number(row)) for row in conflict["same_cells"])
+            note = f", though row {alike} with the same cells is" if alike else ""
+            row, cells = row_number(conflict["row"]), _concept_text(conflict["cells"])
+            yield f"  row {row} {cells} is not {facts['positive']}{note}"
+        if len(facts["conflicts"]) > _MOST_SHOWN:
+            yield f"  ... and {len(facts['conflicts']) - _MOST_SHOWN:,} more"
+        if facts["noise"] == 0:
+            yield "Go on with --noise .05: labels may then be wrong now and then."
+    else:
+        known = "" if facts["consistent"] is None else f" ({_agreeing(facts['consistent'])} with every row)"
+        yield f"Most specific{known}:"
+        yield from (f"  {_concept_text(concept)}" for concept in facts["S"])
+        yield "Most general:"
+        yield from _general(facts["G"])
+    if facts["map"] is not None:
+        yield f"Most probable, with p = {facts['p_map']:.4g} ({facts['prior']} prior):"
+        yield f"  {_concept_text(facts['map'])}"
+
+
+def _general(concepts: Sequence[Mapping[str, Any]] | None) -> Iterator[str]:
+    if concepts is None:
+        yield "  too many to list; more rows of the class, or fewer columns, would leave less open"
+        return
+    yield from (f"  {_concept_text(concept)}" for concept in concepts[:_MOST_SHOWN])
+    if len(concepts) > _MOST_SHOWN:
+        yield f"  ... and {len(concepts) - _MOST_SHOWN:,} more"
+
+
+def _agreeing(n_concepts: int) -> str:
+    return "1 concept agrees" if n_concepts == 1 else f"{n_concepts:,} concepts agree"
+
+
+def _concept_text(concept: Mapping[str, Any]) -> str:
+    from bayeswise.render.labels import shown
+
+    if all(level is None for level in concept.values()):
+        return "(nothing)"
+    demands = [f"{shown(name)} = {shown(level)}" for name, level in concept.items() if level != "?"]
+    return ", ".join(demands) or "(everything)"

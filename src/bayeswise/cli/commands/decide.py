@@ -1,0 +1,170 @@
+"""bayeswise decide MODEL FILE --costs decision.toml: the table again, with the best action beside each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bayeswise.cli.options import calibration as calibrating
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.output.writing import check_output, say, write_rows
+from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.costs import Costs
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    costs: costs_option.CostsFile,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prior",
+            metavar="CLASS=P ...|estimate",
+            help="Other priors than the model's, or those that the rows themselves make most probable.",
+        ),
+    ] = None,
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at-most", metavar="ACTION=N|P% ...", help="At most so many rows, or a percentage, in an action."
+        ),
+    ] = None,
+    novelty: Annotated[
+        float | None,
+        typer.Option(
+            "--novelty", metavar="P", help="Call rows `unknown` that the model finds less likely than this share."
+        ),
+    ] = None,
+    calibrate: calibrating.LearnedTable = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+    ] = None,
+    keep: Annotated[
+        str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
+    ] = "all",
+    form: Annotated[
+        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
+        typer.Option("--format", help="How to write the rows; else the suffix of OUT says so, else csv."),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
+    ] = False,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and totals.")] = False,
+) -> None:
+    """Write a table again with the action of least expected cost beside each row.
+
+    \b
+    bayeswise decide loan.bayeswise new.csv --costs decision.toml > actions.csv
+    bayeswise decide mail.bayeswise - --costs decision.toml --prior spam=.2 < mail.csv
+    bayeswise decide mail.bayeswise mail.csv --costs decision.toml --at-most ask=5% --novelty 0.001
+    bayeswise decide loan.bayeswise new.csv --costs decision.toml --calibrate train.csv
+
+    Adds action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount". With
+    --at-most the rows that save most get the places, at the least expected cost together; the table is read as a whole
+    first. For a regression the action is a number, and [number] in the file says what too little (under) and too much
+    (over) cost per unit.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.output.answers import kept_columns
+    from bayeswise.cli.table_form import TableForm
+
+    fitted = load_for("decide", model, "predict", "schema")
+    if out is not None and out != reading.STDIN:
+        check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
+    written = TableForm.of(out, form, as_json=as_json)
+    opened = partial(
+        reading.open_table,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=fitted.schema,
+    )
+    mend = None if calibrate is None else partial(calibrating.mended, fitted, calibrate, opened)
+    road = deciding(fitted, costs, mend, prior=prior, at_most=at_most or [], novelty=novelty)
+    source = opened(files, once=True)
+    kept, _ = kept_columns(keep, source.columns, source.description)
+    layout = road.layout(kept)
+    with Bar(f"deciding {source.description}", shown=out is not None) as bar:
+        rows = road.rows(source, bar, layout)
+        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=road.about, totals=rows.totals)
+        write_rows(rows, layout.names, text, out)
+    say(rows.summary())
+    if out is not None and out != reading.STDIN:
+        say(f"Saved {out}.")
+
+
+@dataclass(frozen=True)
+class Road:
+    """How a kind of model is decided on: which columns come out, what fills them, and what JSON says first."""
+
+    layout: Callable[[list[str]], Any]
+    rows: Callable[[Any, Bar, Any], Any]
+    about: dict[str, Any]
+
+
+def deciding(
+    model: Any,
+    costs: str,
+    mend: Callable[[Costs], Any] | None = None,
+    *,
+    prior: list[str] | None,
+    at_most: list[str],
+    novelty: float | None,
+) -> Road:
+    """The road of a model of classes, its posterior mended, or of a regression of a number."""
+    if not hasattr(model, "classes"):
+        return _of_numbers(model, costs, bool(prior or at_most or mend or novelty is not None))
+    from bayeswise.cli.options.limits import Limits
+    from bayeswise.cli.output.decided_rows import DecidedLayout, DecidedRows
+
+    decision = costs_option.read_decision(costs, model)
+    limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])
+    shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
+    aligned = decision.costs.aligned(model.classes)
+    judged = model if mend is None else mend(aligned)
+    return Road(
+        lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),
+        lambda source, bar, layout: DecidedRows(judged, source, bar, layout, aligned, shifted, limits),
+        {"classes": list(model.classes), "actions": list(decision.costs.actions)},
+    )
+
+
+def _of_numbers(model: Any, costs: str, asked: bool) -> Road:
+    from bayeswise.cli.output.decided_rows import DecidedNumbers, number_layout
+    from bayeswise.decisions.costs.decision_file import read_columns
+    from bayeswise.decisions.costs.number_costs import NumberCosts
+
+    if asked:
+        raise UsageError(
+            "--prior, --at-most, --novelty and --calibrate are about classes, and this model predicts a number",
+            fix="leave them out",
+        )
+    target, _ = read_columns(costs)
+    if target is not None and target != model.schema.target.name:
+        raise FitError(
+            f"{costs} is about {target!r}; the model is about {model.schema.target.name!r}", fix="name another model"
+        )
+    number = NumberCosts.read(costs)
+    return Road(
+        number_layout,
+        lambda source, bar, layout: DecidedNumbers(
+            model, reading.Watched(source, bar, also=layout.kept), layout, number
+        ),
+        {"loss": number.loss, "under": number.under, "over": number.over},
+    )

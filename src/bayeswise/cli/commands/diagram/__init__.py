@@ -1,0 +1,226 @@
+"""`bayeswise diagram`: what to do, what knowing more is worth, and what the answer depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from bayeswise.cli.options.many_values import ManyPairs
+from bayeswise.cli.options.pairs import by_name, by_number, class_of
+from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.foundation.errors import UsageError
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams import InfluenceDiagram
+
+File: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A diagram (.toml, .json).")]
+Given: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="NODE=STATE ...", help="What is known or decided already.")
+]
+Png: TypeAlias = Annotated[
+    str | None, typer.Option("--png", metavar="OUT", help="Draw a picture too; needs matplotlib.")
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+
+def application(words: Sequence[str]) -> typer.Typer:
+    """The group of verbs."""
+    group = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+    )
+    group.callback()(run)
+    for verb, (command, line) in VERBS.items():
+        group.command(verb, short_help=line, cls=ManyPairs)(command)
+    return group
+
+
+def run() -> None:
+    """Solve an influence diagram: what to do, what knowing more is worth, what the answer depends on.
+
+    bayeswise diagram solve oil.toml --risk
+
+    bayeswise diagram value oil.toml oil --before drill --price oil=5
+
+    bayeswise diagram tornado oil.toml --spread .2
+
+    bayeswise diagram sensitivity oil.toml report open --case test=yes oil=dry
+
+    bayeswise diagram show oil.toml -o oil.svg
+    """
+
+
+def solve(
+    file: File,
+    given: Given = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(metavar="DECISION=OPTION ...", help="Decisions that are not free.")
+    ] = None,
+    scenarios: Annotated[bool, typer.Option("--scenarios", help="Add every way things can go.")] = False,
+    risk: Annotated[bool, typer.Option("--risk", help="Add the distribution of the utility.")] = False,
+    png: Annotated[
+        str | None, typer.Option("--png", metavar="OUT", help="Draw the risks too; needs matplotlib.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the best policy of each decision, and the utility it leads to.
+
+    bayeswise diagram solve oil.toml --given test=yes report=open
+
+    bayeswise diagram solve oil.toml --policy test=no --risk --scenarios
+    """
+    from bayeswise.cli.commands.diagram.page import solved
+
+    diagram = _read(file)
+    evidence = _states(diagram, given, "--given", diagram.names)
+    rules = _states(diagram, policy, "--policy", diagram.decisions)
+    solution = diagram.solve(evidence, policies=rules)
+    _draw(file, png, lambda: solution.risk().plot())
+    _print(solved(solution, scenarios=scenarios, risk=risk), as_json)
+
+
+def value(
+    file: File,
+    nodes: Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Known together; else each.")] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="DECISION", help="Known before this decision; else the first, or each."),
+    ] = None,
+    price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="What a look costs.")] = None,
+    given: Given = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what knowing a node before a decision is worth.
+
+    bayeswise diagram value oil.toml oil --before drill --price oil=5
+    """
+    from bayeswise.cli.commands.diagram.page import valued
+    from bayeswise.render.fractions import exact
+
+    diagram = _read(file)
+    evidence = _states(diagram, given, "--given", diagram.names)
+    typed = by_number(price or [], "--price", "lab=5")
+    prices = {node: float(exact(number, f"--price {node}")) for node, number in typed.items()}
+    _print(valued(diagram, nodes or [], before, prices, evidence), as_json)
+
+
+def tornado(
+    file: File,
+    spread: Annotated[float, typer.Option(min=0.0, max=1.0, help="How far entries move, as a share of them.")] = 0.1,
+    given: Given = None,
+    png: Png = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which entries of the tables the utility depends on most.
+
+    bayeswise diagram tornado oil.toml --spread .2
+    """
+    from bayeswise.cli.commands.diagram.page import columns
+
+    diagram = _read(file)
+    evidence = _states(diagram, given, "--given", diagram.names)
+    found = diagram.tornado(spread, evidence=evidence)
+    _draw(file, png, found.plot)
+    _print(columns(found.to_columns()), as_json)
+
+
+def sensitivity(
+    file: File,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A chance node or a utility.")],
+    state: Annotated[str | None, typer.Argument(metavar="STATE", help="The state of a chance node.")] = None,
+    case: Annotated[
+        list[str] | None, typer.Option(metavar="PARENT=STATE ...", help="Which row of its table is meant.")
+    ] = None,
+    low: Annotated[float | None, typer.Option(help="The lowest value of the entry [0 for a probability].")] = None,
+    high: Annotated[float | None, typer.Option(help="The highest value [1 for a probability].")] = None,
+    given: Given = None,
+    png: Png = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show at which values of one entry the best policy changes.
+
+    bayeswise diagram sensitivity oil.toml report open --case test=yes oil=dry
+
+    bayeswise diagram sensitivity oil.toml gain --case drill=yes oil=dry --low -100 --high 0
+    """
+    from bayeswise.cli.commands.diagram.page import sensitive
+
+    diagram = _read(file)
+    evidence = _states(diagram, given, "--given", diagram.names)
+    row = _states(diagram, case, "--case", diagram.names)
+    meant = None
+    if state is not None:
+        diagram.place(node)
+        meant = class_of(state, diagram.states(node), f"{node!r} has no state")
+    found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
+    _draw(file, png, found.plot)
+    _print(sensitive(found), as_json)
+
+
+def show(
+    file: File,
+    given: Given = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram: .svg, .html, .dot."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the nodes, or draw them with what the best policy leads to.
+
+    bayeswise diagram show oil.toml -o oil.svg
+    """
+    from bayeswise.cli.commands.diagram.page import shown
+
+    if output is not None:
+        check_output(output, [file])
+    diagram = _read(file)
+    evidence = _states(diagram, given, "--given", diagram.names)
+    if evidence and output is None:
+        raise UsageError("--given changes the picture only", fix="add -o picture.svg, or use `diagram solve`")
+    if output is not None:
+        diagram.solve(evidence).picture(title=diagram.name).save(output)
+        say(saved(output, False))
+    _print(shown(diagram), as_json)
+
+
+VERBS: dict[str, tuple[Callable[..., None], str]] = {
+    "solve": (solve, "Show the best policy of each decision."),
+    "value": (value, "Show what knowing a node is worth."),
+    "tornado": (tornado, "Show which entries matter most."),
+    "sensitivity": (sensitivity, "Show where one entry changes the policy."),
+    "show": (show, "Show the nodes, or draw them."),
+}
+
+
+def _read(file: str) -> InfluenceDiagram:
+    from bayeswise.diagrams import InfluenceDiagram
+
+    return InfluenceDiagram.read(file)
+
+
+def _states(diagram: InfluenceDiagram, pieces: list[str] | None, option: str, known: Iterable[str]) -> dict[str, Any]:
+    """NODE=STATE as the labels that the nodes have."""
+    found = by_name(pieces or [], known, option, "NODE=STATE")
+    return {name: class_of(text, diagram.states(name), f"{name!r} has no state") for name, text in found.items()}
+
+
+def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
+    """A display as PNG; the file is there when all of it is."""
+    from bayeswise.foundation.atomic import replacing
+
+    if path is None:
+        return
+    check_output(path, [file])
+    display = make()
+    with replacing(path) as picture:
+        display.figure_.savefig(picture, format="png", dpi=150, bbox_inches="tight")
+    say(saved(path, False))
+
+
+def _print(answer: tuple[Any, list[str]], as_json: bool) -> None:
+    from bayeswise.cli.output.table_text import as_json as json_text
+
+    facts, lines = answer
+    print(json_text(facts, indent=2) if as_json else "\n".join(lines))

@@ -1,0 +1,143 @@
+"""bayeswise explain MODEL: why this answer, for one row."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.output.writing import check_output, say
+from bayeswise.foundation.atomic import replacing_text
+from bayeswise.foundation.errors import KindError, UsageError
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="A table with the row, or - for stdin.")
+    ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option("--row", metavar="COL=VALUE ...", help="The row, typed; the rest is missing."),
+    ] = None,
+    row_number: Annotated[
+        int | None,
+        typer.Option("--row-number", metavar="N", min=1, help="Which row of the table, from 1 on [1]."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="CLASS", help="Why not this class, or action? [the second best]"),
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option("--costs", metavar="FILE", help="decision.toml: explain the action instead of the class."),
+    ] = None,
+    prior: costs_option.Prior = None,
+    flip: Annotated[
+        bool, typer.Option("--flip", help="Add the least change that changes the answer, or the action.")
+    ] = False,
+    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write a page too.")] = None,
+    png: Annotated[
+        str | None, typer.Option("--png", metavar="OUT", help="Draw a picture too; needs matplotlib.")
+    ] = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole reckoning as JSON.")] = False,
+) -> None:
+    """Show why a model answers as it does for one row: prior x evidence of each column = posterior.
+
+    \b
+    bayeswise explain play.bayeswise --row outlook=sunny wind=strong --flip
+    bayeswise explain play.bayeswise new.csv --row-number 3 --html why.html
+    bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
+
+    The bars are log-odds: to the right they speak for the answer, to the left for its rival. With --against,
+    --flip looks for the least change that makes that class win. Gaussian classes weigh each column given those before
+    it; a regression counts from the mean of each column, and of a number it shows what each column adds to it.
+    With --costs it is about the action: what each would cost, how far the posterior is from the threshold, and what
+    would change the action.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.one_row import row_of_table, typed_row
+    from bayeswise.cli.output.reasons import (
+        action_explained,
+        change_text,
+        change_to,
+        distances_of,
+        draw,
+        facts_of,
+        rival_in,
+        show,
+        show_score,
+    )
+    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.explanations import Account
+
+    fitted = load_for("explain", model, "explain", "schema")
+    refuse_what_it_lacks(fitted, {"--against": against, "--costs": costs, "--flip": flip, "--html": html, "--png": png})
+    for out in (html, png):
+        if out is not None:
+            check_output(out, [model, *(files or ())])
+    if bool(row) == bool(files):
+        example = " ".join(f"{name}=..." for name in fitted.schema.used[:2])
+        raise UsageError("one row is needed", fix=f"add --row {example}, or a FILE and --row-number N")
+    if prior and costs is None:
+        raise UsageError("--prior changes the action, and no costs are given", fix="add --costs decision.toml")
+    decision = None if costs is None else costs_option.read_decision(costs, fitted)
+    also = () if decision is None else decision.costs.columns
+    if row:
+        one, title = typed_row(fitted, row, null, also), ""
+    else:
+        source = reading.open_table(
+            files or (),
+            null=null,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            table=table,
+            like=fitted.schema,
+            once=True,
+        )
+        one = row_of_table(fitted, source, row_number or 1, also)
+        title = f"row {row_number or 1} of {source.description}"
+    account = one.explained_by(fitted, title)
+    if not isinstance(account, Account):
+        show_score(account, as_json)
+        return
+    if decision is not None:
+        action_explained(fitted, one, account, decision, prior, against, flip, as_json, html, png)
+        return
+    distances = distances_of(fitted, one.batch)
+    rival = rival_in(account, against)
+    change = change_to(fitted, account, rival if against is not None else None) if flip else None
+    if html is not None:
+        with replacing_text(html) as page:
+            page.write(account.to_html(account.most_probable, rival))
+    if png is not None:
+        draw(account, rival, png)
+    if as_json:
+        print(json_text({**facts_of(account, rival, flip, change), **distances}, indent=2))
+        return
+    show(account, rival, distances)
+    if flip:
+        print("", change_text(change, against), sep="\n")
+    say(*(f"Saved {out}." for out in (html, png) if out is not None))
+
+
+def refuse_what_it_lacks(model: Any, typed: dict[str, Any]) -> None:
+    """Options about classes, for a model of a number; changes of one column, where columns go together."""
+    about_classes = [name for name, value in typed.items() if value]
+    if about_classes and not hasattr(model, "classes"):
+        raise UsageError(
+            f"{about_classes[0]} is about classes, and this model answers with a number", fix="leave it out"
+        )
+    if typed["--flip"] and not hasattr(model, "alternatives"):
+        raise KindError(
+            "--flip changes columns one by one, and in this model they go together",
+            fix="leave it out, or ask a naive Bayes or logistic model",
+        )

@@ -1,0 +1,100 @@
+"""bayeswise forget MODEL ROWS -o NEW: the model that never saw these rows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.output.writing import check_model_output, saved, say
+from bayeswise.foundation.progress import Bar
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="ROWS", help="A table of rows that were learned, with their target."),
+    ],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The new model; may be the old one.")],
+    again: Annotated[
+        bool, typer.Option("--again", help="Forget rows that were forgotten before: they were learned more than once.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Take rows out of a model: the result is the model that never saw them, byte for byte.
+
+    \b
+    bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
+
+    Rows that were not learned are refused, as far as the counts can tell, and so are rows that were forgotten before,
+    which MODEL.forgotten beside the model tells; nothing is written then.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.output.model_facts import class_weights, count_of, weight_of
+    from bayeswise.cli.output.table_text import as_json as json_text
+
+    fitted = load_for("forget", model, "forget", "statistics")
+    replaced = check_model_output(out, files, force=force, updated=[model])
+    with Bar("forgetting") as bar:
+        opened = reading.open_table(
+            files,
+            null=null,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            table=table,
+            like=fitted.schema,
+            once=True,
+        )
+        source = reading.Watched(opened, bar)
+        after = fitted.forget(source, again=again)
+    after.save(out)
+    gone = count_of(weight_of(fitted) - weight_of(after))
+    facts: dict[str, Any] = {
+        "model": out,
+        "replaced": replaced,
+        "source": source.description,
+        "rows": source.rows,
+        "weight_forgotten": gone,
+        "target": fitted.schema.target.name,
+        "rows_left": count_of(weight_of(after)),
+        "classes": class_weights(after),
+    }
+    if as_json:
+        print(json_text(facts, indent=2))
+        return
+    show(facts, weighted=fitted.schema.weight is not None)
+    say(saved(out, replaced))
+
+
+def show(facts: dict[str, Any], weighted: bool) -> None:
+    """How many rows are gone, and what is left of each class."""
+    from rich.console import Console
+
+    from bayeswise.cli.output.look_page import class_table
+
+    page = Console(highlight=False, emoji=False)
+    rows, gone = facts["rows"], facts["weight_forgotten"]
+    lines = [f"Forgot {gone:,} row{'s' * (gone != 1)} of {facts['source']}."]
+    if weighted:
+        lines = [f"Forgot {rows:,} row{'s' * (rows != 1)} of {facts['source']}, of weight {gone:,}."]
+    elif gone != rows:
+        lines.append(
+            f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target"
+            f"{'' if facts['classes'] else ' or with holes'} had never been learned."
+        )
+    page.print(*lines, sep="\n", markup=False)
+    if facts["classes"]:
+        page.print("", class_table(facts, "weight" if weighted else "rows"), sep="\n")
+    elif facts["rows_left"]:
+        page.print(f"{facts['rows_left']:,} {'weight' if weighted else 'rows'} left.")
+    else:
+        page.print("The model has no rows left, and no answer to anything.")

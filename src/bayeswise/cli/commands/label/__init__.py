@@ -1,0 +1,272 @@
+"""bayeswise label POOL -t TARGET -o SESSION: a labelling session in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError, shortened
+
+if TYPE_CHECKING:
+    from bayeswise.acquisition import ActiveLearner
+    from bayeswise.acquisition.journal import Journal
+    from bayeswise.cli.commands.label.labelling import Labelling
+    from bayeswise.cli.commands.label.pool import PoolTable
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+    from bayeswise.tables.schema.labels import Label
+
+Strategy = Literal["margin", "entropy", "least confident", "density-weighted", "expected cost", "ask", "random"]
+
+
+def run(
+    files: Annotated[list[str], typer.Argument(metavar="POOL", help="The rows to be labelled: files or globs.")],
+    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="What is asked.")] = None,
+    out: Annotated[
+        str, typer.Option("-o", "--output", metavar="SESSION", help="The folder of the session [labels].")
+    ] = "labels",
+    classes: Annotated[
+        str | None, typer.Option("--classes", metavar="A,B,C", help="All classes; those in the pool are known.")
+    ] = None,
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option("--price", metavar="P", min=0.0, help="Of a label; stop when one saves less.")
+    ] = None,
+    strategy: Annotated[
+        Strategy | None, typer.Option("--strategy", help="Which row is next [margin; with costs, what they ask].")
+    ] = None,
+    random_share: Annotated[
+        float, typer.Option("--random-share", metavar="SHARE", min=0.0, max=1.0, help="Of rows drawn at random.")
+    ] = 0.1,
+    average: Annotated[bool, typer.Option("--average", help="Average over all subsets of relevant columns.")] = False,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="MODEL", help="Begin with what this model has learned.")
+    ] = None,
+    category: columns.Categories = None,
+    number: columns.Numbers = None,
+    count: columns.Counts = None,
+    binary: columns.Flags = None,
+    text: columns.Texts = None,
+    ignore: columns.Ignored = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
+    ] = False,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Questions and answers as lines of JSON.")] = False,
+) -> None:
+    """Label the rows that a model needs most, one key each.
+
+    \b
+    bayeswise label mail.csv -t kind --classes ham,spam -o session
+    bayeswise label loans.csv --costs decision.toml --from loan.bayeswise -o session
+    bayeswise label mail.csv -t kind -o session < answers.txt
+
+    Each answer is on the disk before it is confirmed; the same command goes on where a session was left,
+    however it ended. The session folder holds the journal, labelled.csv and model.bayeswise. In a pipe, each line is
+    an answer: a key, or the name of a class.
+    """
+    from bayeswise.acquisition.journal import Journal
+    from bayeswise.acquisition.session import Session
+    from bayeswise.cli.commands.label.labelling import Labelling
+    from bayeswise.cli.commands.label.pool import PoolTable
+    from bayeswise.cli.output.table_text import as_json as json_text
+
+    if reading.STDIN in files:
+        raise UsageError("standard input is for the answers", fix="name the pool as a file")
+    decision = _decision(costs)
+    model = _model(start)
+    target = _target(target, decision, model)
+    source = reading.open_table(
+        files,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=model and model.schema,
+    )
+    pool = PoolTable.read(source, target, _named(classes, decision))
+    kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
+    wishes = columns.asked_for([column.name for column in source.columns], **kinds)
+    header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
+    folder = Path(out)
+    begun = (folder / "journal").exists()
+    known = _classes(pool, model, begun)
+    maker = Maker(pool, target, decision, model, strategy, random_share, average, wishes)
+    if not begun:
+        _refuse_foreign_files(folder)
+        maker.learner(known)  # finds what is wrong before there is a session
+    _make_folder(folder)
+    with Journal.open(folder / "journal", {**header, "classes": known}) as journal:
+        _check(journal.header, target, out)
+        pool.check_same(journal.header, out)
+        if journal.bytes_cut:
+            say("The last line of the journal was cut off before it was confirmed; it is gone.")
+        _take_classes(journal, known)
+        session = Session(maker.learner, journal.header["classes"], journal)
+        if not journal.is_new and not as_json:
+            say(f"Going on with {out}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
+        tell = (lambda facts: print(json_text(facts), flush=True)) if as_json else None
+        labelling = Labelling(session, pool, price, tell, target, raw)
+        try:
+            reason = labelling.run()
+        except KeyboardInterrupt:
+            session.refresh()  # an answer may be in the journal and nowhere else yet
+            _end(labelling, folder, "Interrupted.", tell)
+            raise
+        _end(labelling, folder, reason, tell)
+
+
+def _refuse_foreign_files(folder: Path) -> None:
+    """A folder without a journal is not a session, and what it holds under the names of one is somebody else's."""
+    for name in ("labelled.csv", "model.bayeswise"):
+        if (folder / name).exists():
+            raise UsageError(
+                f"{shortened(folder / name)} is there already, and there is no journal beside it",
+                fix="name another session, or move the file away",
+            )
+
+
+def _end(labelling: Labelling, folder: Path, reason: str, tell: Callable[[dict[str, Any]], None] | None) -> None:
+    n_answers = labelling.session.n_answers
+    answers = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
+    try:
+        saved = labelling.export(folder)
+    except BayeswiseError:
+        say("", reason, f"{answers} safe in {folder / 'journal'}, and the same command makes table and model of it.")
+        raise
+    if tell is not None:
+        tell({"end": {"reason": reason, "n_labels": n_answers, **saved}})
+        return
+    say("", reason, f"{answers} saved; {saved['labelled']} and {saved['model']} are up to date.")
+    say("The same command goes on from here.")
+
+
+class Maker:
+    """Makes the learner of some classes that has seen the labels of the pool, and no answer."""
+
+    def __init__(
+        self,
+        pool: PoolTable,
+        target: str,
+        decision: DecisionFile | None,
+        model: Any,
+        strategy: str | None,
+        random_share: float,
+        average: bool,
+        wishes: dict[str, Any],
+    ) -> None:
+        self._pool = pool
+        self._target = target
+        self._costs = None if decision is None else decision.costs
+        self._model = model
+        self._strategy = strategy or _default_strategy(self._costs)
+        self._random_share = random_share
+        self._average = average
+        self._wishes = wishes
+        self._rows: Any = None  # encoded once, also if a class is added
+
+    def learner(self, classes: Sequence[Label]) -> ActiveLearner:
+        from bayeswise.acquisition import ActiveLearner, Step
+        from bayeswise.acquisition.pool import Pool
+
+        model = self._model
+        if model is not None:
+            _refuse_other(classes, model.classes)
+            self._rows = self._rows or Pool.seen_by(model, self._pool.source)
+        else:
+            made = self._rows or Pool.of(self._pool.source, self._target, classes, **self._wishes)
+            self._rows = made.with_classes(classes)
+            model = self._rows.empty_model(average=self._average)
+        learner = ActiveLearner(model, self._costs, self._strategy, pool=self._rows, random_share=self._random_share)
+        return learner.replay([Step(row, label, None, 1) for row, label in self._pool.labels.items()])
+
+
+def _default_strategy(costs: Any) -> str:
+    if costs is None:
+        return "margin"
+    return "ask" if costs.reject is not None or "ask" in costs.actions else "expected cost"
+
+
+def _decision(path: str | None) -> DecisionFile | None:
+    if path is None:
+        return None
+    from bayeswise.cli.options.costs import read_decision
+
+    return read_decision(path)
+
+
+def _model(path: str | None) -> Any:
+    if path is None:
+        return None
+    from bayeswise.cli.options.loading import load_for
+
+    return load_for("label", path, "learn", "forget", "probability", "classes")
+
+
+def _target(typed: str | None, decision: DecisionFile | None, model: Any) -> str:
+    named = {name for name in (typed, decision and decision.target, model and model.schema.target.name) if name}
+    if len(named) > 1:
+        raise FitError(f"different targets are named: {', '.join(sorted(named))}", fix="name the same one everywhere")
+    if not named:
+        raise UsageError("there is no target", fix="add -t COL, the name of what is asked")
+    return str(named.pop())
+
+
+def _named(typed: str | None, decision: DecisionFile | None) -> list[Label]:
+    """The classes that were typed, or those that the costs know."""
+    if typed:
+        return [name.strip() for name in typed.split(",")]
+    return [] if decision is None else list(decision.costs.states)
+
+
+def _classes(pool: PoolTable, model: Any, begun: bool) -> list[Label]:
+    """Those that were named and that the pool has, or those of the model; a session that was begun has its own."""
+    if model is not None:
+        return list(model.classes)
+    for label in pool.classes:
+        pool.check_class(label)
+    if len(pool.classes) < 2 and not begun:
+        raise UsageError("at least two classes are needed", fix="name them: --classes A,B")
+    return pool.classes
+
+
+def _take_classes(journal: Journal, known: Sequence[Label]) -> None:
+    """Record the classes that the session has not had before, so that it knows them whatever is typed later."""
+    from bayeswise.cli.commands.label.pool import as_label_like
+
+    named = [*journal.header["classes"], *(record["class"] for record in journal.records if "class" in record)]
+    for label in (as_label_like(str(label), named) for label in known):
+        if label not in named:
+            journal.append({"class": label})
+            named.append(label)
+
+
+def _refuse_other(classes: Sequence[Label], known: Sequence[Label]) -> None:
+    other = [label for label in classes if label not in known]
+    if other:
+        raise UsageError(f"the model does not know the class {other[0]!r}", fix="leave out --from, and begin anew")
+
+
+def _check(header: dict[str, Any], target: str, folder: str) -> None:
+    if header.get("bayeswise") != "labels" or header.get("version") != 1:
+        raise FitError(f"{folder}/journal is of another kind or a later version", fix="name another session with -o")
+    if header.get("target") != target:
+        raise FitError(f"{folder!r} is a session about {header.get('target')!r}", fix=f"use -t {header.get('target')}")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {str(folder)!r}: {error.strerror}", fix="name another one") from None

@@ -1,0 +1,87 @@
+"""bayeswise merge A B -o C: the model of all rows, from models of some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayeswise.cli.output.writing import check_model_output, saved, say
+from bayeswise.foundation.errors import KindError, UsageError
+
+
+def run(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two model files or more.")],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The model of all their rows.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Add up models of several tables: the result is the model of all rows together, byte for byte.
+
+    \b
+    bayeswise fit north.csv -t ill -o north.bayeswise
+    bayeswise fit south.csv --like north.bayeswise -o south.bayeswise
+    bayeswise merge north.bayeswise south.bayeswise -o both.bayeswise
+
+    The models must have the same columns and settings; `fit --like` sees to that.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.output.model_facts import class_weights, count_of, weight_of
+    from bayeswise.cli.output.table_text import as_json as json_text
+
+    if len(models) < 2:
+        raise UsageError("merge takes two models or more", fix="name another one")
+    replaced = check_model_output(out, [], force=force, updated=models)
+    loaded = [load_for("merge", path, "merge", "statistics") for path in models]
+    refuse_other_kinds(models, loaded)
+    say(*(f"{path} is named twice: its rows count twice." for path, times in Counter(models).items() if times > 1))
+    merged = reduce(lambda one, other: one.merge(other), loaded)
+    merged.save(out)
+    facts: dict[str, Any] = {
+        "model": out,
+        "replaced": replaced,
+        "merged": models,
+        "target": merged.schema.target.name,
+        "rows": count_of(weight_of(merged)),
+        "classes": class_weights(merged),
+    }
+    if as_json:
+        print(json_text(facts, indent=2))
+        return
+    show(facts, loaded)
+    say(saved(out, replaced))
+
+
+def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
+    """Models of one kind only can be added up."""
+    from bayeswise.models.files import kind_of
+
+    for path, model in zip(paths, loaded, strict=True):
+        if type(model) is not type(loaded[0]):
+            one, other = kind_of(loaded[0]), kind_of(model)
+            raise KindError(f"{paths[0]} is a {one} model and {path} a {other} model", fix="merge models of one kind")
+
+
+def show(facts: dict[str, Any], loaded: list[Any]) -> None:
+    """The weight of each model, and the classes of all."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from bayeswise.cli.output.look_page import class_table
+    from bayeswise.cli.output.model_facts import weight_of
+    from bayeswise.tables.schema.notes import shown
+
+    unit = "rows" if loaded[0].schema.weight is None else "weight"
+    lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    lines.add_column("model", overflow="fold")
+    lines.add_column(unit, justify="right")
+    totals = [weight_of(model) for model in loaded]
+    for path, total in zip(facts["merged"], totals, strict=True):
+        lines.add_row(Text(shown(Path(path).name, 60)), f"{total:,.10g}")
+    lines.add_row(Text("together", "bold"), f"{sum(totals):,.10g}")
+    classes = ["", class_table(facts, unit)] if facts["classes"] else []
+    Console(highlight=False, emoji=False).print(lines, *classes, sep="\n")

@@ -1,0 +1,117 @@
+"""`bayeswise network`: ask, show, explain, convert and learn belief networks; one file per verb of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bayeswise.cli.options.many_values import ManyPairs
+from bayeswise.cli.options.pairs import by_name, by_number
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bayeswise.networks import BeliefNetwork
+    from bayeswise.networks.learning import EdgeStrengths
+
+
+# Each verb is the function of its name in the file network_VERB.py.
+VERBS: dict[str, str] = {
+    "query": "Ask for the belief in nodes, given what was observed.",
+    "show": "Show the nodes, or draw them.",
+    "explain": "Show why a node is believed to be in a state.",
+    "convert": "Write a network in another format.",
+    "learn": "Learn a network from a table.",
+}
+
+
+def application(words: Sequence[str]) -> typer.Typer:
+    """The group of verbs, in which only those among `words` are real."""
+    group = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+    )
+    group.callback()(run)
+    for verb, line in VERBS.items():
+        command = getattr(import_module(f"bayeswise.cli.commands.network.{verb}"), verb) if verb in words else unloaded
+        group.command(verb, short_help=line, cls=ManyPairs)(command)
+    return group
+
+
+def unloaded() -> None:
+    """Stand in for a verb that was not asked for."""
+
+
+def run() -> None:
+    """Ask, show, explain, convert or learn a belief network.
+
+    bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
+
+    bayeswise network show asia.bif --svg asia.svg
+
+    bayeswise network explain asia.bif lung --given dysp=yes
+
+    bayeswise network convert asia.bif asia.net
+
+    bayeswise network learn table.csv -o table.bif --score bdeu
+    """
+
+
+def network_from(file: str) -> BeliefNetwork:
+    """The network in a file; what had to be touched to read it is said on stderr."""
+    from bayeswise.networks import BeliefNetwork
+
+    network = BeliefNetwork.read(file)
+    if network.notes:
+        say(f"{len(network.notes)} tables were off by rounding and have been renormalised; `network show` lists them.")
+    return network
+
+
+def strength_facts(found: EdgeStrengths) -> list[dict[str, Any]]:
+    """The strengths of edges for JSON: null for what was not measured."""
+    return [
+        {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(edge).items()
+        }
+        for edge in found
+    ]
+
+
+def as_json_text(answer: dict[str, Any]) -> str:
+    """An answer as JSON that any reader takes: no NaN, names as they are."""
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
+
+
+GIVEN = typer.Option("--given", "--evidence", metavar="NODE=STATE ...", help="What was observed.")
+SOFT = typer.Option("--soft", metavar="NODE:STATE=LIKELIHOOD ...", help="Evidence that is not certain, for each state.")
+
+
+BELIEF = typer.Option(
+    "--belief", metavar="NODE:STATE=P ...", help="What shall be believed of a node afterwards, for each state."
+)
+
+
+def evidence_from(network: BeliefNetwork, pieces: list[str] | None) -> dict[str, str]:
+    """'storm=yes' -> {'storm': 'yes'}; names and states may contain '='."""
+    return by_name(pieces or [], network.names, "--given", "NODE=STATE")
+
+
+def soft_from(network: BeliefNetwork, pieces: list[str] | None, option: str = "--soft") -> dict[str, dict[str, float]]:
+    """'wet:yes=.8' -> {'wet': {'yes': .8}}; names may contain colons."""
+    found: dict[str, dict[str, float]] = {}
+    for word, number in by_number(pieces or [], option, "NODE:STATE=.8").items():
+        node = next((n for n in sorted(network.names, key=len, reverse=True) if word.startswith(f"{n}:")), None)
+        try:
+            likelihood = float(number)
+        except ValueError:
+            likelihood = math.nan
+        if node is None or math.isnan(likelihood):
+            raise ParameterError(f"{option} {word}={number} is not NODE:STATE=NUMBER", fix="write it as wet:yes=.8")
+        found.setdefault(node, {})[word[len(node) + 1 :]] = likelihood
+    return found

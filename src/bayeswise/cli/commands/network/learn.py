@@ -1,0 +1,190 @@
+"""`bayeswise network learn`: a network from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli.commands.network import as_json_text, network_from, strength_facts
+from bayeswise.cli.options.reading import Watched, open_table
+from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.foundation.progress import Bar, StepsBar
+from bayeswise.render.labels import guess
+
+if TYPE_CHECKING:
+    from bayeswise.networks import BeliefNetwork
+    from bayeswise.networks.learning import EdgeStrengths
+    from bayeswise.networks.learning.rows import CodedRows
+    from bayeswise.tables.source import Source
+
+TABLES_ONLY = ("em", "gradient")
+
+
+def learn(
+    table: Annotated[str, typer.Argument(help="A table, or - for standard input.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the network goes.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="hill-climbing, exact, k2, chow-liu; with --graph also em or gradient.")
+    ] = "hill-climbing",
+    score: Annotated[str, typer.Option(help="bic, aic, mdl, bdeu or k2.")] = "bic",
+    graph: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Keep the graph of this network; nodes without a column are hidden."),
+    ] = None,
+    order: Annotated[str | None, typer.Option(metavar="A,B,...", help="The order of k2, causes first.")] = None,
+    root: Annotated[str | None, typer.Option(metavar="COLUMN", help="The root of a Chow-Liu tree.")] = None,
+    require: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="An edge that must be there.")] = None,
+    forbid: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="An edge that must not.")] = None,
+    tier: Annotated[
+        list[str] | None, typer.Option(metavar="A,B,...", help="Columns that no later tier points to; repeat it.")
+    ] = None,
+    max_parents: Annotated[int | None, typer.Option(min=0, help="How many parents a node may have.")] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Climb again from random changes of the best graph; 10 for up to 100 columns, else 0."
+        ),
+    ] = None,
+    missing: Annotated[
+        str, typer.Option(help="Rows with holes: error, drop, or use them all by em or gradient.")
+    ] = "error",
+    starts: Annotated[int, typer.Option(min=1, help="How many starts em and gradient make.")] = 3,
+    prior: Annotated[str, typer.Option(help="Of the tables: bdeu, m-estimate or none.")] = "bdeu",
+    strength: Annotated[float, typer.Option(min=0.0, help="Imagined rows of the prior.")] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same network.")] = 0,
+    strengths: Annotated[bool, typer.Option("--strengths", help="Say what each edge is worth.")] = False,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="With --strengths: how often an edge is found in so many resampled tables.")
+    ] = 0,
+    averaged: Annotated[
+        bool, typer.Option("--averaged", help="With --strengths: how probable an edge is, averaged over all graphs.")
+    ] = False,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out.")] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", metavar="COL", help="The weight of each row: k counts as k rows.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Learn a network from a table: its graph by a score, its tables by counting or by EM.
+
+    bayeswise network learn table.csv -o table.bif --score bdeu --restarts 10
+
+    bayeswise network learn table.csv -o table.bif --method exact --strengths --resamples 100
+
+    bayeswise network learn holes.csv -o full.bif --graph table.bif --method em
+    """
+    if output is None:
+        raise UsageError("the network needs a place", fix="add -o network.bif")
+    check_output(output, [table])
+    if (resamples or averaged) and not strengths:
+        raise UsageError("--resamples and --averaged are about --strengths", fix="add --strengths")
+    source = open_table([table])
+    names = [column.name for column in source.columns]
+    wishes: dict[str, Any] = {
+        "score": score,
+        "max_parents": max_parents,
+        "prior": prior,
+        "strength": strength,
+        "seed": seed,
+        "starts": starts,
+        "restarts": restarts,
+        "root": root,
+        "order": order.split(",") if order else None,
+        "required": [_edge(text, names, "--require") for text in require or []],
+        "forbidden": [_edge(text, names, "--forbid") for text in forbid or []],
+        "tiers": [group.split(",") for group in tier or []],
+        **_method(method, missing, graph, names),
+    }
+    if strengths and wishes.get("states"):
+        raise UsageError(
+            f"{next(iter(wishes['states']))} has no column, and edges of hidden nodes no strength that rows could show",
+            fix="leave --strengths out",
+        )
+    rows = _read(source, ignore or (), weight, wishes)
+    with StepsBar() as bar:
+        network, found = _learned(rows, wishes, bar, (resamples, averaged) if strengths else None)
+    network.write(output)
+    print(as_json_text(_facts(network, found, output, weight)) if as_json else _shown(network, found))
+    say(*(f"Note: {note}." for note in network.notes), saved(output, False))
+
+
+def _method(method: str, missing: str, graph: str | None, names: Sequence[str]) -> dict[str, Any]:
+    """How the graph and the tables are found, and what is hidden."""
+    if graph is None:
+        if method in TABLES_ONLY:
+            raise UsageError(
+                f"{method} finds tables, not a graph", fix=f"add --graph NETWORK, or search with --missing {method}"
+            )
+        return {"method": method, "missing": missing}
+    given = network_from(graph)
+    hidden = {name: given.states(name) for name in given if name not in names}
+    way = method if method in TABLES_ONLY else missing
+    return {"parents": {name: given.parents(name) for name in given}, "states": hidden, "missing": way}
+
+
+def _read(source: Source, ignore: Sequence[str], weight: str | None, wishes: dict[str, Any]) -> CodedRows:
+    from bayeswise.networks.learning.rows import CodedRows
+
+    with Bar("Reading") as bar:
+        hidden = wishes.get("states") or {}
+        return CodedRows.of(Watched(source, bar), ignore=ignore, states=hidden, may_be_hidden=hidden, weight=weight)
+
+
+def _learned(
+    rows: CodedRows, wishes: dict[str, Any], bar: StepsBar, strengths: tuple[int, bool] | None
+) -> tuple[BeliefNetwork, EdgeStrengths | None]:
+    from bayeswise.networks import BeliefNetwork
+    from bayeswise.networks.learning import Constraints, best_graph, hill_climbing, strengths_in_table
+
+    network = BeliefNetwork.learn(rows, **wishes, progress=bar)
+    if strengths is None:
+        return network, None
+    rules = Constraints(
+        tuple(wishes["required"]),
+        tuple(wishes["forbidden"]),
+        tuple(map(tuple, wishes["tiers"])),
+        wishes["max_parents"],
+    )
+    resamples, averaged = strengths
+    told = {key: wishes[key] for key in ("score", "strength", "seed")}
+    told["search"] = best_graph if wishes.get("method") == "exact" else hill_climbing
+    found = strengths_in_table(
+        rows, network, **told, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
+    )
+    return network, found
+
+
+def _edge(text: str, names: Sequence[str], option: str) -> tuple[str, str]:
+    """'A -> B' or 'A->B'; names may contain arrows themselves."""
+    for place in range(len(text)):
+        parent, child = text[:place].strip(), text[place + 2 :].strip()
+        if text.startswith("->", place) and parent in names and child in names:
+            return parent, child
+    parent, arrow, child = (part.strip() for part in text.partition("->"))
+    if not arrow:
+        raise ParameterError(f"{option} takes an edge; found {text!r}", fix=f"write it as {option} 'A -> B'")
+    unknown = parent if parent not in names else child
+    raise ParameterError(f"{option} {text!r}: there is no column {unknown!r}", fix=guess(unknown, list(names)))
+
+
+def _shown(network: BeliefNetwork, found: EdgeStrengths | None) -> str:
+    return "\n".join(f"{parent} -> {child}" for parent, child in network.edges) if found is None else str(found)
+
+
+def _facts(network: BeliefNetwork, found: EdgeStrengths | None, output: str, weight: str | None) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "nodes": list(network.names),
+        "edges": [list(edge) for edge in network.edges],
+        "notes": list(network.notes),
+        "weight": weight,
+        "file": output,
+    }
+    if found is not None:
+        facts["resamples"] = found.n_resamples
+        facts["strengths"] = strength_facts(found)
+    return facts

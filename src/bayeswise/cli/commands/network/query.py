@@ -1,0 +1,140 @@
+"""`bayeswise network query`: the belief in nodes, given what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli.commands.network import BELIEF, GIVEN, SOFT, as_json_text, evidence_from, network_from, soft_from
+from bayeswise.foundation.errors import UsageError
+
+if TYPE_CHECKING:
+    from bayeswise.networks import BeliefNetwork, Distribution
+    from bayeswise.networks.inference.estimate import Estimate
+
+
+def query(
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
+    names: Annotated[list[str] | None, typer.Argument(help="The nodes asked for, else all.")] = None,
+    given: Annotated[list[str] | None, GIVEN] = None,
+    soft: Annotated[list[str] | None, SOFT] = None,
+    belief: Annotated[list[str] | None, BELIEF] = None,
+    joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
+    method: Annotated[
+        str, typer.Option(help="exact, likelihood-weighting, gibbs, or auto: exact if memory allows.")
+    ] = "exact",
+    rows: Annotated[int, typer.Option(min=1, help="How many rows are sampled.")] = 100_000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed samples other rows.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Ask for the belief in nodes, given what was observed.
+
+    bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
+
+    bayeswise network query huge.bif goal --given a=yes --method gibbs
+    """
+    network = network_from(file)
+    evidence, likelihoods = evidence_from(network, given), _likelihoods(network, given, soft, belief)
+    if method != "exact":
+        if joint or best or not names:
+            raise UsageError("sampling answers for single nodes", fix="name nodes, without --joint and --best")
+        wishes: dict[str, Any] = {"soft": likelihoods, "method": method, "n_rows": rows, "seed": seed}
+        estimates = {name: network.estimate(name, evidence, **wishes) for name in names}
+        print(as_json_text(_sampled_facts(estimates)) if as_json else "\n".join(_sampled_lines(estimates)))
+        return
+    if best:
+        print(_best(network, names or [], evidence, likelihoods, as_json))
+        return
+    answers = _answers(network, names or [], evidence, likelihoods, joint)
+    print(as_json_text(_facts(answers)) if as_json else "\n".join(_lines(answers)))
+
+
+def _likelihoods(
+    network: BeliefNetwork, given: list[str] | None, soft: list[str] | None, belief: list[str] | None
+) -> Mapping[str, Mapping[Any, float]]:
+    """Soft evidence, and what makes the wanted beliefs hold."""
+    likelihoods = soft_from(network, soft)
+    wanted = soft_from(network, belief, "--belief")
+    if not wanted:
+        return likelihoods
+    from bayeswise.networks.inference.jeffrey import likelihoods_for
+
+    return likelihoods_for(network, wanted, evidence_from(network, given), likelihoods)
+
+
+def _best(
+    network: BeliefNetwork,
+    names: list[str],
+    evidence: dict[str, str],
+    soft: Mapping[str, Mapping[Any, float]],
+    as_json: bool,
+) -> str:
+    found = network.most_probable(evidence, nodes=names or None, soft=soft)
+    if as_json:
+        return as_json_text({"states": found.states, "probability": found.probability, "log_joint": found.log_joint})
+    lines = [f"{name} = {state}" for name, state in found.states.items()]
+    return "\n".join([*lines, f"together {found.probability:.6g} given the evidence"])
+
+
+def _answers(
+    network: BeliefNetwork,
+    names: list[str],
+    evidence: dict[str, str],
+    soft: Mapping[str, Mapping[Any, float]],
+    joint: bool,
+) -> dict[str, Distribution]:
+    if joint:
+        if not names:
+            raise UsageError("a joint distribution needs nodes", fix="name two or three")
+        return {" x ".join(names): network.query(names, evidence, soft=soft)}
+    if names:
+        return {name: network.query(name, evidence, soft=soft) for name in names}
+    return network.marginals(evidence, soft=soft)
+
+
+def _facts(answers: dict[str, Distribution]) -> dict[str, Any]:
+    log_evidence = next(iter(answers.values())).log_evidence
+    posterior = {name: {_key(key): p for key, p in answer.items()} for name, answer in answers.items()}
+    return {"posterior": posterior, "log_evidence": log_evidence}
+
+
+def _lines(answers: dict[str, Distribution]) -> list[str]:
+    width = max(len(_key(key)) for answer in answers.values() for key in answer)
+    lines: list[str] = []
+    for name, answer in answers.items():
+        lines.append(name)
+        lines += [f"  {_key(key).ljust(width)}  {p:.6f}" for key, p in answer.items()]
+    return lines
+
+
+def _sampled_facts(answers: dict[str, Estimate]) -> dict[str, Any]:
+    return {
+        "posterior": {name: {str(s): p for s, p in found.probability.items()} for name, found in answers.items()},
+        "standard_error": {
+            name: {str(s): error for s, error in found.standard_error.items()} for name, found in answers.items()
+        },
+        "method": {name: found.method for name, found in answers.items()},
+        "r_hat": {name: found.r_hat for name, found in answers.items()},
+    }
+
+
+def _sampled_lines(answers: dict[str, Estimate]) -> list[str]:
+    width = max(len(str(state)) for found in answers.values() for state in found.probability)
+    lines: list[str] = []
+    for name, found in answers.items():
+        worth = "" if found.method == "exact" else f", worth {found.effective_rows:,.0f} rows"
+        lines.append(f"{name} ({found.method}{worth})")
+        lines += [
+            f"  {str(state).ljust(width)}  {p:.6f} \N{PLUS-MINUS SIGN} {found.standard_error[state]:.6f}"
+            for state, p in found.probability.items()
+        ]
+        if found.r_hat is not None and found.r_hat > 1.05:
+            lines.append(f"  the chains have not met yet (R-hat {found.r_hat:.2f}): sample more rows")
+    return lines
+
+
+def _key(key: Any) -> str:
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

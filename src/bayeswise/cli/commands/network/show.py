@@ -1,0 +1,137 @@
+"""`bayeswise network show`: the nodes of a network in words, or a drawing with the beliefs in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli.commands.network import (
+    GIVEN,
+    SOFT,
+    as_json_text,
+    evidence_from,
+    network_from,
+    soft_from,
+    strength_facts,
+)
+from bayeswise.cli.options.reading import open_table
+from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.progress import StepsBar
+
+if TYPE_CHECKING:
+    from bayeswise.networks import BeliefNetwork
+    from bayeswise.networks.learning import EdgeStrengths
+
+
+def show(
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
+    names: Annotated[list[str] | None, typer.Argument(help="The nodes to show, else all.")] = None,
+    svg: Annotated[str | None, typer.Option(metavar="FILE", help="Draw it into a file; - is standard output.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Draw it into a page.")] = None,
+    dot: Annotated[bool, typer.Option("--dot", help="The graph in the language of Graphviz.")] = False,
+    given: Annotated[list[str] | None, GIVEN] = None,
+    soft: Annotated[list[str] | None, SOFT] = None,
+    around: Annotated[
+        list[str] | None, typer.Option(metavar="NODE", help="Show a node with its parents, children and theirs.")
+    ] = None,
+    no_beliefs: Annotated[bool, typer.Option("--no-beliefs", help="Draw names only.")] = False,
+    title: Annotated[str, typer.Option(help="The title of the drawing.")] = "",
+    strengths: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Edges as wide as what they are worth in the rows of a table."),
+    ] = None,
+    score: Annotated[str, typer.Option(help="Of --strengths: bic, aic, mdl, bdeu or k2.")] = "bic",
+    resamples: Annotated[
+        int, typer.Option(min=0, help="With --strengths: the share of so many resampled tables that have an edge.")
+    ] = 0,
+    weight: Annotated[
+        str | None, typer.Option("--weight", metavar="COL", help="With --strengths: the weight of each row.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Show the nodes of a network, or draw them with the beliefs in them.
+
+    bayeswise network show asia.bif
+
+    bayeswise network show asia.bif --svg asia.svg --given asia=yes dysp=yes
+
+    bayeswise network show learned.bif --svg learned.svg --strengths table.csv --resamples 100
+    """
+    if strengths is None and (resamples or weight is not None or score != "bic"):
+        raise UsageError("--score, --resamples and --weight are about --strengths", fix="add --strengths TABLE")
+    network = network_from(file)
+    wanted = _wanted(network, names or [], around or [])
+    found = None if strengths is None else _strengths(network, strengths, score, resamples, weight)
+    if svg is None and html is None and not dot:
+        if given or soft:
+            raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or ask `network query`")
+        print(as_json_text(_facts(network, wanted, found)) if as_json else _page(network, wanted, found))
+        return
+    for path in (svg, html):
+        if path is not None and path != "-":
+            check_output(path, [file, *([] if strengths is None else [strengths])])
+    evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
+    beliefs = not no_beliefs and not (dot and svg is None and html is None and not evidence and not likelihoods)
+    picture = network.picture(evidence, soft=likelihoods, nodes=wanted, beliefs=beliefs, title=title, strengths=found)
+    if dot:
+        print(picture.dot())
+    for path, text in ((svg, picture.svg), (html, picture.html)):
+        if path is not None:
+            _write(path, text())
+
+
+def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, weight: str | None) -> EdgeStrengths:
+    """What the edges are worth in the rows of a table."""
+    from bayeswise.networks.learning import strengths_in_table
+
+    source = open_table([table])
+    with StepsBar() as bar:
+        wishes: dict[str, Any] = {"score": score, "resamples": resamples, "weight": weight, "progress": bar}
+        return strengths_in_table(source, network, **wishes)
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        print(text)
+        return
+    from bayeswise.foundation.atomic import write_bytes
+
+    write_bytes(path, text.encode("utf-8"))
+    say(saved(path, False))
+
+
+def _wanted(network: BeliefNetwork, names: list[str], around: list[str]) -> list[str]:
+    """The nodes asked for, in the order of the network; all if none is."""
+    chosen = {network.names[network.place(name)] for name in names}
+    for name in around:
+        chosen |= {name, *network.markov_blanket(name)}
+    return [name for name in network if name in chosen] if chosen else list(network)
+
+
+def _facts(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | None) -> dict[str, Any]:
+    nodes = [
+        {
+            "name": name,
+            "states": list(network.states(name)),
+            "parents": list(network.parents(name)),
+            "rows": len(network.table(name)),
+        }
+        for name in wanted
+    ]
+    facts = {"name": network.name, "nodes": nodes, "parameters": network.n_parameters, "notes": list(network.notes)}
+    return facts if found is None else {**facts, "strengths": strength_facts(found)}
+
+
+def _page(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | None) -> str:
+    lines = [f"{len(network)} nodes, {len(network.edges)} edges, {network.n_parameters} free numbers"]
+    for name in wanted:
+        above = f" | {', '.join(network.parents(name))}" if network.parents(name) else ""
+        lines.append(f"  {name}{above}: {', '.join(map(str, network.states(name)))}")
+    edges = [edge for edge in network.edges if set(wanted).issuperset(edge)]
+    if found is not None and edges:
+        from bayeswise.networks.drawing import lines_of, widths_of
+
+        lines += lines_of(*widths_of(found, edges))
+    return "\n".join([*lines, *(f"note: {note}" for note in network.notes)])

@@ -1,0 +1,99 @@
+"""bayeswise next-test MODEL --row COL=VALUE ... --costs decision.toml: which empty column to look up next, or none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayeswise.cli.options import columns
+from bayeswise.cli.options import costs as costs_option
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.information import NextTest
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A naive or Gaussian Bayes model file.")],
+    costs: costs_option.CostsFile,
+    row: Annotated[
+        list[str] | None, typer.Option("--row", metavar="COL=VALUE ...", help="What is known; the rest is empty.")
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option("--price", metavar="COL=COST ...", help="What looking up a column costs, above [prices]."),
+    ] = None,
+    prior: costs_option.Prior = None,
+    depth: Annotated[int, typer.Option("--depth", metavar="N", min=1, max=4, help="Plan so many tests ahead.")] = 1,
+    null: columns.NullWords = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every test with its value as JSON.")] = False,
+) -> None:
+    """Show which empty column of one case is most worth its price, and whether to stop.
+
+    \b
+    bayeswise next-test loan.bayeswise --row income=low --costs decision.toml
+    bayeswise next-test loan.bayeswise --row income=low --costs decision.toml --price history=5 --depth 2
+
+    A test is worth what the best action costs less on average once its outcome is known. Columns without a price are
+    free.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.one_row import typed_row
+    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.evaluation.empty_columns import next_test_for
+
+    fitted = load_for("next-test", model, "predict_proba", "classes")
+    decision = costs_option.read_decision(costs, fitted)
+    one = typed_row(fitted, row or [], null)
+    table = decision.costs.aligned(fitted.classes)
+    if not table.constant:
+        table = table.for_row(_numbers(one.cells, table.columns))
+    answer = next_test_for(
+        fitted,
+        one.batch,
+        table,
+        {**decision.prices, **_prices(price)},
+        prior=costs_option.new_prior(decision, prior, fitted.classes),
+        depth=depth,
+    )
+    print(json_text(_facts(answer), indent=2) if as_json else "\n".join(_lines(answer)))
+
+
+def _numbers(cells: Any, names: tuple[str, ...]) -> dict[str, float]:
+    from bayeswise.render.fractions import exact
+
+    return {name: float(exact(cells[name], f"--row {name}")) for name in names if name in cells}
+
+
+def _prices(typed: list[str] | None) -> dict[str, float]:
+    from bayeswise.cli.options.pairs import by_number
+    from bayeswise.render.fractions import exact
+
+    return {n: float(exact(v, f"--price {n}")) for n, v in by_number(typed or [], "--price", "lab=5").items()}
+
+
+def _facts(answer: NextTest) -> dict[str, Any]:
+    from bayeswise.render.plain import json_value
+
+    return {
+        "next": None if answer.best is None else answer.best.column,
+        "stop": answer.best is None,
+        "action": json_value(answer.action),
+        "expected_cost": answer.expected_cost,
+        "planned_cost": answer.planned_cost,
+        "perfect_information": answer.perfect,
+        "posterior": {str(state): p for state, p in answer.posterior.items()},
+        "tests": [
+            {"column": test.column, "value": test.value, "price": test.price, "net": test.net} for test in answer.tests
+        ],
+        "left_out": [{"column": name, "reason": reason} for name, reason in answer.left_out.items()],
+    }
+
+
+def _lines(answer: NextTest) -> list[str]:
+    lines = [f"now: {answer.action} at {answer.expected_cost:.4g}; knowing the state is worth {answer.perfect:.4g}"]
+    width = max((len(test.column) for test in answer.tests), default=0)
+    for test in answer.tests:
+        lines.append(f"  {test.column:<{width}}  worth {test.value:.4g}  price {test.price:.4g}  net {test.net:+.4g}")
+    lines += [f"  {name}: left out, {reason}" for name, reason in answer.left_out.items()]
+    return [*lines, f"next: {answer.best.column}" if answer.best else f"stop and {answer.action}"]

@@ -1,0 +1,148 @@
+"""bayeswise predict MODEL FILE: the table again, with the model's answer beside each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.output.writing import check_output, say, write_rows
+from bayeswise.foundation.errors import KindError, UsageError
+from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.cli.output.answers import Answers, Layout, Tally
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class: p_CLASS.")] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Add log_evidence: small for rows unlike any that was learned.")
+    ] = False,
+    quantiles: Annotated[
+        str | None,
+        typer.Option("--quantiles", metavar=".05,.95", help="Of a number: add its quantiles, as q_0.05 and q_0.95."),
+    ] = None,
+    keep: Annotated[
+        str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
+    ] = "all",
+    form: Annotated[
+        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
+        typer.Option("--format", help="How to write the rows; else the suffix of OUT says so, else csv."),
+    ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it."),
+    ] = False,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and what was met.")] = False,
+) -> None:
+    """Write a table again with the model's answer beside each row.
+
+    \b
+    bayeswise predict play.bayeswise new.csv > answers.csv
+    cat new.csv | bayeswise predict play.bayeswise - --proba | head
+
+    The answer stands in a column named like the target, or `predicted` where the table has one of that name; a number
+    is its mean, and stddev stands beside it.
+    Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
+    """
+    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.output.answers import kept_columns
+    from bayeswise.cli.table_form import TableForm
+
+    fitted = load_for("predict", model, "predict", "schema")
+    roads = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
+    if out is not None and out != reading.STDIN:
+        check_output(out, [model, *files])
+    written = TableForm.of(out, form, as_json=as_json)
+    source = reading.open_table(
+        files,
+        null=null,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        table=table,
+        like=fitted.schema,
+        once=True,
+    )
+    kept, opaque = kept_columns(keep, source.columns, source.description)
+    target = fitted.schema.target.name
+    layout = roads.layout(kept, target)
+    with Bar(f"predicting {source.description}", shown=out is not None) as bar:
+        answers = roads.answers(reading.Watched(source, bar, also=layout.kept), layout)
+        about = {"target": target, "answer": layout.answer, **roads.about}
+        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=about, totals=answers.tally.to_dict)
+        write_rows(answers, layout.names, text, out)
+    say(*_remarks(layout, target, opaque, answers.tally))
+    if out is not None and out != reading.STDIN:
+        say(f"Saved {out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
+
+
+@dataclass(frozen=True)
+class Road:
+    """How a kind of model answers: which columns come out, and what fills them."""
+
+    layout: Callable[[list[str], str], Layout]
+    answers: Callable[[Any, Any], Answers]
+    about: dict[str, Any]
+
+
+def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Road:
+    """The road of a classifier, or of a regression of a number; what was asked for must be something it has."""
+    from bayeswise.cli.output.answers import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
+
+    if hasattr(model, "classes"):
+        if quantiles is not None:
+            raise UsageError("--quantiles is about numbers, and this model answers with a class", fix="use --proba")
+        if evidence and not hasattr(model, "log_evidence"):
+            raise KindError(
+                f"{path} holds a model of classes given rows, which knows nothing of how likely a row is",
+                fix="leave out --evidence, or fit --model gaussian or naive-bayes",
+            )
+        return Road(
+            lambda kept, target: Layout.of(kept, target, model.classes, proba=proba, evidence=evidence),
+            lambda source, layout: Answers(model, source, layout),
+            {"classes": list(model.classes)},
+        )
+    if proba or evidence:
+        asked = "--proba" if proba else "--evidence"
+        what = f"{asked} is about classes, and this model answers with a number"
+        raise UsageError(what, fix="use --quantiles .05,.95")
+    shares = quantiles_of(quantiles)
+    return Road(
+        lambda kept, target: NumberLayout.named(kept, target, shares),
+        lambda source, layout: NumberAnswers(model, source, layout, shares),
+        {"quantiles": shares},
+    )
+
+
+def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:
+    from bayeswise.tables.schema.notes import cells_of, shown
+
+    if layout.answer != target:
+        yield f"The table has a column {target!r} already: the answer is in {layout.answer!r}."
+    for name in opaque:
+        yield f"{shown(name)}: lists and bytes are no cells of a text table; left out."
+    names = dict.fromkeys([*tally.missing, *tally.unseen, *tally.strays])
+    for name in names:
+        found: list[str] = []
+        if name in tally.missing:
+            found.append(f"{cells_of(tally.missing[name])} missing")
+        if name in tally.strays:
+            found.append(f"of these {tally.strays[name]}")
+        if name in tally.unseen:
+            found.append(f"{cells_of(tally.unseen[name])} unseen: a level that the model never saw")
+        yield f"{shown(name)}: {'; '.join(found)}."

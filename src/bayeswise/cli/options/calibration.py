@@ -1,0 +1,52 @@
+"""The option --calibrate of the verbs about decisions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.costs import Costs
+    from bayeswise.tables.source import Source
+
+LearnedTable: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--calibrate",
+        metavar="LEARNED",
+        help="The table that the model learned: its rows, each left out, mend posteriors that are too sure.",
+    ),
+]
+
+
+def refuse_its_own_rows(learned: str | None, judged: Sequence[str], cv: str | None) -> None:
+    """Rows that a calibration was fitted to are no test of it."""
+    if learned is not None and (cv is not None or any(_same_file(learned, each) for each in judged)):
+        raise UsageError("--calibrate uses up the rows that would judge it", fix="check rows that are new to the model")
+
+
+def _same_file(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def mended(model: Any, learned: str | None, opened: Callable[[list[str]], Source], costs: Costs | None) -> Any:
+    """The model as it is without a table; else with its calibration, which is told of; `opened` reads tables."""
+    if learned is None:
+        return model
+    from bayeswise.evaluation.calibrated import calibrated
+
+    source = opened([learned])
+    with Bar(f"leaving out the rows of {source.description}") as bar:
+        found = calibrated(model, source, costs, progress=bar.advance)
+    verdict = "mend the posteriors" if found.changes else "find the posteriors right as they are"
+    learned_rows = f"the {model.class_weight.sum():,.10g} that were learned"
+    how = "each left out of" if found.how == "leave-one-out" else f"left out in {found.how} of"
+    say(f"Calibrated: {found.n_rows:,} rows of {source.description}, {how} {learned_rows}, {verdict}.")
+    return found

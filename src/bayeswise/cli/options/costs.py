@@ -1,0 +1,83 @@
+"""The option that every verb about decisions has: a decision.toml, or a table of costs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import FitError
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+    from bayeswise.foundation.arrays import FloatArray
+
+
+CostsFile: TypeAlias = Annotated[
+    str, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV with action,STATE,... columns.")
+]
+Prior: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--prior", metavar="CLASS=P ...", help="Other priors than the model's, for rows from elsewhere."),
+]
+
+
+def read_decision(path: str, model: Any = None) -> DecisionFile:
+    """The file, its doubts said on stderr, its states and target checked against the model."""
+    from bayeswise.decisions import CostWarning
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", CostWarning)
+        decision = DecisionFile.read(path)
+    say(*(f"{path}: {each.message}." for each in told))
+    if model is not None:
+        target = model.schema.target.name
+        if decision.target is not None and decision.target != target:
+            raise FitError(
+                f"{path} is about {decision.target!r}; the model is about {target!r}", fix="name another model"
+            )
+        decision.costs.aligned(model.classes)
+    return decision
+
+
+def new_prior(
+    decision: DecisionFile | None, typed: Sequence[str] | None, classes: tuple[Any, ...]
+) -> FloatArray | None:
+    """(n_states,) the prior that was typed, else that of the file, else none."""
+    if typed:
+        from bayeswise.cli.options.fitting import prior_of
+        from bayeswise.posteriors.prior import prior_by_state
+
+        return prior_by_state(prior_of(typed, classes), classes)
+    return None if decision is None else decision.prior_of(classes)
+
+
+Decision: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--decision", metavar="FILE", help="decision.toml: its target and kinds, unless they are typed."),
+]
+Kinds: TypeAlias = dict[str, list[str] | None]  # the columns of each kind, as they were typed
+
+
+def target_and_kinds(path: str | None, target: str | None, kinds: Kinds) -> tuple[str | None, Kinds]:
+    """What was typed, and what the file adds to it; a column that was typed keeps its kind.
+
+    >>> target_and_kinds(None, "play", {"category": ["zip"], "number": None})
+    ('play', {'category': ['zip'], 'number': None})
+    """
+    if path is None:
+        return target, dict(kinds)
+    from bayeswise.decisions.costs.decision_file import read_columns
+
+    named_target, named_kinds = read_columns(path)
+    typed = {name for columns in kinds.values() for name in columns or ()}
+    found = dict(kinds)
+    for column, named in named_kinds.items():
+        kind = "ignore" if named == "ignored" else named  # as the options are called
+        if column not in typed:
+            found[kind] = [*(found[kind] or ()), column]
+    return target or named_target, found

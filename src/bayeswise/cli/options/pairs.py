@@ -1,0 +1,61 @@
+"""Words of the form NAME=VALUE, where a name may itself contain '='."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label
+
+
+def by_number(pieces: Iterable[str], option: str, example: str) -> dict[str, str]:
+    """NAME=VALUE cut at the last '=', for values that have none.
+
+    >>> by_number(["yes=.6", "no=2/5"], "--prior", "yes=.6")
+    {'yes': '.6', 'no': '2/5'}
+    """
+    return _mapping((piece.rpartition("=") for piece in pieces), option, example)
+
+
+def by_name(pieces: Iterable[str], known: Iterable[str], option: str, example: str) -> dict[str, str]:
+    """NAME=VALUE cut after the longest name that is known, else at the first '='.
+
+    >>> by_name(["a=b=c", "wind=weak"], ["a=b", "wind"], "--row", "wind=weak")
+    {'a=b': 'c', 'wind': 'weak'}
+    """
+    names = sorted(known, key=len, reverse=True)
+    return _mapping((_cut(piece, names) for piece in pieces), option, example)
+
+
+def _cut(piece: str, names: list[str]) -> tuple[str, str, str]:
+    name = next((name for name in names if piece.startswith(f"{name}=")), None)
+    return piece.partition("=") if name is None else (name, "=", piece[len(name) + 1 :])
+
+
+def _mapping(pieces: Iterable[tuple[str, str, str]], option: str, example: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, equals, value in pieces:
+        if not equals or not name:
+            raise ParameterError(
+                f"{option} takes NAME=VALUE; found {''.join((name, equals, value))!r}",
+                fix=f"write it as {option} {example}",
+            )
+        if name in found:
+            raise ParameterError(f"{option} names {name!r} twice: {found[name]!r} and {value!r}", fix="give it once")
+        found[name] = value
+    return found
+
+
+def class_of(text: str, classes: tuple[Label, ...], what: str = "the model has no class") -> Label:
+    """The class that was typed; 1 and True are typed like their text.
+
+    >>> class_of("1", (0, 1)), class_of("yes", ("no", "yes"))
+    (1, 'yes')
+    """
+    same = [label for label in classes if str(label) == text]
+    if not same:
+        same = [label for label in classes if not isinstance(label, str) and str(label).lower() == text.strip().lower()]
+    if not same:
+        raise ParameterError(f"{what} {text!r}", fix=guess(text, [str(label) for label in classes]))
+    return same[0]

@@ -1,0 +1,123 @@
+"""How a command reads tables: the options of all of them, and a source that is watched while it is read."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import UsageError
+
+if TYPE_CHECKING:
+    from bayeswise.foundation.progress import Bar
+    from bayeswise.tables.schema.schema import Schema
+    from bayeswise.tables.source import Chunk, RawColumn, Source
+
+STDIN = "-"
+
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="CHAR", help="What separates the cells, if it is not found out."),
+]
+Decimal: TypeAlias = Annotated[
+    Literal[".", ","] | None, typer.Option("--decimal", help="The decimal mark, if it is not found out.")
+]
+Encoding: TypeAlias = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="Of text files: utf-8, latin-1, ...")
+]
+TableName: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="The table of a database, or the sheet of a workbook."),
+]
+
+
+def open_table(
+    files: Sequence[str],
+    *,
+    null: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    encoding: str | None = None,
+    table: str | None = None,
+    like: Schema | None = None,
+    once: bool = False,
+) -> Source:
+    """The table in some files, or on standard input; words that mean "missing" are those of the schema it is `like`."""
+    from bayeswise.tables.source import open_source
+
+    twice = [name for name, times in Counter(files).items() if times > 1 and name != STDIN]
+    say(*(f"{name} is named twice: its rows count twice." for name in twice))
+    if STDIN in files:
+        if len(files) > 1:
+            raise UsageError("standard input is one table", fix="name files, or - alone")
+        if sys.stdin is not None and sys.stdin.isatty():
+            print("Reading the table from the keyboard; end it with Ctrl-D.", file=sys.stderr)
+    return open_source(
+        files[0] if len(files) == 1 else list(files),
+        null_words=null_words(null, like),
+        delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
+        decimal=decimal,
+        encoding=encoding,
+        table_name=table,
+        once=once,
+    )
+
+
+def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ...]:
+    """What was typed, else what the model was learned with; where these differ the user is told."""
+    from bayeswise.tables.schema.null_words import remembered, told, words_of
+
+    if null is None:
+        return words_of(like)
+    if like is not None and remembered(null) != like.null_words:
+        say(f"Missing is what --null says, {told(null)}; the model was learned with {told(like.null_words)}.")
+    return tuple(null)
+
+
+class Watched:
+    """A source that remembers the chunk in use and the rows that have passed.
+
+    Each sweep covers the columns in `also` too, so that their cells can be written again.
+    """
+
+    def __init__(self, source: Source, bar: Bar | None = None, *, also: Sequence[str] = ()) -> None:
+        self._source = source
+        self._bar = bar
+        self._also = also
+        self.chunk: Chunk | None = None
+        self.rows = 0
+
+    @property
+    def description(self) -> str:
+        return self._source.description
+
+    @property
+    def columns(self) -> tuple[RawColumn, ...]:
+        return self._source.columns
+
+    @property
+    def textual(self) -> bool:
+        return self._source.textual
+
+    @property
+    def null_words(self) -> tuple[str, ...]:
+        return self._source.null_words
+
+    @property
+    def n_rows(self) -> int | None:
+        return self._source.n_rows
+
+    def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
+        self.rows = 0
+        if self._bar is not None:
+            self._bar.begin(self._source.n_rows)
+        for chunk in self._source.chunks(list(dict.fromkeys([*columns, *self._also]))):
+            self.chunk = chunk
+            self.rows += chunk.n_rows
+            yield chunk
+            if self._bar is not None:
+                self._bar.advance(chunk.n_rows)

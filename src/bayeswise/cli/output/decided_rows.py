@@ -1,0 +1,212 @@
+"""The decisions for a stream of rows, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.cli.options.limits import Decided, Limits, estimated_prior, within
+from bayeswise.cli.options.reading import Watched
+from bayeswise.cli.output.answers import Answers, Layout, NumberLayout, free_name, probability_names
+from bayeswise.decisions.costs.cells import RowCostError
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.number_costs import NumberCosts
+from bayeswise.decisions.decide import decide_rows
+from bayeswise.evaluation.intervals import exponent_of
+from bayeswise.evaluation.novelty import ModelTail
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.progress import Bar
+from bayeswise.posteriors.prior_shift import shifted
+from bayeswise.render.plain import json_number, json_value
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.source import Chunk, Source
+
+_ADDED = ("action", "expected_cost", "runner_up")
+
+
+@dataclass(frozen=True)
+class DecidedLayout(Layout):
+    """The columns that are kept, then action, expected_cost, runner_up, novelty_p if asked for, and the posterior."""
+
+    decided: tuple[str, ...] = _ADDED
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.kept, *self.decided, *self.probabilities)
+
+    @classmethod
+    def named(cls, kept: Sequence[str], classes: Sequence[Label], *, novelty: bool = False) -> DecidedLayout:
+        """Names that the table has already are numbered.
+
+        >>> DecidedLayout.named(["age", "action"], ["no", "yes"]).names
+        ('age', 'action', 'action_2', 'expected_cost', 'runner_up', 'p_no', 'p_yes')
+        """
+        taken = {normal_name(name) for name in kept}
+        first = (*_ADDED, *(["novelty_p"] if novelty else []))
+        added = [_free(name, taken) for name in (*first, *probability_names(classes))]
+        return cls(tuple(kept), added[0], tuple(added[len(first) :]), None, tuple(added[: len(first)]))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, free = 1, name
+    while normal_name(free) in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(normal_name(free))
+    return free
+
+
+class DecidedRows(Answers):
+    """The rows of a table with the best action of each, as columns, chunk by chunk."""
+
+    def __init__(
+        self,
+        model: Any,
+        source: Source,
+        bar: Bar,
+        layout: DecidedLayout,
+        costs: Costs,
+        prior: FloatArray | None,
+        limits: Limits | None = None,
+    ) -> None:
+        known = [column.name for column in source.columns]
+        self.costs = costs
+        self.prior = prior
+        self.limits = limits or Limits()
+        self.cost_columns = {name: find_name(name, known, where=source.description) for name in costs.columns}
+        self.counts = np.zeros(len(costs.actions), dtype=np.int64)
+        self.unknown = 0
+        self.expected = 0.0
+        self.mean = 0.0  # kept apart: the sum may be larger than any number
+        self.price: dict[Label, float] = {}
+        self._tail = None if self.limits.novelty is None else ModelTail(model)
+        self._held: list[Decided] = []  # what the chunk in hand was decided to
+        super().__init__(model, Watched(source, bar, also=[*layout.kept, *self.cost_columns.values()]), layout)
+
+    def __iter__(self) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
+        """The columns of a chunk, and which of them need no guard: the names of actions do."""
+        chunks = super().__iter__()
+        if self.limits.at_most or self.limits.estimate:
+            return self._together(list(chunks))
+        return self._counted(chunks)
+
+    def _counted(self, chunks: Iterator[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
+        for cells, safe in chunks:
+            yield self._written(cells, safe, self._held.pop())
+
+    def _together(self, chunks: list[Any]) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
+        """All rows are decided before the first one is written: places and priors depend on everybody."""
+        held = self._held
+        if self.limits.estimate and held:
+            before = np.exp(self.model.log_prior)
+            self.prior = estimated_prior(held, before)
+            held = [each.under(before, self.prior) for each in held]
+        if self.limits.at_most:
+            held, self.price = within(held, self.limits.at_most)
+        for (cells, safe), decided in zip(chunks, held, strict=True):
+            cells[-len(self.model.classes) :] = decided.decisions.posterior.T.tolist()
+            yield self._written(cells, safe, decided)
+
+    def _written(self, cells: list[Any], safe: list[bool], decided: Decided) -> tuple[list[Any], list[bool]]:
+        n_kept = len(self.layout.kept)
+        cells[n_kept : n_kept + 3] = decided.columns(self.limits.unknown)
+        safe[n_kept + 2] = False
+        self.counts += np.bincount(decided.decisions.best[~decided.unknown], minlength=len(self.counts))
+        self.unknown += int(decided.unknown.sum())
+        known = decided.decisions.least_cost[~decided.unknown]
+        if len(known):
+            with np.errstate(over="ignore"):
+                self.expected += float(known.sum())
+            n_rows = int(self.counts.sum())
+            exponent = exponent_of(known)
+            mean = float(np.ldexp(np.ldexp(known, -exponent).mean(), exponent))
+            self.mean = self.mean * ((n_rows - len(known)) / n_rows) + mean * (len(known) / n_rows)
+        return cells, safe
+
+    def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
+        log_relative = getattr(self.model, "log_relative", None) or self.model.log_joint
+        self._refuse_impossible(log_relative(batch).max(axis=1), chunk)
+        posterior = self.model.predict_proba(batch)
+        if self.prior is not None:
+            posterior = shifted(posterior, np.exp(self.model.log_prior), self.prior, self.model.classes)
+        found = {name: chunk.numbers(column)[0] for name, column in self.cost_columns.items()}
+        try:
+            decisions = decide_rows(posterior, self.costs, found)
+        except RowCostError as error:
+            raise error.at(chunk.first_row + error.row) from None
+        p_value = np.ones(batch.n_rows) if self._tail is None else self._tail.p_value(batch)
+        self._held.append(Decided(decisions, p_value <= (self.limits.novelty or 0.0), found))
+        yield from ([None] * batch.n_rows for _ in range(3))  # filled in when all is known
+        if self._tail is not None:
+            yield p_value.tolist()
+        yield from posterior.T.tolist()
+
+    def totals(self) -> dict[str, Any]:
+        """What all rows together come to."""
+        counts = [
+            {"action": json_value(action), "rows": int(n)}
+            for action, n in zip(self.costs.actions, self.counts, strict=True)
+        ]
+        if self._tail is not None:
+            counts.append({"action": self.limits.unknown, "rows": self.unknown})
+        prices = {"price": {str(action): price for action, price in self.price.items()}} if self.limits.at_most else {}
+        prior = {"prior": {str(s): p for s, p in self._estimated().items()}} if self.limits.estimate else {}
+        total = json_number(self.expected)
+        return {**self.tally.to_dict(), "decided": counts, "expected_cost": total, **prices, **prior}
+
+    def _estimated(self) -> dict[Label, float]:
+        if not self.limits.estimate or self.prior is None:
+            return {}
+        return dict(zip(self.model.classes, self.prior.tolist(), strict=True))
+
+    def summary(self) -> str:
+        """One line for stderr."""
+        shares = [f"{action} {n:,}" for action, n in zip(self.costs.actions, self.counts, strict=True)]
+        if self._tail is not None:
+            shares.append(f"{self.limits.unknown} {self.unknown:,}")
+        n_rows = int(self.counts.sum())
+        prices = "".join(f"; one more {action} would save {p:.4g}" for action, p in self.price.items() if p > 0)
+        mean = self.expected / max(1, n_rows) if np.isfinite(self.expected) else self.mean
+        prices += "".join(f"; P({state}) {p:.3g} in these rows" for state, p in self._estimated().items())
+        return f"{n_rows + self.unknown:,} rows: {', '.join(shares)}; expected cost {mean:.4g} per row{prices}."
+
+
+def number_layout(kept: Sequence[str]) -> NumberLayout:
+    """The columns that are kept, then action, expected_cost and stddev.
+
+    >>> number_layout(["size", "action"]).names
+    ('size', 'action', 'action_2', 'expected_cost', 'stddev')
+    """
+    taken = {normal_name(name) for name in kept}
+    action, cost, stddev = (free_name([name], taken) for name in ("action", "expected_cost", "stddev"))
+    return NumberLayout(tuple(kept), action, spread=(cost, stddev))
+
+
+class DecidedNumbers(Answers):
+    """The rows of a table with the number to choose for each, as columns, chunk by chunk."""
+
+    def __init__(self, model: Any, source: Watched, layout: NumberLayout, costs: NumberCosts) -> None:
+        super().__init__(model, source, layout)
+        self.costs = costs
+        self.expected = 0.0
+
+    def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
+        ahead = self.model.predictive(batch)
+        cost = self.costs.expected(ahead)
+        self.expected += float(cost.sum())
+        for column in (self.costs.actions(ahead), cost, ahead.stddev):
+            yield list(map(json_number, column.tolist()))
+
+    def totals(self) -> dict[str, Any]:
+        """What all rows together come to."""
+        return {**self.tally.to_dict(), "expected_cost": json_number(self.expected)}
+
+    def summary(self) -> str:
+        """One line for stderr."""
+        mean = self.expected / max(1, self.tally.rows)
+        return f"{self.tally.rows:,} rows; expected cost {mean:.4g} per row."

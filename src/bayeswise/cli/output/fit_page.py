@@ -1,0 +1,174 @@
+"""The page that `fit` shows: classes, columns by family, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bayeswise.cli.output.look_page import class_table, warning_lines
+from bayeswise.tables.schema.notes import shown
+
+_MOST_NAMES = 24
+_MOST_IGNORED = 8
+
+
+def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
+    """Print what was learned."""
+    page = console or Console(highlight=False, emoji=False)
+    page.print(headline(facts), "", sep="\n")
+    if facts["classes"]:
+        page.print(class_table(facts, unit_of(facts)), "", sep="\n")
+    page.print(column_lines(facts))
+    if "weights" in facts:
+        page.print("", weight_table(facts), sep="\n")
+    for warning in warnings(facts):
+        page.print("", warning_lines(warning), sep="\n")
+
+
+def unit_of(facts: Mapping[str, Any]) -> str:
+    """What the numbers of the classes are."""
+    return "rows" if facts["weight"] is None else "weight"
+
+
+def headline(facts: Mapping[str, Any]) -> Text:
+    """What was learned from where."""
+    rows = facts["rows"]
+    size = f"{rows:,} row{'s' * (rows != 1)} learned"
+    return Text.assemble((facts["source"], "bold"), f": {size}; target ", (shown(facts["target"]), "bold"))
+
+
+def column_lines(facts: Mapping[str, Any]) -> Table:
+    """The columns of each family, those that are ignored with the reason, and the convention."""
+    lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    lines.add_column("family", no_wrap=True)
+    lines.add_column("columns", overflow="fold")
+    by_family: dict[str, list[str]] = {}
+    for column in facts["columns"]:
+        if column["family"] is not None:
+            by_family.setdefault(column["family"], []).append(shown(column["name"]))
+    for family, names in by_family.items():
+        lines.add_row(Text(family, "cyan"), Text(listed(names)))
+    for name, reason in _ignored(facts):
+        lines.add_row(Text("ignored", "dim"), Text.assemble(name, (f" ({reason})" if reason else "", "dim")))
+    lines.add_row("", "")
+    lines.add_row(Text("convention", "bold"), Text(facts["convention"]))
+    for name, line in averaging_lines(facts):
+        lines.add_row(Text(name, "bold"), Text(line))
+    lines.add_row(Text("parameters", "bold"), f"{facts['n_free_parameters']:,} free")
+    for name, line in regression_lines(facts) if "weights" in facts else ():
+        lines.add_row(Text(name, "bold"), Text(line))
+    return lines
+
+
+def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How far each column is believed to be relevant, the most relevant first, and the exponent of normal ones."""
+    columns = sorted((c for c in facts["columns"] if "relevance" in c), key=lambda column: -column["relevance"])
+    if columns:
+        yield "relevance", listed([f"{shown(column['name'])} {column['relevance']:.3g}" for column in columns])
+    if facts.get("temper", 1.0) < 1.0:
+        yield "temper", f"{facts['temper']:.3g}: columns say the same in part, and that is counted once"
+
+
+def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    ignored = [column for column in facts["columns"] if column["kind"] == "ignored"]
+    for column in ignored[:_MOST_IGNORED]:
+        yield shown(column["name"]), column["reason"]
+    if len(ignored) > _MOST_IGNORED:
+        yield f"and {len(ignored) - _MOST_IGNORED:,} more", ""
+
+
+def listed(names: list[str], most: int = _MOST_NAMES) -> str:
+    """Names in one sentence, the first of them if they are many.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def warnings(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a user should know about the rows."""
+    for what, count in (("target", facts["rows_without_target"]), ("weight", facts["rows_without_weight"])):
+        if count:
+            have, were = ("rows have", "were") if count > 1 else ("row has", "was")
+            left_out = f"{count:,} {have} no {what} and {were} left out"
+            yield {"column": None, "what": left_out, "fix": "", "stops": False}
+    for name, what in facts["no_numbers"].items():
+        yield {"column": name, "what": f"{what}; taken as missing", "fix": "", "stops": False}
+    if len(facts["classes"]) == 1:
+        what = "there is only one class, so every answer will be this one"
+        yield {"column": facts["target"], "what": what, "fix": "add rows of another class", "stops": False}
+
+
+_MOST_WEIGHTS = 40
+_MOST_CLASSES = 6
+
+
+def weight_table(facts: Mapping[str, Any]) -> Table:
+    """The intercept and the weights in original units; one column of them for each class, where there are several."""
+    classes = list(facts["intercept"])[:_MOST_CLASSES] if isinstance(facts["intercept"], Mapping) else [None]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("column", overflow="fold", max_width=32)
+    table.add_column("level", overflow="fold", max_width=24)
+    for label in classes:
+        table.add_column(Text("weight" if label is None else shown(label, 14)), justify="right", no_wrap=True)
+    table.add_row(Text("intercept", "cyan"), "", *(_text(facts["intercept"], label) for label in classes))
+    last = None
+    for weight in facts["weights"][:_MOST_WEIGHTS]:
+        name = weight["column"]
+        if weight["level"] is not None and name != last:
+            reference = Text(f"{shown(facts['references'][name], 16)} (reference)", "dim")
+            table.add_row(Text(shown(name)), reference, *["0"] * len(classes))
+        again = weight["level"] is not None
+        level = "" if weight["level"] is None else shown(weight["level"])
+        table.add_row(
+            "" if again else Text(shown(name)), Text(level), *(_text(weight["weight"], label) for label in classes)
+        )
+        last = name
+    more = len(facts["weights"]) - _MOST_WEIGHTS
+    if more > 0:
+        table.add_row(Text(f"and {more:,} more", "dim"), "")
+    return table
+
+
+def meaning(facts: Mapping[str, Any]) -> str:
+    """What the score is that the weights add up to."""
+    if facts["likelihood"] is None:
+        classes = list(facts["classes"])
+        if len(classes) == 2:
+            return f"log-odds of {shown(classes[1])} against {shown(classes[0])} = intercept + weights . row"
+        return "log p(class | row) = intercept + weights . row, up to a number"
+    target = shown(facts["target"])
+    if facts["likelihood"] in ("poisson", "exponential"):
+        return f"log of the mean of {target} = intercept + weights . row"
+    return f"{target} = intercept + weights . row"
+
+
+def regression_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the weights rest on, line by line."""
+    yield "score", meaning(facts)
+    if facts["scale"] is not None:
+        yield "prior scale", f"{float(facts['scale']):.6g}"
+    if facts["noise"] is not None:
+        yield "noise", f"{float(facts['noise']):.6g}"
+    if facts["log_evidence"] is not None:
+        yield "log evidence", f"{float(facts['log_evidence']):.6g}"
+    certificate = facts["certificate"]
+    if certificate is not None:
+        word = "converged" if certificate["converged"] else "stopped"
+        gradient = float(certificate["gradient_norm"])
+        yield "gradient left", f"{gradient:.1e} ({word} after {certificate['iterations']:,} iterations)"
+    elif facts["likelihood"] == "gaussian":
+        yield "gradient left", "none: solved from exact moments"
+    if facts["separable"]:
+        yield "separable", "yes: weights separate the classes, and only the prior keeps them finite"
+
+
+def _text(weight: Any, label: str | None) -> str:
+    value = weight if label is None else weight[label]
+    return f"{float(value):.6g}"

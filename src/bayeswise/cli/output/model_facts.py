@@ -1,0 +1,268 @@
+"""What a model has learned, as plain data: for `fit`, which has just done so, and for `inspect`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from bayeswise.cli.commands.look import keyed
+from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
+from bayeswise.models.naive_bayes.categories import CategoryScores
+from bayeswise.models.naive_bayes.counted_columns import CountedScores
+from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.models.naive_bayes.words import WordScores
+from bayeswise.posteriors.normalise import normalise
+from bayeswise.render.plain import json_number, json_value
+
+
+def count_of(weight: float) -> int | float | str:
+    """A weight as a count where it is one.
+
+    >>> count_of(9.0), count_of(2.5)
+    (9, 2.5)
+    """
+    return int(weight) if float(weight).is_integer() else json_number(float(weight))
+
+
+def class_weights(model: Any) -> dict[str, Any]:
+    """The weight of the rows of each class; nothing for a model that keeps none."""
+    if not hasattr(model, "class_weight"):
+        return {}
+    weights = [count_of(weight) for weight in model.class_weight.tolist()]
+    return keyed(zip(model.classes, weights, strict=True))
+
+
+def weight_of(model: Any) -> float:
+    """The weight of all rows that a model has learned."""
+    return float(model.class_weight.sum() if hasattr(model, "class_weight") else model.n_rows)
+
+
+def class_prior(model: Any) -> dict[str, Any]:
+    """The prior in force; nothing for a model that has none."""
+    if not hasattr(model, "log_prior"):
+        return {}
+    prior = normalise(model.log_prior[None]).probability[0].tolist()
+    return keyed(zip(model.classes, prior, strict=True))
+
+
+def families_of(model: Any) -> dict[str, str]:
+    """The name of the family of each column that is used; what a column is to a regression."""
+    if hasattr(type(model), "covariances"):
+        return dict.fromkeys(model.columns, "normal")
+    if hasattr(type(model), "references"):
+        return {**dict.fromkeys(model.schema.numbers, "linear"), **dict.fromkeys(model.schema.categories, "indicators")}
+    found: dict[str, str] = dict(getattr(model, "dependences", {}))
+    for factor in getattr(model, "factors", ()):
+        family = getattr(factor, "family", None)
+        text_model = getattr(factor, "model", None)
+        name = family.name if family is not None else text_model or {"categories": "categorical"}.get(factor.name)
+        found.update(dict.fromkeys(factor.columns, str(name or factor.name)))
+    return found
+
+
+def convention_of(model: Any) -> str:
+    """The beliefs in words."""
+    return str(getattr(model.settings, "convention", model.settings))
+
+
+def settings_of(settings: Any) -> dict[str, Any]:
+    """The beliefs, by name."""
+    return {each.name: _plain(getattr(settings, each.name)) for each in fields(settings)}
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, Mapping):
+        return keyed((label, _plain(share)) for label, share in value.items())
+    if isinstance(value, MEstimate):
+        return {"m": value.m, "p": _plain(value.p)}
+    return json_value(value)
+
+
+def columns_of(model: Any) -> list[dict[str, Any]]:
+    """Every column with its kind, its family or the reason why it is ignored."""
+    families, relevance = families_of(model), _relevance_of(model)
+    return [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "family": families.get(column.name),
+            "reason": column.reason,
+            **({"relevance": relevance[column.name]} if column.name in relevance else {}),
+        }
+        for column in model.schema
+    ]
+
+
+def _relevance_of(model: Any) -> dict[str, float]:
+    """p(column relevant | rows) by column, of an average over structures that has learned rows."""
+    return dict(model.relevance) if hasattr(type(model), "relevance") and model.classes else {}
+
+
+def temper_of(model: Any) -> dict[str, float]:
+    """The exponent of what normal columns say, of an average over structures that has learned rows."""
+    return {"temper": model.temper} if hasattr(type(model), "relevance") and model.classes else {}
+
+
+def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
+    """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
+    if isinstance(model, NaiveBayesModel):
+        return _of_factors(getattr(model, "plain", model))
+    if hasattr(type(model), "level_counts"):
+        return {name: _levels(model, *model.level_counts(name)) for name in model.schema.used}
+    return _of_gaussians(model) if hasattr(type(model), "covariances") else {}
+
+
+def _of_gaussians(model: Any) -> dict[str, dict[str, Any]]:
+    """Mean and stddev of each column; how columns go together does not fit into a line."""
+    spreads = model.densities.in_own_units().spreads
+    stddev = np.stack([each.stddev * np.sqrt(np.diagonal(each.correlation)) for each in spreads])
+    return _parameters(model, model.columns, SimpleNamespace(mean=model.means, stddev=stddev), ("mean", "stddev"))
+
+
+def _of_factors(model: NaiveBayesModel) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for scores in model.scores:
+        if isinstance(scores, CategoryScores):
+            for table in scores.tables:
+                found[table.column.name] = _counts(model, table.counts, "levels")
+        elif isinstance(scores, NormalScores):
+            found.update(_parameters(model, scores.columns, scores.parameters, ("mean", "stddev")))
+        elif isinstance(scores, FamilyScores):
+            parameters = scores.parameters[0]
+            names = tuple(each.name for each in fields(parameters))
+            found.update(_parameters(model, scores.columns, parameters, names))
+        elif isinstance(scores, CountedScores):
+            counts = _counts(model, scores.inner.statistic, "words")
+            for k, word in enumerate(counts["words"]):
+                found[word] = {"count": {label: row[k] for label, row in counts["count"].items()}}
+        elif isinstance(scores, WordScores):
+            found[scores.column] = _counts(model, scores.statistic, "words")
+    return found
+
+
+def _counts(model: Any, counts: Any, what: str) -> dict[str, Any]:
+    return _levels(model, counts.levels, counts.weight.to_floats(), counts.missing.to_floats(), what)
+
+
+def _levels(model: Any, levels: Any, weight: Any, missing: Any, what: str = "levels") -> dict[str, Any]:
+    """Weights (n_states, n_levels) and (n_states,) by class."""
+    return {
+        what: [json_value(level) for level in levels],
+        "count": _by_class(model, [[count_of(each) for each in row] for row in weight.tolist()]),
+        "missing": _by_class(model, [count_of(each) for each in missing.tolist()]),
+    }
+
+
+def _parameters(
+    model: Any, columns: tuple[str, ...], parameters: Any, names: tuple[str, ...]
+) -> dict[str, dict[str, Any]]:
+    """Arrays (n_states, n_columns) by column, parameter and class."""
+    shape = (len(model.classes), len(columns))
+    arrays = {name: np.broadcast_to(getattr(parameters, name), shape) for name in names}
+    return {
+        column: {
+            name: _by_class(model, [json_number(x) for x in array[:, c].tolist()]) for name, array in arrays.items()
+        }
+        for c, column in enumerate(columns)
+    }
+
+
+def _by_class(model: Any, values: list[Any]) -> dict[str, Any]:
+    return keyed(zip(model.classes, values, strict=True))
+
+
+def is_regression(model: Any) -> bool:
+    """Whether the model has weights of columns."""
+    return hasattr(type(model), "references")
+
+
+def regression_of(model: Any) -> dict[str, Any]:
+    """Everything beside classes and columns; nothing for other models."""
+    if not is_regression(model):
+        return {}
+    return {
+        "likelihood": getattr(model.settings, "likelihood", None),
+        "intercept": _weights_by_class(model, model.intercept),
+        "weights": [
+            {"column": column, "level": json_value(level), "weight": _weights_by_class(model, model.weights[..., k])}
+            for k, (column, level) in enumerate(model.features.names)
+        ],
+        "references": {name: json_value(level) for name, level in model.references.items()},
+        "scale": _number(_scale(model)),
+        "noise": _number(_noise(model)),
+        "rows_learned": _number(_rows(model)),
+        "certificate": _certificate(model),
+        "log_evidence": _number(_log_evidence(model)),
+        "separable": getattr(model, "separates", None),
+    }
+
+
+def _weights_by_class(model: Any, values: Any) -> Any:
+    """A number, or one for each class; two classes have one number, that of the second against the first."""
+    if not hasattr(model, "classes"):
+        return json_number(float(values))
+    if len(model.classes) == 2:
+        return json_number(float(values[1] - values[0]))
+    return keyed(zip(model.classes, map(json_number, values.tolist()), strict=True))
+
+
+def _number(value: float | None) -> Any:
+    return None if value is None else json_number(float(value))
+
+
+def _scale(model: Any) -> float | None:
+    """The scale of the prior in force."""
+    if getattr(model.settings, "prior", None) is None:
+        return None
+    found = getattr(model, "scale", None)
+    scale = model.settings.scale if found is None else found
+    return None if isinstance(scale, str) else scale
+
+
+def _noise(model: Any) -> float | None:
+    """The scale of the noise in the units of the target."""
+    from bayeswise.foundation.errors import TooFewRowsError
+
+    if hasattr(model, "noise"):
+        return None if model.has_log_link else float(model.noise)
+    if not hasattr(type(model), "posterior"):
+        return None
+    try:
+        return float(model.posterior.noise_square**0.5)
+    except TooFewRowsError:
+        return None
+
+
+def _rows(model: Any) -> float | None:
+    if hasattr(model, "class_weight"):
+        return float(model.class_weight.sum())
+    return float(model.n_rows) if hasattr(type(model), "n_rows") else None
+
+
+def _certificate(model: Any) -> dict[str, Any] | None:
+    """The gradient that is left; a linear model with Gaussian noise is solved exactly and needs none."""
+    found = getattr(model, "certificate", None)
+    if found is None:
+        return None
+    return {
+        "gradient_norm": json_number(found.gradient_norm),
+        "iterations": found.iterations,
+        "converged": found.converged,
+        "tolerance": json_number(found.tolerance),
+    }
+
+
+def _log_evidence(model: Any) -> float | None:
+    """log p(targets | columns, scale), where it is known."""
+    if hasattr(model, "log_evidence_of_scale"):
+        value: float | None = model.log_evidence_of_scale
+        return value
+    if hasattr(type(model), "equations") and model.settings.prior == "gaussian":
+        return float(model.log_evidence())
+    return None

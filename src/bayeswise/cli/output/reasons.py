@@ -1,0 +1,185 @@
+"""What `explain` shows: the rival, the bars, the picture and the least change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.cli.commands.look import keyed
+from bayeswise.cli.options.one_row import OneRow
+from bayeswise.cli.options.pairs import class_of
+from bayeswise.cli.output.writing import say
+from bayeswise.explanations import Account, Flip, alternatives_of, least_change
+from bayeswise.explanations.plain import balance_dict
+from bayeswise.explanations.wording import value_text
+from bayeswise.foundation.atomic import replacing, replacing_text
+from bayeswise.foundation.errors import KindError, ParameterError
+from bayeswise.models.regression.score_account import ScoreAccount
+from bayeswise.render.fractions import exact
+from bayeswise.render.labels import shown
+from bayeswise.render.plain import json_number, json_value
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+
+
+def rival_in(account: Account, against: str | None) -> Label:
+    if against is None:
+        return account.rival_of(account.most_probable)
+    rival = class_of(against, account.states)
+    if rival == account.most_probable:
+        raise ParameterError(f"{against!r} is the answer itself", fix="name another class, or leave out --against")
+    return rival
+
+
+def show_score(account: ScoreAccount, as_json: bool) -> None:
+    """What the columns add to a number."""
+    from bayeswise.cli.output.table_text import as_json as json_text
+
+    print(json_text(account.to_dict(), indent=2) if as_json else account.to_text())
+
+
+def distances_of(model: Any, batch: Batch) -> dict[str, Any]:
+    """How far the row lies from the mean of each class, in units of its spread; for Gaussian classes only."""
+    if not hasattr(model, "mahalanobis"):
+        return {}
+    distances = [json_number(distance) for distance in model.mahalanobis(batch)[0].tolist()]
+    return {"mahalanobis": keyed(zip(model.classes, distances, strict=True))}
+
+
+def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
+    """Bars in colour on a terminal, plain in a pipe."""
+    from rich.console import Console
+
+    from bayeswise.explanations.text import Bars
+
+    console = Console(highlight=False, emoji=False)
+    if console.is_terminal:
+        console.print(Bars(account, account.weigh(account.most_probable, rival)))
+    else:
+        print(account.to_text(account.most_probable, rival, width=console.width))
+    for far in distances.values():
+        listed = ", ".join(f"{shown(label)} {float(distance):.4g}" for label, distance in list(far.items())[:8])
+        print("", f"Mahalanobis distance to the mean of {listed}", sep="\n")
+
+
+def console_width() -> int:
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False).width
+
+
+def draw(account: Account, rival: Label, path: str, state: Label | None = None) -> None:
+    from bayeswise.explanations.plots import WaterfallDisplay
+
+    display = WaterfallDisplay.from_account(account, account.most_probable if state is None else state, rival).plot()
+    with replacing(path) as file:
+        display.figure_.savefig(file, format="png", dpi=150, bbox_inches="tight")
+
+
+# -- an action --------------------------------------------------------------------------------------------------
+
+
+def action_explained(
+    model: Any,
+    one: OneRow,
+    account: Account,
+    decision: DecisionFile,
+    prior: list[str] | None,
+    against: str | None,
+    flip: bool,
+    as_json: bool,
+    html: str | None,
+    png: str | None,
+) -> None:
+    """Why this action, what would change it, and the page or picture of the states that decide it."""
+    from bayeswise.cli.options.costs import new_prior
+    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.decisions.action_account import ActionAccount, action_named, change_of_action, with_prior
+    from bayeswise.decisions.action_account import change_text as action_change_text
+
+    _refuse_other_posterior(model, one, account)
+    table = decision.costs.aligned(account.states)
+    if not table.constant:
+        table = table.for_row({name: _number(name, one.cells[name]) for name in table.columns if name in one.cells})
+    shifted = new_prior(decision, prior, account.states)
+    if shifted is not None:
+        account = with_prior(account, np.exp(model.log_prior), shifted)
+    story = ActionAccount.of(account, table, None if against is None else action_named(against, table))
+    keep = [name for name in decision.costs.columns if name in account.columns]
+    change = change_of_action(model, story, story.rival if against else None, keep=keep) if flip else None
+    if html is not None:
+        with replacing_text(html) as page:
+            page.write(account.to_html(*story.states))
+    if png is not None:
+        draw(account, story.states[1], png, story.states[0])
+    if as_json:
+        facts = {**facts_of(account, story.states[1], False, None, story.states[0]), "decision": story.to_dict()}
+        if flip:
+            facts["flip"] = None if change is None else _flip_facts(change)
+        print(json_text(facts, indent=2))
+        return
+    print(story.to_text(width=console_width()))
+    if flip:
+        print("", action_change_text(change), sep="\n")
+        if keep:
+            say(f"{', '.join(map(shown, keep))}: not changed, for the costs depend on it.")
+    say(*(f"Saved {out}." for out in (html, png) if out is not None))
+
+
+def _number(name: str, cell: Any) -> float | None:
+    if isinstance(cell, float):
+        return None if np.isnan(cell) else cell
+    return None if cell is None else float(exact(cell, f"--row {name}"))
+
+
+def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
+    """A model whose answers are not those of its account: actions would be explained by the wrong posterior."""
+    said = np.asarray(model.predict_proba(one.batch))[0]
+    if not np.allclose(said, account.posterior, rtol=1e-6, atol=1e-9):
+        raise KindError(
+            "the columns of this model do not add up to its posterior, so they do not explain the action",
+            fix="leave out --costs, or fit it without --moderated",
+        )
+
+
+# -- the least change ---------------------------------------------------------------------------------------
+
+
+def change_to(model: Any, account: Account, to: Label | None) -> Flip | None:
+    return least_change(account, alternatives_of(model, account.columns), to)
+
+
+def change_text(change: Flip | None, against: str | None) -> str:
+    if change is None:
+        to = "the answer" if against is None else f"the answer to {against}"
+        return f"No change of the columns changes {to}."
+    steps = [f"{shown(c.column)}: {value_text(c.before)} -> {value_text(c.after)}" for c in change.changes]
+    least = "Least change" if change.proven else "A change"
+    share = float(change.account.posterior[change.account.states.index(change.to)])
+    return f"{least} that makes it {shown(change.to)} ({share:.4g}): " + "; ".join(steps)
+
+
+def facts_of(
+    account: Account, rival: Label, flip: bool, change: Flip | None, state: Label | None = None
+) -> dict[str, Any]:
+    facts = account.to_dict()
+    facts["balance"] = balance_dict(account.weigh(account.most_probable if state is None else state, rival))
+    if flip:
+        facts["flip"] = None if change is None else _flip_facts(change)
+    return facts
+
+
+def _flip_facts(change: Flip) -> dict[str, Any]:
+    return {
+        "to": json_value(change.to),
+        "proven": change.proven,
+        "changes": [
+            {"column": step.column, "before": json_value(step.before), "after": json_value(step.after)}
+            for step in change.changes
+        ],
+        "posterior": [float(share) for share in change.account.posterior],
+    }

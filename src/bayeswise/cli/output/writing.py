@@ -1,0 +1,144 @@
+"""How a command writes: which place is refused before the work begins, and what is said afterwards."""
+
+from __future__ import annotations
+
+import glob
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from bayeswise.foundation.atomic import check_writable, replacing
+from bayeswise.foundation.errors import StoreError, UsageError, legible
+
+if TYPE_CHECKING:
+    from bayeswise.cli.table_form import Text
+
+SUFFIX = ".bayeswise"
+_LONGEST_LINE = 4_000
+_Item = TypeVar("_Item")
+
+
+def default_model_name(target: str) -> str:
+    """Where the model of a target goes if nobody says so.
+
+    >>> default_model_name("play"), default_model_name("price in €/kg")
+    ('play.bayeswise', 'price_in_€_kg.bayeswise')
+    """
+    stem = re.sub(r"[^\w€-]+", "_", target).strip("_")[:60]
+    return (stem or "model") + SUFFIX
+
+
+def check_model_output(path: str, inputs: Iterable[str], *, force: bool = False, updated: Iterable[str] = ()) -> bool:
+    """Whether a model will be replaced; a place that cannot be written, or holds something else, is refused.
+
+    `updated` are models that may be overwritten by their successor.
+    """
+    if path == "-":
+        raise UsageError("a model cannot go to standard output", fix="name a file, as in -o model.bayeswise")
+    check_output(path, inputs)
+    exists = Path(path).is_file() and Path(path).stat().st_size > 0
+    if exists and not force and not _is_any(path, updated):
+        _refuse_other_than_model(path)
+    return exists
+
+
+def check_output(path: str, inputs: Iterable[str]) -> None:
+    """Refuse a place that cannot be written, and one that is being read."""
+    check_writable(path)
+    if Path(path).is_file() and _is_any(path, inputs):
+        raise UsageError(f"{path} is read by this command and would be overwritten", fix="name another output")
+
+
+def _is_any(path: str, others: Iterable[str]) -> bool:
+    found = [Path(match) for other in others for match in ([other] if Path(other).exists() else glob.glob(other))]  # noqa: PTH207 (may be absolute)
+    return Path(path).exists() and any(other.exists() and other.samefile(path) for other in found)
+
+
+def _refuse_other_than_model(path: str) -> None:
+    from bayeswise.store.file import describe
+
+    try:
+        describe(path)
+    except StoreError:
+        raise UsageError(
+            f"{path} exists and is no model that can be read",
+            fix="name another output, or add --force to replace it",
+        ) from None
+
+
+@contextmanager
+def output(path: str | None) -> Iterator[BinaryIO]:
+    """The file, which is there when all of it is; or standard output."""
+    if path is not None and path != "-":
+        with replacing(path) as file:
+            yield file
+        return
+    if sys.stdout is None:
+        raise UsageError("standard output is closed", fix="name a file with -o")
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+def write_rows(
+    rows: Iterable[tuple[Sequence[Sequence[Any]], Sequence[bool]]], names: Sequence[str], text: Text, path: str | None
+) -> None:
+    """Write rows as they come; a table that does not fit the model gets not even a header."""
+    chunks = one_behind(rows)
+    first = next(chunks, None)
+    with output(path) as stream:
+        stream.write(text.begin(names))
+        for cells, safe in chain([] if first is None else [first], chunks):
+            stream.write(text.rows(cells, safe))
+        for piece in text.end():
+            stream.write(piece)
+
+
+def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Each item when the next one is there: what is wrong with a short table is found before it is written.
+
+    >>> list(one_behind("abc"))
+    ['a', 'b', 'c']
+    """
+    rest = iter(items)
+    held = list(islice(rest, 1))
+    for item in rest:
+        yield held.pop()
+        held.append(item)
+    yield from held
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Warnings as sentences on stderr, each once, without a line of code."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    say(*dict.fromkeys(f"Warning: {legible(str(each.message)).rstrip('.')}." for each in met))
+
+
+def say(*lines: str) -> None:
+    """Tell the user something that is no data."""
+    for line in lines:
+        print(legible(line, _LONGEST_LINE), file=sys.stderr)
+
+
+def size_text(n_bytes: int) -> str:
+    """A number of bytes for a reader.
+
+    >>> size_text(812), size_text(34_500), size_text(2_500_000)
+    ('812 bytes', '34.5 kB', '2.5 MB')
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    return f"{n_bytes / 1e3:.3g} kB" if n_bytes < 1e6 else f"{n_bytes / 1e6:.3g} MB"
+
+
+def saved(path: str, replaced: bool) -> str:
+    """One line about a file that was written."""
+    size = f" ({size_text(Path(path).stat().st_size)})" if Path(path).is_file() else ""
+    return f"Saved {path}{size}{', in place of the file that was there' if replaced else ''}."

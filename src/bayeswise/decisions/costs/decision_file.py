@@ -1,0 +1,126 @@
+"""One file for a decision: what is decided about, what actions cost, what is believed, what tests cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.tables import costs_of_document, read_costs, read_toml
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError, PriorError
+from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.render.labels import guess, shown
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.schema import KINDS
+
+_KEYS = ("target", "kinds", "costs", "utilities", "number", "reject", "prior", "priors", "prices")
+
+
+@dataclass(frozen=True)
+class DecisionFile:
+    """A decision.toml, read and checked; `bw.fit(table, target=d.target, kinds=d.kinds)` takes its parts.
+
+    target = "loan"
+    kinds.zip = "category"
+    reject = "ask"                  # the action that refuses, if one does
+    costs.ask = 2
+    costs.grant = { good = "-0.1 * amount", bad = "amount" }
+    prior = { good = 0.9, bad = 0.1 }
+    prices = { history = 5 }
+    """
+
+    costs: Costs
+    target: str | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    prior: Mapping[str, float] | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> DecisionFile:
+        """Read a TOML file; any other table holds costs alone."""
+        place = Path(path)
+        if place.suffix.lower() != ".toml":
+            return cls(read_costs(place))
+        document = read_toml(place)
+        _refuse_unknown(document, str(place))
+        where = str(place)
+        prices = _table(document, "prices", where)
+        return cls(
+            costs_of_document(document, where),
+            *columns_of(document, where),
+            _prior(document, where),
+            {name: _number(f"prices.{name}", price, where) for name, price in prices.items()},
+        )
+
+    def prior_of(self, states: Sequence[Label]) -> FloatArray | None:
+        """(n_states,) the prior by text, in the order of a model's states."""
+        if self.prior is None:
+            return None
+        by_text = {str(state): state for state in states}
+        unknown = [name for name in self.prior if name not in by_text]
+        if unknown:
+            raise PriorError(f"the prior names the unknown state {unknown[0]!r}", fix=guess(unknown[0], states))
+        return prior_by_state({by_text[name]: p for name, p in self.prior.items()}, states)
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[str | None, dict[str, str]]:
+    """The target and the kinds of columns of a decision file, whatever it says about costs."""
+    place = Path(path)
+    document = read_toml(place) if place.suffix.lower() == ".toml" else {}
+    _refuse_unknown(document, str(place))
+    return columns_of(document, str(place))
+
+
+def columns_of(document: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
+    """The same of a document that is read."""
+    kinds = {name: _kind(name, kind, where) for name, kind in _table(document, "kinds", where).items()}
+    return _text(document, "target", where), kinds
+
+
+def _refuse_unknown(document: Mapping[str, Any], where: str) -> None:
+    for key in document:
+        if key not in _KEYS:
+            raise CostError(f"{where} has the unknown entry {key!r}", fix=guess(key, _KEYS))
+
+
+def _text(document: Mapping[str, Any], key: str, where: str) -> str | None:
+    value = document.get(key)
+    if value is not None and not isinstance(value, str):
+        raise CostError(f"{where}: {key} must be a text; found {value!r}", fix=f'write {key} = "..."')
+    return value
+
+
+def _table(document: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    value = document.get(key, {})
+    if not isinstance(value, dict):
+        raise CostError(f"{where}: {key} must be a table; found {value!r}", fix=f"write [{key}] and NAME = VALUE lines")
+    return value
+
+
+def _kind(column: str, kind: Any, where: str) -> str:
+    named = "ignored" if kind == "ignore" else kind
+    if named not in KINDS:
+        raise CostError(f"{where}: kinds.{column} is the unknown kind {kind!r}", fix=guess(kind, KINDS))
+    return str(named)
+
+
+def _prior(document: Mapping[str, Any], where: str) -> dict[str, float] | None:
+    key = "priors" if "priors" in document else "prior"
+    if key not in document:
+        return None
+    return {name: _number(f"{key}.{name}", p, where) for name, p in _table(document, key, where).items()}
+
+
+def _number(what: str, value: Any, where: str) -> float:
+    number = plain_number(value)
+    if number is None or not 0.0 <= number < np.inf:
+        found = shown(value, 40)
+        raise CostError(f"{where}: {what} must be a number from 0 on; found {found}", fix="correct that entry")
+    return number

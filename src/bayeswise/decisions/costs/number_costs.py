@@ -1,0 +1,105 @@
+"""What choosing one number costs when another one comes true, as it stands in a decision file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.tables import read_toml
+from bayeswise.decisions.expectation import Expectation, one_number
+from bayeswise.decisions.number_actions import absolute_action, pinball_action, squared_action
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError
+from bayeswise.render.labels import guess, shown
+
+_SHAPES = "write under = 9 and over = 1, or loss = 'squared' or 'absolute'"
+_KEYS = ("under", "over", "loss")
+_SCALED = ("gaussian", "student-t", "laplace")  # y = location + scale times a standard number
+
+
+@dataclass(frozen=True)
+class NumberCosts:
+    """under max(y - a, 0) + over max(a - y, 0), |y - a| or (y - a)^2, of a predictive distribution for each row.
+
+    >>> NumberCosts.of({"under": 9, "over": 1})
+    NumberCosts(loss='pinball', under=9.0, over=1.0)
+    """
+
+    loss: Literal["pinball", "absolute", "squared"]
+    under: float = 1.0
+    over: float = 1.0
+
+    @classmethod
+    def of(cls, entries: Mapping[str, Any], where: str = "the costs") -> NumberCosts:
+        """From the table [number] of a decision file."""
+        for key in entries:
+            if key not in _KEYS:
+                raise CostError(f"{where}: number has the unknown entry {key!r}", fix=guess(key, _KEYS))
+        loss = entries.get("loss", "pinball")
+        if loss in ("absolute", "squared") and len(entries) == 1:
+            return cls(loss)
+        if loss != "pinball" or not {"under", "over"} <= set(entries):
+            raise CostError(f"{where}: number does not say what too little and too much cost", fix=_SHAPES)
+        return cls("pinball", _cost(entries, "under", where), _cost(entries, "over", where))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> NumberCosts:
+        """The [number] of a TOML file."""
+        document = read_toml(Path(path)) if Path(path).suffix.lower() == ".toml" else {}
+        if not isinstance(document.get("number"), dict):
+            raise CostError(f"{path} does not say what a number that is chosen costs", fix=f"add [number]; {_SHAPES}")
+        return cls.of(document["number"], str(path))
+
+    def actions(self, predictive: Any) -> FloatArray:
+        """(n_rows,) the action of least expected cost: the mean, the median, or the quantile under / (under + over)."""
+        if self.loss == "squared":
+            return np.asarray(squared_action(predictive))
+        if self.loss == "absolute":
+            return np.asarray(absolute_action(predictive))
+        return np.asarray(pinball_action(predictive, under=self.under, over=self.over))
+
+    def expected(self, predictive: Any) -> FloatArray:
+        """(n_rows,) what these actions cost on average; infinite where the distribution is too wide for it."""
+        if self.loss == "squared":
+            return np.asarray(predictive.stddev**2)
+        if getattr(predictive, "kind", None) in _SCALED:
+            return np.asarray(predictive.scale * self._of_standard(predictive))
+        rows = [type(predictive)(predictive.kind, *_row(predictive, k)) for k in range(len(predictive.location))]
+        return np.array([self._by_quadrature(row) for row in rows])
+
+    def _of_standard(self, predictive: Any) -> FloatArray:
+        """The cost where location is 0 and scale 1, for each number of degrees of freedom once."""
+        shape = np.shape(predictive.location)
+        freedom = np.broadcast_to(predictive.freedom, shape)
+        found = np.empty(shape)
+        for each in np.unique(freedom):
+            standard = type(predictive)(predictive.kind, np.zeros(1), np.ones(1), float(each))
+            found[freedom == each] = self._by_quadrature(standard) if each > 1 else np.inf
+        return found
+
+    def _by_quadrature(self, predictive: Any) -> float:
+        action = one_number(self.actions(predictive))
+
+        def cost(y: FloatArray) -> FloatArray:
+            return np.where(y > action, self.under * (y - action), self.over * (action - y))
+
+        return Expectation(predictive).of(cost, kink=action)
+
+
+def _row(predictive: Any, k: int) -> tuple[FloatArray, FloatArray, float]:
+    freedom = np.broadcast_to(predictive.freedom, predictive.location.shape)
+    return predictive.location[k : k + 1], predictive.scale[k : k + 1], float(freedom[k])
+
+
+def _cost(entries: Mapping[str, Any], name: str, where: str) -> float:
+    number = plain_number(entries[name])
+    if number is None or not 0.0 < number < np.inf:
+        found = shown(entries[name], 40)
+        raise CostError(f"{where}: number.{name} must be a number above 0; found {found}", fix="write its unit cost")
+    return number

@@ -1,0 +1,155 @@
+"""Costs from tables and files, and the columns that their formulas need."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs.cells import check_distinct, named, turned
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError, SourceError
+from bayeswise.store.toml_size import check_toml
+from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.source import Source, open_source
+
+_SHAPES = "name the columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
+_LONGEST_FILE = 10_000_000  # characters
+_DEEPEST, _MOST_KEYS = 20, 50_000
+
+
+def read_costs(path: str | os.PathLike[str]) -> Costs:
+    """The `costs` of a TOML file; any other table by its columns."""
+    place = Path(path)
+    if place.suffix.lower() == ".toml":
+        return costs_of_document(read_toml(place), str(place))
+    return _located(str(place), lambda: Costs(from_frame(str(place)), textual=True))
+
+
+def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
+    """The `costs` of a decision file, or its `utilities` with the sign turned, and its `reject`."""
+    found = [key for key in ("costs", "utilities") if isinstance(document.get(key), dict)]
+    if len(found) != 1:
+        what = "both [costs] and [utilities]" if found else "no [costs]"
+        raise CostError(f"{where} has {what}", fix="add [costs.ACTION] with STATE = COST lines, once")
+    given = dict(document[found[0]])
+
+    def made() -> Costs:
+        costs = {action: turned(entries) for action, entries in given.items()} if found == ["utilities"] else given
+        return Costs(costs, reject=document.get("reject"), textual=True)
+
+    return _located(where, made)
+
+
+def _located(where: str, make: Any) -> Costs:
+    try:
+        made: Costs = make()
+    except CostError as error:
+        raise CostError(f"{where}: {error.what}", fix=error.fix) from None
+    return made
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as it is, or an error with the line."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:  # some editors begin a file with a mark of its encoding
+            text = file.read(_LONGEST_FILE + 1)
+        if len(text) > _LONGEST_FILE:
+            raise SourceError(f"{path} has more than {_LONGEST_FILE:,} characters", fix="name a file with costs")
+        check_toml(text, deepest=_DEEPEST, most_keys=_MOST_KEYS)
+        return tomllib.loads(text)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}", fix="name a file that exists") from None
+    except RecursionError:
+        raise CostError(f"{path} is nested too deeply", fix="write [costs.ACTION] and STATE = COST lines") from None
+    except ValueError as error:  # of TOML, of the encoding, and of numbers with thousands of digits
+        raise CostError(f"{path} is no TOML: {error}", fix="correct that place") from None
+
+
+def from_frame(table: Any) -> dict[Any, Any]:
+    """{action: {state: cost}} of a table whose first columns say which way round it is.
+
+    >>> from_frame({"state": ["spam", "ham"], "bin": [0, 10], "keep": [1, 0]})
+    {'bin': {'spam': 0, 'ham': 10}, 'keep': {'spam': 1, 'ham': 0}}
+    """
+    if isinstance(table, str | os.PathLike) and Path(table).suffix.lower() == ".toml":
+        raise CostError(f"{table} is a decision file, not a table", fix=f"Costs.read({str(table)!r})")
+    if _is_bare(table):
+        raise CostError("a bare matrix does not say where its actions stand", fix="write {action: {state: cost}}")
+    if hasattr(table, "index") and getattr(table.index, "name", None) in ("action", "state"):
+        table = table.reset_index()
+    source = open_source(table)
+    names = [column.name for column in source.columns]
+    by_name = {normal_name(name).lower(): name for name in names}
+    cells = _cells(source, names)
+    if {"action", "state", "cost"} <= set(by_name):
+        return _long(*(cells[by_name[name]] for name in ("action", "state", "cost")))
+    if ("action" in by_name) == ("state" in by_name):
+        unnamed = "; a pandas index counts if it is named" if hasattr(table, "iloc") else ""
+        raise CostError(
+            f"{source.description} does not say where its actions stand: {names[:8]}", fix=_SHAPES + unnamed
+        )
+    what = "action" if "action" in by_name else "state"
+    key = by_name[what]
+    others = [name for name in names if name != key]
+    check_distinct([named(name, what) for name in cells[key]], what)
+    if what == "action":
+        return {action: {s: cells[s][k] for s in others} for k, action in enumerate(cells[key])}
+    return {action: {state: cells[action][k] for k, state in enumerate(cells[key])} for action in others}
+
+
+def _is_bare(table: Any) -> bool:
+    rows = isinstance(table, list | tuple) and len(table) > 0 and not isinstance(table[0], Mapping)
+    return rows or isinstance(table, np.ndarray)
+
+
+def _long(actions: list[Any], states: list[Any], costs: list[Any]) -> dict[Any, Any]:
+    """A line without a state is the cost of its action in every one."""
+    found: dict[Any, dict[Any, Any]] = {}
+    for action, state, cost in zip(actions, states, costs, strict=True):
+        entries = found.setdefault(action, {})
+        if state in entries:
+            where = "" if state is None else f" in state {state!r}"
+            raise CostError(f"the cost of {action!r}{where} is given twice", fix="give it once")
+        entries[state] = cost
+    for action, entries in found.items():
+        if None in entries and len(entries) > 1:
+            raise CostError(
+                f"the action {action!r} has one cost for all states, and one for {next(s for s in entries if s)!r} too",
+                fix="name the state in each of its lines",
+            )
+    return {action: entries.get(None, entries) for action, entries in found.items()}
+
+
+def _cells(source: Source, names: Sequence[str]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    for chunk in source.chunks(list(names)):
+        for name in names:
+            found[name].extend(_plain(cell) for cell in chunk.cells(name))
+    return found
+
+
+def _plain(cell: Any) -> Any:
+    """A blank cell of a text file says nothing; a number in it is a formula without columns."""
+    if isinstance(cell, str):
+        return cell.strip() or None
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def numbers_of(table: Any, names: Sequence[str]) -> dict[str, FloatArray]:
+    """The columns that formulas need, as numbers; a missing cell is NaN, which no cost survives."""
+    if not names:
+        return {}
+    source = open_source(table)
+    known = [column.name for column in source.columns]
+    found = {name: find_name(name, known, where=source.description) for name in names}
+    parts: dict[str, list[FloatArray]] = {name: [] for name in names}
+    for chunk in source.chunks(list(dict.fromkeys(found.values()))):
+        for name, column in found.items():
+            parts[name].append(chunk.numbers(column)[0])
+    return {name: np.concatenate(each) if each else np.zeros(0) for name, each in parts.items()}

@@ -1,0 +1,122 @@
+"""One entry of a table of a diagram: a probability that takes its row with it, or a utility."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.diagrams.solving.solver import Numbers
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.tables import configuration
+from bayeswise.render.labels import guess, shown
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+
+
+@dataclass(frozen=True)
+class Entry:
+    """P(node = state | given), or what a utility adds in a case.
+
+    A probability that moves to t takes the others of its row with it in proportion: each becomes p (1 - t) / (1 - p_t);
+    where nothing was left to the others, they share alike.
+    """
+
+    node: str
+    state: Label | None  # none for a utility
+    given: tuple[tuple[str, Label], ...]
+    row: int
+    column: int
+    value: float
+
+    @property
+    def is_utility(self) -> bool:
+        return self.state is None
+
+    def __str__(self) -> str:
+        case = ", ".join(f"{shown(name)} = {shown(state)}" for name, state in self.given)
+        if self.is_utility:
+            return f"{shown(self.node)} ({case})" if case else shown(self.node)
+        return f"P({shown(self.node)} = {shown(self.state)}{f' | {case}' if case else ''})"
+
+    def moved(self, diagram: InfluenceDiagram, value: float) -> Numbers:
+        """The numbers of the diagram with another value of this entry."""
+        numbers = diagram.numbers
+        if self.is_utility:
+            k = diagram.utilities.index(self.node)
+            table = diagram.utility(self.node).copy()
+            table.ravel()[self.row] = value
+            gains = list(numbers.utilities)
+            gains[k] = diagram._axes(table, diagram.parents(self.node))
+            return replace(numbers, utilities=gains)
+        table = diagram.network.table(self.node).copy()
+        table[self.row] = self._row(table[self.row], value)
+        axes = diagram._axes(table, [*diagram.parents(self.node), self.node])
+        return replace(numbers, chances={**numbers.chances, diagram.place(self.node): axes})
+
+    def _row(self, row: Any, value: float) -> Any:
+        others = np.arange(len(row)) != self.column
+        left = float(row[others].sum())
+        moved = row * (1.0 - value) / left if left > 0.0 else np.full(len(row), (1.0 - value) / (len(row) - 1))
+        moved[self.column] = value
+        return moved
+
+
+def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[str, Any] | None) -> Entry:
+    """The entry that is meant, or an error that says what is missing."""
+    names = (*diagram.chances, *diagram.utilities)
+    if node not in names:
+        raise ParameterError(f"the diagram has no chance node or utility {node!r}", fix=guess(node, names))
+    parents = diagram.parents(node)
+    for name in given or {}:
+        if name not in parents:
+            raise ParameterError(f"the table of {node!r} is not given {name!r}", fix=guess(name, parents))
+    row = 0
+    for name in parents:
+        if name not in (given or {}):
+            states = ", ".join(map(repr, diagram.states(name)[:8]))
+            raise ParameterError(
+                f"the table of {node!r} is given {name!r} too", fix=f"say which case is meant: {states}"
+            )
+        row = row * len(diagram.states(name)) + diagram.code(name, (given or {})[name])
+    if node in diagram.utilities:
+        if state is not None:
+            raise ParameterError(f"the utility {node!r} has no states", fix="name the case in given={...}")
+        return _entry(diagram, node, row, None)
+    if state is None:
+        raise ParameterError(f"which state of {node!r} is meant", fix=guess("", diagram.states(node)))
+    if len(diagram.states(node)) == 1:
+        raise ParameterError(f"{node!r} has one state, which is certain", fix="choose another node")
+    return _entry(diagram, node, row, diagram.code(node, state))
+
+
+def entries(diagram: InfluenceDiagram, nodes: Any = None) -> Iterator[Entry]:
+    """All entries that can move; of two states one, as the other moves with it."""
+    wanted = (*diagram.chances, *diagram.utilities) if nodes is None else tuple(nodes)
+    for node in wanted:
+        if node in diagram.utilities:
+            for row in range(diagram.utility(node).size):
+                yield _entry(diagram, node, row, None)
+        elif node in diagram.chances:
+            table = diagram.network.table(node)
+            n_shown = 1 if table.shape[1] <= 2 else table.shape[1]
+            for row in range(len(table)) if table.shape[1] > 1 else ():
+                for column in range(n_shown):
+                    yield _entry(diagram, node, row, column)
+        else:
+            names = (*diagram.chances, *diagram.utilities)
+            raise ParameterError(f"the diagram has no chance node or utility {node!r}", fix=guess(node, names))
+
+
+def _entry(diagram: InfluenceDiagram, node: str, row: int, column: int | None) -> Entry:
+    parents = diagram.parents(node)
+    case = configuration([diagram._states[diagram.place(name)] for name in parents], row)
+    given = tuple(zip(parents, case, strict=True))
+    if column is None:
+        return Entry(node, None, given, row, 0, float(diagram.utility(node).ravel()[row]))
+    value = float(diagram.network.table(node)[row, column])
+    return Entry(node, diagram.states(node)[column], given, row, column, value)

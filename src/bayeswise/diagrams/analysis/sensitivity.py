@@ -1,0 +1,268 @@
+"""The greatest expected utility as one number of the tables moves, and where the best policy changes.
+
+Under a fixed policy sum P(path, evidence) utility is linear in one entry, so its maximum over policies is convex and
+made of straight pieces. They are found exactly: where the lines of two policies cross, either a better policy is found
+or there is none between.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.diagrams.analysis.entries import Entry, entry_of
+from bayeswise.diagrams.solving.policy import Policy
+from bayeswise.diagrams.solving.solution import Solution, evidence_codes, policies_of, policy_tables, solver_for
+from bayeswise.diagrams.solving.solver import Outcome
+from bayeswise.foundation.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.diagrams.plots import SensitivityDisplay
+
+_CLOSE = 1e-14  # of the largest sums at the ends, to which the lines are drawn
+_APART = 1e-12  # of the range: thresholds that are nearer are one
+_MOST_PIECES = 1_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """start + slope * t: what a policy gains, times P(evidence) as a share of what it is now."""
+
+    start: float
+    slope: float
+
+    def at(self, t: float) -> float:
+        return self.start + self.slope * t
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Where one policy is best, and what it is."""
+
+    low: float
+    high: float
+    line: Line
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """The pieces from the lowest to the highest value of the entry, and where it stands now."""
+
+    entry: Entry
+    pieces: tuple[Piece, ...]
+    evidence: Line  # P(evidence) as the entry moves, as a share of what it is now
+    kept: Line  # what the policy that is best now would gain
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The values of the entry at which the best policy changes."""
+        return tuple(piece.low for piece in self.pieces[1:])
+
+    @property
+    def low(self) -> float:
+        """The lowest value that was looked at."""
+        return self.pieces[0].low
+
+    @property
+    def high(self) -> float:
+        """The highest value that was looked at."""
+        return self.pieces[-1].high
+
+    def utility_at(self, value: float) -> float:
+        """The greatest expected utility if the entry had this value."""
+        return self._given_evidence(max(piece.line.at(value) for piece in self.pieces), value)
+
+    def kept_at(self, value: float) -> float:
+        """The expected utility if the entry had this value and nobody changed the policy."""
+        return self._given_evidence(self.kept.at(value), value)
+
+    def _given_evidence(self, sum_of_all: float, value: float) -> float:
+        if not self.low <= value <= self.high:
+            raise ParameterError(f"{value:g} lies outside of {self.low:g} to {self.high:g}", fix="widen low and high")
+        probability = self.evidence.at(value)
+        return sum_of_all / probability if probability > 0.0 else math.nan
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """from, to, the utility at both ends, and the policy between."""
+        return {
+            "from": [piece.low for piece in self.pieces],
+            "to": [piece.high for piece in self.pieces],
+            "utility_from": [self.utility_at(piece.low) for piece in self.pieces],
+            "utility_to": [self.utility_at(piece.high) for piece in self.pieces],
+            "policy": ["; ".join(piece.rules) for piece in self.pieces],
+        }
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.render.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def plot(self, ax: Any = None) -> SensitivityDisplay:
+        """Draw it into the axes, or into a new figure."""
+        from bayeswise.diagrams.plots import SensitivityDisplay
+
+        return SensitivityDisplay(self).plot(ax)
+
+    def __str__(self) -> str:
+        lines = [f"{self.entry} is {self.entry.value:.6g}"]
+        for piece in self.pieces:
+            lines.append(f"from {piece.low:.6g} to {piece.high:.6g}: {'; '.join(piece.rules)}")
+        return "\n".join(lines)
+
+
+def sensitivity(
+    diagram: InfluenceDiagram,
+    node: str,
+    state: Any,
+    *,
+    given: Mapping[str, Any] | None,
+    low: float | None,
+    high: float | None,
+    evidence: Mapping[str, Any] | None,
+) -> Sensitivity:
+    """A probability moves from 0 to 1 unless told otherwise, a utility from nothing to twice its size."""
+    entry = entry_of(diagram, node, state, given)
+    bottom, top = _range(entry, low, high)
+    now = diagram.solve(evidence)
+    moved = Moved(diagram, entry, now, bottom, top)
+    lines = moved.envelope()
+    corners = _corners(lines, bottom, top)
+    pieces = [
+        Piece(a, b, _highest(lines, (a + b) / 2), tuple(moved.solution((a + b) / 2).in_words()))
+        for a, b in pairwise(corners)
+    ]
+    if not pieces:
+        pieces = [Piece(bottom, top, lines[0], tuple(moved.solution(bottom).in_words()))]
+    return Sensitivity(entry, tuple(pieces), moved.evidence_line(), moved.line(now.policies))
+
+
+def _range(entry: Entry, low: float | None, high: float | None) -> tuple[float, float]:
+    if entry.is_utility:
+        bottom = entry.value - abs(entry.value) if low is None else float(low)
+        top = entry.value + abs(entry.value) if high is None else float(high)
+    else:
+        bottom, top = (0.0 if low is None else float(low)), (1.0 if high is None else float(high))
+        if not 0.0 <= bottom <= top <= 1.0:
+            raise ParameterError(f"{entry} cannot go from {bottom:g} to {top:g}", fix="stay from 0 to 1")
+    if not (math.isfinite(bottom) and math.isfinite(top) and bottom < top):
+        raise ParameterError(f"{entry} cannot go from {bottom:g} to {top:g}", fix="give low=... and high=... above it")
+    return bottom, top
+
+
+class Moved:
+    """A diagram in which one entry moves; everything else, and what is known, stays."""
+
+    def __init__(self, diagram: InfluenceDiagram, entry: Entry, now: Solution, low: float, high: float) -> None:
+        self.diagram, self.entry, self.now, self.low, self.high = diagram, entry, now, low, high
+        self._codes = evidence_codes(diagram, now.evidence)
+        self._places = {diagram.place(name): code for name, code in self._codes.items()}
+
+    def solution(self, value: float) -> Solution:
+        """The best policies with another value of the entry."""
+        changed = changed_entry(self.diagram, self.entry, value)
+        return Solution(changed, self.now.evidence, self._outcome(value, {}), {})
+
+    def total(self, policies: Mapping[str, Policy], value: float) -> tuple[float, float]:
+        """Utility under policies times P(evidence), and P(evidence), as a share of what it is now."""
+        outcome = self._outcome(value, policies)
+        probability = math.exp(outcome.log_evidence - self.now.log_evidence)
+        return outcome.utility * probability, probability
+
+    def line(self, policies: Mapping[str, Policy]) -> Line:
+        """What policies gain, through its two ends."""
+        return _through(self.low, self.total(policies, self.low)[0], self.high, self.total(policies, self.high)[0])
+
+    def evidence_line(self) -> Line:
+        """P(evidence), which no policy changes."""
+        first, last = (self.total(self.now.policies, end)[1] for end in (self.low, self.high))
+        return _through(self.low, first, self.high, last)
+
+    def best(self, value: float) -> Line:
+        """The line of a policy that is best at this value."""
+        return self.line(policies_of(self.diagram, self._outcome(value, {}), {}))
+
+    def best_total(self, value: float) -> float:
+        """The greatest utility at this value times P(evidence)."""
+        outcome = self._outcome(value, {})
+        return outcome.utility * math.exp(outcome.log_evidence - self.now.log_evidence)
+
+    def _outcome(self, value: float, policies: Mapping[str, Policy]) -> Outcome:
+        solver = solver_for(self.diagram, self._codes, policies)
+        return solver.run(self.entry.moved(self.diagram, value), self._places, policy_tables(self.diagram, policies))
+
+    def envelope(self) -> list[Line]:
+        """The lines whose maximum is the greatest utility, in the order of the entry's values."""
+        return envelope(self.best, self.low, self.high)
+
+
+def envelope(best: Callable[[float], Line], low: float, high: float) -> list[Line]:
+    """The lines of a convex function made of straight pieces, from `best`, which gives a highest line at a point.
+
+    >>> lines = [Line(0.0, 0.0), Line(-1.0, 3.0), Line(-4.0, 7.0)]
+    >>> envelope(lambda t: max(lines, key=lambda line: line.at(t)), 0.0, 1.0) == lines
+    True
+    """
+    first, last = best(low), best(high)
+    size = max(abs(line.at(t)) for line in (first, last) for t in (low, high))
+    found = [first]
+    waiting = [(low, first, high, last)]
+    while waiting:
+        a, left, b, right = waiting.pop()
+        cross = _crossing(left, right)
+        if cross is None or not a < cross < b or len(found) > _MOST_PIECES:
+            found.append(right)
+            continue
+        middle = best(cross)
+        if middle.at(cross) <= left.at(cross) + _CLOSE * size:
+            found.append(right)
+            continue
+        waiting += [(cross, middle, b, right), (a, left, cross, middle)]
+    return _without_repeats(found)
+
+
+def _without_repeats(lines: list[Line]) -> list[Line]:
+    return [line for k, line in enumerate(lines) if k == 0 or line != lines[k - 1]]
+
+
+def _crossing(left: Line, right: Line) -> float | None:
+    slope = right.slope - left.slope
+    return (left.start - right.start) / slope if slope > 0.0 else None
+
+
+def _through(a: float, at_a: float, b: float, at_b: float) -> Line:
+    slope = (at_b - at_a) / (b - a)
+    return Line(at_a - slope * a, slope)
+
+
+def _highest(lines: list[Line], value: float) -> Line:
+    return max(lines, key=lambda line: line.at(value))
+
+
+def _corners(lines: list[Line], low: float, high: float) -> list[float]:
+    """Both ends, and between them the points where the highest line changes."""
+    corners = [low]
+    for left, right in pairwise(lines):
+        cross = _crossing(left, right)
+        if cross is not None and corners[-1] + _APART * (high - low) < cross < high - _APART * (high - low):
+            corners.append(cross)
+    return [*corners, high]
+
+
+def changed_entry(diagram: InfluenceDiagram, entry: Entry, value: float) -> InfluenceDiagram:
+    """The diagram in which an entry has another value."""
+    from bayeswise.diagrams.nodes import Utility
+    from bayeswise.networks import Node
+
+    if entry.is_utility:
+        table = diagram.utility(entry.node).copy()
+        table.ravel()[entry.row] = value
+        return diagram.changed([Utility(entry.node, table, diagram.parents(entry.node))])
+    table = diagram.network.table(entry.node).copy()
+    table[entry.row] = entry._row(table[entry.row], value)
+    return diagram.changed([Node(entry.node, diagram.states(entry.node), table, diagram.parents(entry.node))])

@@ -1,0 +1,132 @@
+"""Which number of the tables matters most: the utility as each moves within its range, the others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.diagrams.analysis.entries import Entry, entries
+from bayeswise.diagrams.analysis.sensitivity import Moved
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.labels import guess
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.diagrams.plots import TornadoDisplay
+
+_CLOSE = 1e-10  # of the largest utilities
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One entry: its range, the best utility at both ends, and that of the policy that is best now."""
+
+    entry: Entry
+    low: float
+    high: float
+    utility_low: float
+    utility_high: float
+    kept_low: float
+    kept_high: float
+    changes: bool  # whether another policy becomes better at one of the ends
+
+    @property
+    def width(self) -> float:
+        """How far the utility moves."""
+        return abs(self.utility_high - self.utility_low)
+
+
+@dataclass(frozen=True, eq=False)
+class Tornado:
+    """The bars, the widest first, around the utility as it is."""
+
+    utility: float
+    bars: tuple[Bar, ...]
+
+    def __len__(self) -> int:
+        return len(self.bars)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """entry, value, low, high, the best utility at both ends, its width, and whether the policy changes."""
+        return {
+            "entry": [str(bar.entry) for bar in self.bars],
+            "value": [bar.entry.value for bar in self.bars],
+            "low": [bar.low for bar in self.bars],
+            "high": [bar.high for bar in self.bars],
+            "utility_low": [bar.utility_low for bar in self.bars],
+            "utility_high": [bar.utility_high for bar in self.bars],
+            "width": [bar.width for bar in self.bars],
+            "policy_changes": [bar.changes for bar in self.bars],
+        }
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.render.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def plot(self, ax: Any = None) -> TornadoDisplay:
+        """Draw it into the axes, or into a new figure."""
+        from bayeswise.diagrams.plots import TornadoDisplay
+
+        return TornadoDisplay(self).plot(ax)
+
+    def __repr__(self) -> str:
+        widest = f"; {self.bars[0].entry} moves it by {self.bars[0].width:.4g}" if self.bars else ""
+        return f"Tornado({len(self)} entries around {self.utility:.6g}{widest})"
+
+
+def tornado(
+    diagram: InfluenceDiagram,
+    spread: float,
+    *,
+    nodes: Iterable[str] | None,
+    ranges: Mapping[Any, tuple[float, float]] | None,
+    evidence: Mapping[str, Any] | None,
+) -> Tornado:
+    """Each entry moves by a share of itself to both sides, or within the range that is given under its name.
+
+    What is certain (0 or 1) is how the problem is made, and stays unless a range is given.
+    """
+    if not 0.0 <= spread <= 1.0:
+        raise ParameterError(f"the spread is {spread}", fix="give a share of each entry from 0 to 1")
+    now = diagram.solve(evidence)
+    all_entries = {str(entry): entry for entry in entries(diagram, None if nodes is None else list(nodes))}
+    wanted = _ranges(all_entries, spread, ranges or {})
+    bars = []
+    for entry, (low, high) in wanted:
+        moved = Moved(diagram, entry, now, low, high)
+        (best_low, kept_low), (best_high, kept_high) = (_at(moved, end) for end in (low, high))
+        size = max(abs(now.utility), abs(best_low), abs(best_high))
+        changes = max(best_low - kept_low, best_high - kept_high) > _CLOSE * size
+        bars.append(Bar(entry, low, high, best_low, best_high, kept_low, kept_high, changes))
+    return Tornado(now.utility, tuple(sorted(bars, key=lambda bar: -bar.width)))
+
+
+def _at(moved: Moved, value: float) -> tuple[float, float]:
+    """The best utility at a value of the entry, and that of the policy that is best now."""
+    kept, probability = moved.total(moved.now.policies, value)
+    if probability == 0.0:
+        raise ParameterError(f"{moved.entry} = {value:g} makes the evidence impossible", fix="narrow its range")
+    return moved.best_total(value) / probability, kept / probability
+
+
+def _ranges(
+    known: Mapping[str, Entry], spread: float, given: Mapping[Any, tuple[float, float]]
+) -> list[tuple[Entry, tuple[float, float]]]:
+    for name, (low, high) in given.items():
+        if name not in known:
+            raise ParameterError(f"the tables have no entry {name!r}", fix=guess(name, list(known)))
+        is_probability = not known[name].is_utility
+        if not low <= high or (is_probability and not 0.0 <= low <= high <= 1.0):
+            raise ParameterError(f"{name} cannot go from {low:g} to {high:g}", fix="give the lower end first")
+    found = []
+    for name, entry in known.items():
+        step = 0.0 if not entry.is_utility and entry.value == 1.0 else spread * abs(entry.value)
+        low, high = given.get(name, (entry.value - step, entry.value + step))
+        if not entry.is_utility:
+            low, high = max(0.0, low), min(1.0, high)
+        if low < high:
+            found.append((entry, (float(low), float(high))))
+    return found

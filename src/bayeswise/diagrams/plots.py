@@ -1,0 +1,206 @@
+"""What can come of a policy: a bar for each outcome, losses in their own colour, the mean marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL, axes_or_new, bare, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayeswise.diagrams.analysis.risk import RiskProfile
+    from bayeswise.diagrams.analysis.sensitivity import Sensitivity
+    from bayeswise.diagrams.analysis.tornado import Bar, Tornado
+
+
+_MOST_BARS = 60
+
+
+class RiskDisplay:
+    """P(utility) as bars, or as the curve of P(at most) where there are many outcomes."""
+
+    def __init__(self, profile: RiskProfile, *, title: str = "What can come of it") -> None:
+        self.profile = profile
+        self.title = title
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """utility, probability, at_most."""
+        return self.profile.to_columns()
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        return self.profile.to_frame()
+
+    def plot(self, ax: Axes | None = None) -> RiskDisplay:
+        """Draw into the axes, or into a new figure."""
+        ax = axes_or_new(ax, 7.0, 4.0)
+        if len(self.profile.values) <= _MOST_BARS:
+            self._bars(ax)
+        else:
+            self._curve(ax)
+        mean = self.profile.mean
+        ax.axvline(mean, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
+        ax.annotate(
+            f"mean {mean:.4g}",
+            (mean, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, -2),
+            textcoords="offset points",
+            va="top",
+            color=INK,
+            fontsize="small",
+        )
+        ax.set_xlabel("utility")
+        loss = self.profile.probability_of_loss
+        ax.set_title(f"{self.title}\nprobability of a loss {loss:.3g}", loc="left", fontsize="medium")
+        bare(ax, "bottom", "left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _bars(self, ax: Axes) -> None:
+        values, probability = self.profile.values, self.profile.probability
+        span = float(values[-1] - values[0]) or max(1.0, abs(float(values[0])))
+        gap = float(np.diff(values).min()) if len(values) > 1 else span
+        width = max(0.012 * span, min(0.06 * span, 0.8 * gap))
+        colours = [AGAINST if value < 0.0 else FOR for value in values]
+        ax.axvline(0.0, color=FAINT, linewidth=1.0, zorder=0)
+        ax.bar(values, probability, width=width, color=colours, zorder=3)
+        if len(values) <= 12:
+            for value, p in zip(values.tolist(), probability.tolist(), strict=True):
+                ax.annotate(
+                    f"{value:.4g}\n{p:.3g}",
+                    (value, p),
+                    xytext=(0, 3),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize="small",
+                    color=INK,
+                )
+        ax.set_ylim(0.0, 1.22 * float(probability.max()))
+        ax.margins(x=0.12)
+        ax.set_ylabel("probability")
+
+    def _curve(self, ax: Axes) -> None:
+        values, at_most = self.profile.values, np.minimum(np.cumsum(self.profile.probability), 1.0)
+        ax.step(values, at_most, where="post", color=FOR, linewidth=1.6, zorder=3)
+        loss = values < 0.0
+        if loss.any():
+            ax.fill_between(values[loss], at_most[loss], step="post", color=AGAINST, alpha=0.5, linewidth=0)
+        ax.axvline(0.0, color=NEUTRAL, linewidth=1.0, zorder=0)
+        ax.set_ylim(0.0, 1.0)
+        ax.set_ylabel("probability of that or less")
+
+
+class SensitivityDisplay:
+    """The best policy at each value of the entry, and the policy of today if nobody changed it."""
+
+    def __init__(self, sensitivity: Sensitivity) -> None:
+        self.sensitivity = sensitivity
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """from, to, utility_from, utility_to, policy."""
+        return self.sensitivity.to_columns()
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        return self.sensitivity.to_frame()
+
+    def plot(self, ax: Axes | None = None) -> SensitivityDisplay:
+        """Draw into the axes, or into a new figure."""
+        found = self.sensitivity
+        ax = axes_or_new(ax, 7.0, 4.2)
+        places = np.unique([*np.linspace(found.low, found.high, 201), found.entry.value, *found.thresholds])
+        places = places[(places >= found.low) & (places <= found.high)]
+        best = [found.utility_at(t) for t in places.tolist()]
+        kept = [found.kept_at(t) for t in places.tolist()]
+        ax.plot(places, kept, color=NEUTRAL, linewidth=1.2, linestyle=(0, (4, 3)), label="policy of today")
+        ax.plot(places, best, color=FOR, linewidth=2.0, label="best policy")
+        line, before = 0, -np.inf
+        for threshold in found.thresholds:
+            line = line + 1 if threshold - before < 0.1 * (found.high - found.low) else 0
+            before = threshold
+            ax.axvline(threshold, color=NEUTRAL, linewidth=0.8)
+            ax.annotate(
+                f"{threshold:.4g}",
+                (threshold, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -2 - 12 * line),
+                textcoords="offset points",
+                va="top",
+                fontsize="small",
+                color=INK,
+            )
+        if found.low <= found.entry.value <= found.high:
+            ax.plot([found.entry.value], [found.utility_at(found.entry.value)], "o", color=INK, markersize=5)
+        ax.set_xlabel(label(str(found.entry), 80))
+        ax.set_ylabel("expected utility")
+        ax.set_title("Where the best policy changes", loc="left", fontsize="medium")
+        ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 1.12), ncols=2)
+        bare(ax, "bottom", "left")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class TornadoDisplay:
+    """How far the best utility moves as each entry moves within its range."""
+
+    def __init__(self, tornado: Tornado, *, most_bars: int = 15, title: str = "What the utility depends on") -> None:
+        self.tornado = tornado
+        self.most_bars = most_bars
+        self.title = title
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """entry, value, low, high, utility_low, utility_high, width, policy_changes."""
+        return self.tornado.to_columns()
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        return self.tornado.to_frame()
+
+    def plot(self, ax: Axes | None = None) -> TornadoDisplay:
+        """Draw into the axes, or into a new figure."""
+        bars = [bar for bar in self.tornado.bars if bar.width > 0.0][: self.most_bars]
+        ax = axes_or_new(ax, 8.5, 1.5 + 0.36 * max(1, len(bars)))
+        for y, bar in enumerate(bars):
+            self._bar(ax, y, bar)
+        ax.axvline(self.tornado.utility, color=INK, linewidth=1.0, zorder=4)
+        ends = [end for bar in bars for end in (bar.utility_low, bar.utility_high)] or [self.tornado.utility]
+        span = (max(ends) - min(ends)) or 1.0
+        ax.set_xlim(min(ends) - 0.12 * span, max(ends) + 0.12 * span)
+        ax.set_ylim(len(bars) - 0.4, -0.6)
+        ax.set_yticks(range(len(bars)), [label(str(bar.entry), 56) for bar in bars])
+        ax.set_xlabel(f"best expected utility (now {self.tornado.utility:.4g})")
+        changing = any(bar.changes for bar in bars)
+        caption = "\norange: another policy becomes better at one of the ends" if changing else ""
+        ax.set_title(f"{self.title}{caption}", loc="left", fontsize="medium")
+        bare(ax, "bottom")
+        ax.tick_params(axis="y", length=0)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _bar(self, ax: Axes, y: int, bar: Bar) -> None:
+        ax.axhline(y, color=FAINT, linewidth=0.5, zorder=0)
+        start, end = sorted((bar.utility_low, bar.utility_high))
+        ax.barh(y, end - start, left=start, height=0.62, color=AGAINST if bar.changes else FOR, zorder=3)
+        for utility, value in ((bar.utility_low, bar.low), (bar.utility_high, bar.high)):
+            right = utility == end
+            ax.annotate(
+                f"{value:.3g}",
+                (utility, y),
+                xytext=(3 if right else -3, 0),
+                textcoords="offset points",
+                ha="left" if right else "right",
+                va="center",
+                fontsize="small",
+                color=INK,
+                zorder=5,
+            )

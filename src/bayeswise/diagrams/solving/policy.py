@@ -1,0 +1,233 @@
+"""What a decision does in each case of what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.diagrams.nested import option_table
+from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.tables import checked
+from bayeswise.render.labels import guess, shown
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """P(option | case) of one decision; of an optimal one only the past that matters is an argument."""
+
+    decision: str
+    options: tuple[Label, ...]
+    knows: tuple[str, ...]
+    states: tuple[Vocabulary, ...]  # of what is known
+    table: FloatArray  # (n_cases, n_options) probabilities; the last known node changes fastest
+    expected: FloatArray | None = None  # (n_cases, n_options) expected utility from here on; none if it was given
+    possible: BoolArray | None = None  # (n_cases,) whether a case can come about at all
+    best: BoolArray | None = None  # (n_cases, n_options) which options are as good as the chosen one
+    reached: FloatArray | None = None  # (n_cases,) how probable a case is if all policies are followed
+
+    def option(self, known: Mapping[str, Any] | None = None) -> Label:
+        """The option for one case; nodes that do not matter may be named too."""
+        place = 0
+        for name, levels in zip(self.knows, self.states, strict=True):
+            if name not in (known or {}):
+                raise ParameterError(f"the policy of {self.decision!r} needs {name!r}", fix=f"give {{{name!r}: STATE}}")
+            place = place * len(levels) + find_state((known or {})[name], levels, what=f"{name!r} has no state")
+        return self.options[int(np.argmax(self.table[place]))]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every case has one option."""
+        return bool((self.table.max(axis=1) == 1.0).all())
+
+    def cases(self) -> Iterator[tuple[Label, ...]]:
+        """The states of what is known, the last node changing fastest."""
+        return product(*self.states)
+
+    def in_words(self) -> str:
+        """Which option when; cases that nobody gets into are left out."""
+        if not self.is_certain:
+            return "by chance, see its table"
+        kept = self._happens()
+        codes = product(*(range(len(levels)) for levels in self.states))
+        chosen = np.argmax(self.table, axis=1)
+        cases = {case: int(chosen[k]) for k, case in enumerate(codes) if kept[k]}
+        if not cases:
+            return "no case is possible"
+        known = list(zip(self.knows, self.states, strict=True))
+        return in_words(known, self.options, cases) + self._ties_in_words(kept)
+
+    def _happens(self) -> BoolArray:
+        """(n_cases,) the cases that one gets into, as far as that is known."""
+        kept = np.ones(len(self.table), dtype=bool) if self.possible is None else self.possible
+        if self.reached is not None and (self.reached > 0.0).any():
+            kept = kept & (self.reached > 0.0)
+        return kept
+
+    def _ties_in_words(self, kept: BoolArray) -> str:
+        if self.best is None or len(self.options) == 1:
+            return ""
+        n_best = self.best[kept].sum(axis=1)
+        if (n_best == len(self.options)).all():
+            return " (every option is as good)"
+        n_tied = int((n_best > 1).sum())
+        return f" (a tie in {n_tied} of {len(n_best)} cases)" if n_tied else ""
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One line for each possible case: what is known, the option, others as good, what each leads to."""
+        rows = list(range(len(self.table))) if self.possible is None else np.flatnonzero(self.possible).tolist()
+        cases = list(self.cases())
+        columns: dict[str, list[Any]] = {name: [cases[k][v] for k in rows] for v, name in enumerate(self.knows)}
+        best = [int(np.argmax(self.table[k])) for k in rows]
+        columns[self.decision] = [self.options[option] for option in best]
+        if self.best is not None and (self.best[rows].sum(axis=1) > 1).any():
+            equal = [
+                [str(o) for j, o in enumerate(self.options) if self.best[k, j] and j != best[r]]
+                for r, k in enumerate(rows)
+            ]
+            columns["as good"] = [", ".join(others) for others in equal]
+        if self.reached is not None:
+            columns["probability"] = [float(self.reached[k]) for k in rows]
+        if self.expected is not None:
+            for option, label in enumerate(self.options):
+                columns[f"utility of {label}"] = [float(self.expected[k, option]) for k in rows]
+        return columns
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.render.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def __repr__(self) -> str:
+        return f"Policy({self.decision}: {self.in_words()})"
+
+
+def given_policy(diagram: InfluenceDiagram, name: str, rule: Any, knows: Sequence[str] | None = None) -> Policy:
+    """A policy that somebody has: an option, a table by what the decision is told, or a `Policy`."""
+    diagram.decision_place(name)
+    if isinstance(rule, Policy):
+        return _fitting(diagram, name, rule)
+    known: Sequence[str] = (diagram.parents(name) if isinstance(rule, Mapping) else ()) if knows is None else knows
+    for node in known:
+        _refuse_unknown(diagram, name, node)
+    levels = [(node, Vocabulary(diagram.states(node))) for node in known]
+    table, _ = checked(name, option_table(name, Vocabulary(diagram.states(name)), levels, rule), levels)
+    return Policy(name, diagram.states(name), tuple(known), tuple(states for _, states in levels), table)
+
+
+def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
+    if rule.decision != name or rule.options != diagram.states(name):
+        raise ParameterError(f"the policy of {rule.decision!r} is no policy of {name!r}", fix="give one for it")
+    for node, states in zip(rule.knows, rule.states, strict=True):
+        if node not in diagram.known(name):
+            raise ParameterError(
+                f"the policy of {name!r} needs {node!r}, which is not known then",
+                fix=guess(node, diagram.known(name)),
+            )
+        if states.labels != diagram.states(node):
+            raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it anew")
+    return replace(rule, expected=None, possible=None, best=None, reached=None)  # it is followed, not chosen
+
+
+def _refuse_unknown(diagram: InfluenceDiagram, name: str, node: str) -> None:
+    if node not in diagram.known(name):
+        raise ParameterError(
+            f"the policy of {name!r} needs {node!r}, which is not known then", fix=guess(node, diagram.known(name))
+        )
+
+
+Cases: TypeAlias = Mapping[tuple[int, ...], int]  # states of what is known -> option
+Tree: TypeAlias = "int | tuple[int, tuple[tuple[tuple[int, ...], Tree], ...]]"
+
+_MOST_CASES = 2_000
+_MOST_LEAVES = 16  # a longer sentence is no help
+_SHORT = 5  # states in a row before 'else'
+_TRIED = 4  # up to so many variables every order is tried
+
+
+def in_words(known: Sequence[tuple[str, Sequence[Label]]], options: Sequence[Label], cases: Cases) -> str:
+    """One sentence for the cases that are given; others may go either way.
+
+    >>> report = ("report", ["closed", "open", "diffuse"])
+    >>> in_words([report], ["yes", "no"], {(0,): 0, (1,): 0, (2,): 1})
+    'yes if report is closed or open, else no'
+    >>> in_words([report], ["yes", "no"], {(0,): 1, (1,): 1})
+    'no'
+    """
+    tree = _tree(dict(cases), list(range(len(known)))) if len(cases) <= _MOST_CASES else None
+    if tree is None or _leaves(tree) > _MOST_LEAVES:
+        names = ", ".join(shown(name, 30) for name, _ in known)
+        return f"by {names}: see its table of {len(cases)} cases"
+    return _text(tree, known, options, False)
+
+
+def _tree(cases: Cases, variables: list[int]) -> Tree:
+    """An option where all cases agree, else a split by the variable that leaves the fewest options to name."""
+    chosen = set(cases.values())
+    if len(chosen) == 1:
+        return chosen.pop()
+    tried = variables if len(variables) <= _TRIED else [min(variables, key=lambda v: _disorder(cases, v))]
+    return min((_split(cases, variables, v) for v in tried), key=_leaves)
+
+
+def _split(cases: Cases, variables: list[int], v: int) -> Tree:
+    rest = [other for other in variables if other != v]
+    by_state: dict[int, dict[tuple[int, ...], int]] = {}
+    for codes, option in cases.items():
+        by_state.setdefault(codes[v], {})[codes] = option
+    groups: dict[Tree, list[int]] = {}
+    for state in sorted(by_state):
+        groups.setdefault(_tree(by_state[state], rest), []).append(state)
+    if len(groups) == 1:
+        return next(iter(groups))
+    return v, tuple((tuple(states), tree) for tree, states in groups.items())
+
+
+def _disorder(cases: Cases, v: int) -> int:
+    return len({(codes[v], option) for codes, option in cases.items()})
+
+
+def _leaves(tree: Tree) -> int:
+    return 1 if isinstance(tree, int) else sum(_leaves(below) for _, below in tree[1])
+
+
+def _text(tree: Tree, known: Sequence[tuple[str, Sequence[Label]]], options: Sequence[Label], inside: bool) -> str:
+    if isinstance(tree, int):
+        return shown(options[tree])
+    v, groups = tree
+    name, states = known[v]
+    if all(isinstance(below, int) for _, below in groups):
+        last = _said_last(groups)
+        parts = [
+            f"{_text(below, known, options, True)} if {shown(name)} is {_either([states[s] for s in codes])}"
+            for k, (codes, below) in enumerate(groups)
+            if k != last
+        ]
+        return f"{', '.join(parts)}, else {_text(groups[last][1], known, options, True)}"
+    parts = [
+        f"with {shown(name)} {_either([states[s] for s in codes])}: {_text(below, known, options, True)}"
+        for codes, below in groups
+    ]
+    return f"({'; '.join(parts)})" if inside else "; ".join(parts)
+
+
+def _said_last(groups: Sequence[tuple[tuple[int, ...], Tree]]) -> int:
+    """'Else' needs no states: it is the last option while the lists of the others are short, else the longest list."""
+    last = max(range(len(groups)), key=lambda k: str(groups[k][1]).zfill(9))
+    if sum(len(codes) for codes, _ in groups) - len(groups[last][0]) <= _SHORT:
+        return last
+    return max(range(len(groups)), key=lambda k: (len(groups[k][0]), k))
+
+
+def _either(labels: Sequence[Label]) -> str:
+    texts = [shown(label) for label in labels]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"

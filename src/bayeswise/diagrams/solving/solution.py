@@ -1,0 +1,282 @@
+"""The answer: policies, the utility that they lead to, and everything that follows if they are followed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.diagrams.solving.policy import Policy, given_policy
+from bayeswise.diagrams.solving.solver import Choice, Outcome, Solver
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.networks import BeliefNetwork, Distribution, Node
+from bayeswise.render.labels import guess, shown
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.diagrams.analysis.risk import RiskProfile
+    from bayeswise.diagrams.analysis.scenarios import Scenarios
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.render.graph.picture import Picture
+
+_PLANS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Policies by decision, the expected utility, and what was known."""
+
+    diagram: InfluenceDiagram
+    evidence: dict[str, Label]
+    outcome: Outcome
+    given: Mapping[str, Policy]  # those that were followed and not chosen
+
+    @property
+    def utility(self) -> float:
+        """What is gained on average."""
+        return self.outcome.utility
+
+    @property
+    def log_evidence(self) -> float:
+        """log P(evidence)."""
+        return self.outcome.log_evidence
+
+    @cached_property
+    def policies(self) -> dict[str, Policy]:
+        """The policies by name, from the first decision to the last."""
+        return policies_of(self.diagram, self.outcome, self.given)
+
+    @property
+    def expected_cost(self) -> float:
+        """The utility with its sign turned."""
+        return 0.0 - self.utility
+
+    @cached_property
+    def network(self) -> BeliefNetwork:
+        """The belief network in which every decision follows its policy."""
+        return network_under(self.diagram, self.policies, self.evidence)
+
+    @property
+    def _findings(self) -> dict[str, Label]:
+        """The evidence about chance nodes; that about decisions is in the network."""
+        return {name: state for name, state in self.evidence.items() if name in self.diagram.chances}
+
+    def query(self, nodes: str | Iterable[str], evidence: Mapping[str, Any] | None = None) -> Distribution:
+        """P(nodes | evidence) if the policies are followed; decisions may be asked for and observed too."""
+        return self.network.query(nodes, {**self._findings, **(evidence or {})})
+
+    @cached_property
+    def parts(self) -> dict[str, float]:
+        """The expectation of each utility node; they add up to the utility."""
+        return {
+            name: float((self._joint(self.diagram.parents(name)) * self.diagram.utility(name)).sum())
+            for name in self.diagram.utilities
+        }
+
+    @cached_property
+    def mean_size(self) -> float:
+        """sum E|utility|: what rounding errors of the expected utility are in proportion to."""
+        sizes = (np.abs(self.diagram.utility(name)) for name in self.diagram.utilities)
+        joints = (self._joint(self.diagram.parents(name)) for name in self.diagram.utilities)
+        return sum(float((joint * size).sum()) for joint, size in zip(joints, sizes, strict=True))
+
+    def _joint(self, names: Sequence[str]) -> FloatArray:
+        return self.query(names).probability if names else np.ones(())
+
+    def policy(self, decision: str) -> Policy:
+        """The policy of a decision, with the probability of each case."""
+        if decision not in self.policies:
+            raise ParameterError(f"there is no policy of {decision!r}", fix=guess(decision, list(self.policies)))
+        found = self.policies[decision]
+        return replace(found, reached=self._joint(found.knows).ravel() if found.knows else np.ones(1))
+
+    def options(self, decision: str) -> dict[Label, float]:
+        """The expected utility if an option were always taken, all other decisions at their best."""
+        self.diagram.decision_place(decision)
+        if decision in self.evidence:
+            raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
+        given = {name: each for name, each in self.policies.items() if each.expected is None}
+        return {
+            option: self.diagram.solve(self.evidence, policies={**given, decision: option}).utility
+            for option in self.diagram.states(decision)
+        }
+
+    def scenarios(self, nodes: Iterable[str] | None = None) -> Scenarios:
+        """Every way things can go, with its probability and what it gains; they add up to the utility."""
+        from bayeswise.diagrams.analysis.scenarios import scenarios
+
+        return scenarios(self, nodes)
+
+    def risk(self) -> RiskProfile:
+        """The distribution of the utility, and the probability of a loss."""
+        from bayeswise.diagrams.analysis.risk import risk_profile
+
+        return risk_profile(self)
+
+    def picture(self, *, title: str = "") -> Picture:
+        """The diagram with beliefs, options and utilities as they are if the policies are followed."""
+        return self.diagram.picture(self, title=title)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.diagrams.drawing import notebook_html
+
+        return notebook_html(self.diagram, self)
+
+    def in_words(self) -> list[str]:
+        """One line for each decision that is still to be made, first to last."""
+        return [f"{shown(name)}: {self.policy(name).in_words()}" for name in self.policies]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        from bayeswise.render.plain import json_value
+
+        def plain(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            return {name: [json_value(cell) for cell in column] for name, column in columns.items()}
+
+        return {
+            "expected_utility": self.utility,
+            "expected_cost": self.expected_cost,
+            "evidence": {name: json_value(state) for name, state in self.evidence.items()},
+            "policies": {
+                name: {
+                    "rule": self.policy(name).in_words(),
+                    "knows": list(policy.knows),
+                    "cases": plain(self.policy(name).to_columns()),
+                }
+                for name, policy in self.policies.items()
+            },
+            "utilities": self.parts,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([f"expected utility {self.utility:.6g}", *self.in_words()])
+
+    def __repr__(self) -> str:
+        return f"Solution(utility {self.utility:.6g}; {'; '.join(self.in_words())})"
+
+
+def solve(
+    diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None, policies: Mapping[str, Any] | None
+) -> Solution:
+    """Plans are made once for each kind of question and kept with the diagram."""
+    codes: dict[str, int] = {}
+    given: dict[str, Policy] = {}
+    if evidence or policies:
+        codes = evidence_codes(diagram, evidence)
+        for name in policies or {}:
+            if name in codes:
+                raise ParameterError(f"{name!r} has both evidence and a policy", fix="give it one of them")
+        given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
+        _refuse_consequences(diagram, codes, given)
+    solver = solver_for(diagram, codes, given)
+    outcome = solver.run(diagram.numbers, _by_place(diagram, codes), policy_tables(diagram, given))
+    seen = {name: diagram.states(name)[code] for name, code in codes.items()}
+    if outcome.log_evidence == -math.inf:
+        _explain_conflict(diagram, policies_of(diagram, outcome, given), seen)
+    return Solution(diagram, seen, outcome, given)
+
+
+def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> dict[str, int]:
+    """The evidence by name and position of the state."""
+    return {name: diagram.code(name, state) for name, state in (evidence or {}).items()}
+
+
+def solver_for(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> Solver:
+    """The plans for evidence on these nodes and policies with these arguments."""
+    kept = diagram._solvers
+    key = (frozenset(codes), frozenset((name, policy.knows) for name, policy in given.items()))
+    if key not in kept:
+        if len(kept) >= _PLANS:
+            del kept[next(iter(kept))]
+        scopes = {diagram.place(n): sorted(map(diagram.place, policy.knows)) for n, policy in given.items()}
+        kept[key] = Solver(diagram.structure, [diagram.place(name) for name in codes], scopes)
+    return kept[key]
+
+
+def policy_tables(diagram: InfluenceDiagram, given: Mapping[str, Policy]) -> dict[int, FloatArray]:
+    """The tables of given policies with axes ascending by position."""
+    return {diagram.place(n): diagram._axes(policy.table, [*policy.knows, n]) for n, policy in given.items()}
+
+
+def _by_place(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> dict[int, int]:
+    return {diagram.place(name): code for name, code in codes.items()}
+
+
+def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> None:
+    """Evidence about what an open decision brings about would be known before it is brought about."""
+    settled = [diagram.place(name) for name in codes if name in diagram.decisions]
+    above = [list(parents) for parents in diagram.network._parents]
+    for name, policy in given.items():
+        above[diagram.place(name)] = [diagram.place(node) for node in policy.knows]
+    open_decisions = [name for name in diagram.decisions if name not in codes and name not in given]
+    for name in codes:
+        if name in diagram.decisions:
+            continue
+        causes = graph.ancestors_of(above, [diagram.place(name)])
+        for decision in open_decisions:
+            if diagram.place(decision) in causes and diagram.place(decision) not in settled:
+                raise ParameterError(
+                    f"{name!r} depends on the decision {decision!r}, which is still open",
+                    fix=f"say what was decided too, as in {{{decision!r}: {diagram.states(decision)[0]!r}, ...}}",
+                )
+
+
+def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str, Policy]) -> dict[str, Policy]:
+    """The policies by name, from the first decision to the last."""
+    found: dict[str, Policy] = {}
+    for name in diagram.decisions:
+        place = diagram.place(name)
+        if name in given:
+            found[name] = given[name]
+        elif place in outcome.choices:
+            found[name] = _policy_of(diagram, name, outcome.choices[place])
+    return found
+
+
+def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
+    """What is known in the order in which it becomes known."""
+    order = sorted(range(len(choice.knows)), key=lambda k: diagram.sequence.index(choice.knows[k]))
+    knows, with_option = [choice.knows[k] for k in order], [*order, len(order)]
+    options = diagram.states(name)
+    table = np.zeros((choice.option.size, len(options)))
+    table[np.arange(len(table)), choice.option.transpose(order).ravel()] = 1.0
+    return Policy(
+        name,
+        options,
+        tuple([diagram.names[v] for v in knows]),
+        tuple([diagram._states[v] for v in knows]),
+        table,
+        choice.expected.transpose(with_option).reshape(-1, len(options)),
+        choice.possible.transpose(order).ravel(),
+        choice.best.transpose(with_option).reshape(-1, len(options)),
+    )
+
+
+def network_under(
+    diagram: InfluenceDiagram, policies: Mapping[str, Policy], evidence: Mapping[str, Label]
+) -> BeliefNetwork:
+    """The network with each decision's policy as its table; a decision that is made has one state."""
+    nodes = []
+    for name in diagram.names:
+        if name in policies:
+            policy = policies[name]
+            nodes.append(Node(name, policy.options, policy.table, policy.knows))
+        elif name in diagram.decisions:
+            made = np.eye(len(diagram.states(name)))[diagram.code(name, evidence[name])]
+            nodes.append(Node(name, diagram.states(name), made))
+        else:
+            nodes.append(diagram.network.node(name))
+    return BeliefNetwork(nodes, name=diagram.name)
+
+
+def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy], seen: Mapping[str, Label]) -> None:
+    """The network says which part of the evidence contradicts itself; decisions are open in the first one."""
+    for network in (diagram.network, network_under(diagram, policies, seen)):
+        network.query(diagram.names[0], seen)
+    raise ImpossibleEvidenceError("the evidence has probability 0", fix="take a part of it back")

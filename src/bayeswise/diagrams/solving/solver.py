@@ -1,0 +1,252 @@
+"""The best policy of each decision, from the last to the first, and the utility that they lead to.
+
+Given what is requisite for a decision, the rest of its past tells nothing about the utilities that it can change. So
+these utilities may be replaced by what the best option leads to, a table over the requisite past, and the decision
+before it is next. Earlier decisions are as open as a coin, which changes no comparison (Lauritzen and Nilsson 2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from bayeswise.diagrams.solving.elimination import Argument, Plan
+from bayeswise.diagrams.solving.ordering import reached_from, requisite
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.directed_graph import ancestors_of, children_of
+
+_GAINS = ("utility", "value")
+TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A diagram by position: chance and decision nodes are variables, utilities are apart."""
+
+    sizes: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]  # none for decisions
+    past: Mapping[int, tuple[int, ...]]  # decision -> all that is known then, from first to last
+    utilities: tuple[tuple[int, ...], ...]  # ascending
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The tables of a structure, axes ascending by variable: p(x | parents) and the utilities."""
+
+    chances: Mapping[int, FloatArray]
+    utilities: Sequence[FloatArray]
+
+    @cached_property
+    def largest(self) -> list[float]:
+        """The largest entry of each utility, whatever its sign."""
+        return [float(np.abs(table).max()) for table in self.utilities]
+
+
+class Choice(NamedTuple):
+    """The best option of a decision for each case of what matters, and what every option would lead to."""
+
+    decision: int
+    knows: tuple[int, ...]
+    option: IntArray  # (states of each known node ...)
+    expected: FloatArray  # (states of each known node ..., n_options)
+    possible: BoolArray  # (states of each known node ...)
+    best: BoolArray  # (states of each known node ..., n_options) the options that are as good as the chosen one
+
+
+class Outcome(NamedTuple):
+    """All choices, the utility they lead to given the evidence, and log P(evidence)."""
+
+    choices: dict[int, Choice]
+    utility: float
+    log_evidence: float  # minus infinity if it is impossible
+
+
+class Gain(NamedTuple):
+    """A utility of the diagram, or what a later decision leads to at its best, and over which variables."""
+
+    kind: str  # "utility" or "value"
+    of: int  # the utility, or the decision
+    scope: tuple[int, ...]  # ascending
+    covers: frozenset[int]  # the utilities that are in it
+
+
+class Pass(NamedTuple):
+    """One sweep of sums: whose options it compares, over which gains, and where the plan's arguments come from."""
+
+    decision: int | None
+    gains: tuple[Gain, ...]
+    plan: Plan
+    sources: tuple[tuple[str, int], ...]
+    covers: frozenset[int]  # the utilities that are added up
+    axes: list[int] | None  # of what is kept, the decision last; None where it is last already
+
+
+class Solver:
+    """The plans of one structure, with evidence on some nodes and given policies of some decisions, for any numbers."""
+
+    def __init__(
+        self,
+        structure: Structure,
+        evidence: Sequence[int] = (),
+        given: Mapping[int, Sequence[int]] | None = None,
+    ) -> None:
+        self.structure = structure
+        self.evidence = frozenset(evidence)
+        self.given = {d: tuple(scope) for d, scope in (given or {}).items() if d not in self.evidence}
+        self.requisite = requisite(
+            structure.parents, structure.past, structure.utilities, known=self.evidence, given=self.given
+        )
+        self.graph = [list(self.given.get(node, above)) for node, above in enumerate(structure.parents)]
+        gains = [Gain("utility", k, scope, frozenset([k])) for k, scope in enumerate(structure.utilities)]
+        children = children_of(self.graph)
+        self.passes: list[Pass] = []
+        for decision, info in reversed(self.requisite.items()):
+            below = reached_from(children, decision)
+            changed = [gain for gain in gains if not below.isdisjoint(gain.scope)]
+            gains = [gain for gain in gains if below.isdisjoint(gain.scope)]
+            self.passes.append(self._pass(decision, tuple(changed)))
+            gains.append(Gain("value", decision, info, self.passes[-1].covers))
+        # the first decision's pass tells the expectation of what it changes; the rest needs one more
+        rest = tuple(gains[:-1] if self.passes else gains)
+        self.last = self._pass(None, rest) if rest or not self.passes else None
+        every = self.passes if self.last is None else [*self.passes, self.last]
+        self.open = {source for each in every for source in each.sources if source[0] == "open"}
+
+    def _pass(self, target: int | None, gains: tuple[Gain, ...]) -> Pass:
+        """The plan whose kept variables are the family of the target; decisions are open and depend on nothing."""
+        keep = [] if target is None else [*self.requisite[target], target]
+        asked = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
+        sources: list[tuple[str, int]] = []
+        arguments: list[Argument] = []
+        for node in sorted(ancestors_of(self.graph, asked)):
+            if node == target or (node in self.evidence and node in self.structure.past):
+                continue
+            if node in keep and node in self.requisite:
+                continue  # an open decision that is known: all its options alike
+            scope = self._free([*self.graph[node], node])
+            arguments.append(Argument(scope, False, None if node in self.evidence else node))
+            sources.append(("open" if node in self.requisite else "table", node))
+        for gain in gains:
+            arguments.append(Argument(self._free(gain.scope), True))
+            sources.append((gain.kind, gain.of))
+        covers = frozenset[int]().union(*[gain.covers for gain in gains])
+        plan = Plan(arguments, self.structure.sizes, keep)
+        axes = None
+        if target is not None and plan.keep[-1] != target:
+            axes = [*(k for k, v in enumerate(plan.keep) if v != target), plan.keep.index(target)]
+        return Pass(target, gains, plan, tuple(sources), covers, axes)
+
+    def _free(self, scope: Sequence[int]) -> tuple[int, ...]:
+        return tuple(sorted([v for v in scope if v not in self.evidence] if self.evidence else scope))
+
+    def run(
+        self,
+        numbers: Numbers,
+        codes: Mapping[int, int] | None = None,
+        policies: Mapping[int, FloatArray] | None = None,
+    ) -> Outcome:
+        """Solve for these numbers; `codes` are the states of the evidence, `policies` the tables of given decisions."""
+        return _Run(self, numbers, codes or {}, policies or {}).outcome()
+
+
+class _Run:
+    """One run: the tables that agree with the evidence, and what has been found so far."""
+
+    def __init__(
+        self, solver: Solver, numbers: Numbers, seen: Mapping[int, int], policies: Mapping[int, FloatArray]
+    ) -> None:
+        self._solver, self._largest = solver, numbers.largest
+        sizes, graph = solver.structure.sizes, solver.graph
+        self._tables = {("table", node): table for node, table in {**numbers.chances, **policies}.items()}
+        self._tables |= {("utility", k): table for k, table in enumerate(numbers.utilities)}
+        if seen:
+            scopes = {("table", node): sorted([*graph[node], node]) for node in (*numbers.chances, *policies)}
+            scopes |= {("utility", k): list(scope) for k, scope in enumerate(solver.structure.utilities)}
+            self._tables = {key: _at(table, scopes[key], seen) for key, table in self._tables.items()}
+        for source in solver.open:
+            self._tables[source] = np.full(sizes[source[1]], 1.0 / sizes[source[1]])
+        self._choices: dict[int, Choice] = {}
+        self._absolute: dict[tuple[str, int], FloatArray] = {}
+
+    def outcome(self) -> Outcome:
+        """The passes from the last decision to the first, and the expectation of the whole."""
+        total, log_evidence = 0.0, 0.0
+        for each in self._solver.passes:
+            probability, utility, log_scale = each.plan.run([self._tables[source] for source in each.sources])
+            choice = self._choice(each, probability, utility)
+            self._choices[choice.decision] = choice
+            value = _at_option(choice.expected, choice.option)
+            self._tables["value", choice.decision] = value
+            if each is self._solver.passes[-1]:
+                weight = _at_option(_turned(probability, each), choice.option)
+                whole = float(np.add.reduce(weight, axis=None))
+                total = float(np.add.reduce(weight * value, axis=None)) / whole if whole > 0.0 else 0.0
+                log_evidence = _log(whole) + log_scale
+        if self._solver.last is not None:
+            sources = self._solver.last.sources
+            probability, utility, log_scale = self._solver.last.plan.run([self._tables[source] for source in sources])
+            total, log_evidence = total + float(utility), _log(float(probability)) + log_scale
+        return Outcome(dict(reversed(self._choices.items())), total, log_evidence)
+
+    def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> Choice:
+        """The first of the best options; what may be a tie is judged by the size of what was summed for it."""
+        assert each.decision is not None
+        expected = _turned(utility, each)  # (..., n_options)
+        possible = np.asarray(np.maximum.reduce(_turned(probability, each), axis=-1) > 0.0)
+        largest = math.fsum([self._largest[k] for k in each.covers])
+        best = np.asarray(expected >= np.maximum.reduce(expected, axis=-1, keepdims=True) - TIE * largest)
+        tied = np.count_nonzero(best) > possible.size
+        if tied and (best.sum(axis=-1) > 1)[possible].any():
+            best = _near_best(expected, TIE * self._sizes(each))
+        knows = tuple(v for v in each.plan.keep if v != each.decision)
+        return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best)
+
+    def _sizes(self, each: Pass) -> FloatArray:
+        """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
+        inputs = [self._size(source) if source[0] in _GAINS else self._tables[source] for source in each.sources]
+        _, absolute, _ = each.plan.run(inputs)
+        return _turned(absolute, each)
+
+    def _size(self, source: tuple[str, int]) -> FloatArray:
+        kind, k = source
+        if source not in self._absolute:
+            if kind == "utility":
+                self._absolute[source] = np.abs(self._tables[source])
+            else:
+                later = next(each for each in self._solver.passes if each.decision == k)
+                self._absolute[source] = _at_option(self._sizes(later), self._choices[k].option)
+        return self._absolute[source]
+
+
+def _turned(table: FloatArray, each: Pass) -> FloatArray:
+    """The axis of the decision last."""
+    return table if each.axes is None else table.transpose(each.axes)
+
+
+def _at_option(cells: FloatArray, option: IntArray) -> FloatArray:
+    """The cells (..., n_options) of the chosen options."""
+    rows = cells.reshape(-1, cells.shape[-1])
+    return np.asarray(rows[np.arange(len(rows)), option.ravel()].reshape(option.shape))
+
+
+def _at(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> FloatArray:
+    """The part of a table that agrees with the evidence."""
+    if not any(v in seen for v in scope):
+        return table
+    return np.asarray(table[tuple(seen.get(v, slice(None)) for v in scope)])
+
+
+def _log(probability: float) -> float:
+    return math.log(probability) if probability > 0.0 else -math.inf
+
+
+def _near_best(expected: FloatArray, near: FloatArray) -> BoolArray:
+    """(..., n_options) the options whose utility is that of the best one, up to what is near for either of them."""
+    top = expected.argmax(axis=-1)[..., None]
+    slack = np.maximum(near, np.take_along_axis(near, top, axis=-1))
+    return np.asarray(expected >= np.take_along_axis(expected, top, axis=-1) - slack)

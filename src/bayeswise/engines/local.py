@@ -1,0 +1,207 @@
+"""The local sweep: ranges of rows on threads, batches as they come, all of it one merge.
+
+Kernels are single-threaded on the rows they get and release the GIL, so threads, batches, files and partitions are the
+same thing: statistics to be merged, in any order, with the same bytes as a result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from bayeswise.engines.ranges import row_ranges
+from bayeswise.engines.request import Ask, Request
+from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
+from bayeswise.statistics import Grouped, Product, Weights
+from bayeswise.statistics.coded_counts import CodedCounts
+from bayeswise.tables.batch import Batch, TextBlock
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema, positions_in
+
+ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a sweep found: the statistics of the rows with a target, and how many rows had none."""
+
+    statistics: Grouped[Product]
+    n_rows: int
+    n_without_target: int
+
+
+def summarise(
+    batches: Iterable[Batch],
+    schema: Schema,
+    request: Request,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Summary:
+    """The statistics that a request asks for, grouped by the target (one group named "" if there is none)."""
+    declared = schema.target.classes if schema.target else None
+    summary: Summary | None = None
+    n_threads = threads or os.cpu_count() or 1
+    with ThreadPoolExecutor(n_threads) as pool:
+        for batch in batches:
+            found = _of_batch(batch, schema, request, declared, pool, n_threads)
+            summary = _merged(summary, found) if summary is not None and summary.n_rows else found
+            if progress is not None:
+                progress(batch.n_rows)
+    if summary is None:
+        summary = Summary(_of_nothing(schema, request, declared), 0, 0)
+    return replace(summary, statistics=_settled(summary.statistics))
+
+
+def of_no_rows(schema: Schema, request: Request) -> Grouped[Product]:
+    """The statistics that a request asks for, of no rows at all: which parts there are, and over which columns."""
+    return _settled(_of_nothing(schema, request, schema.target.classes if schema.target else None))
+
+
+def _settled(found: Grouped[Product]) -> Grouped[Product]:
+    """Counts by code in canonical order."""
+    parts = {name: part.settled() if isinstance(part, CodedCounts) else part for name, part in found.part.parts.items()}
+    return replace(found, part=Product(parts))
+
+
+def _of_batch(
+    batch: Batch,
+    schema: Schema,
+    request: Request,
+    declared: Vocabulary | None,
+    pool: ThreadPoolExecutor,
+    n_threads: int,
+) -> Summary:
+    labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
+    ranges = row_ranges(batch.n_rows, n_threads)
+    if len(ranges) == 1:  # a few rows are counted sooner than a thread is started
+        part = _of_range(batch, schema, request, len(labels), ranges[0])
+    else:
+        jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows) for rows in ranges]
+        part = reduce(Product.merge, [job.result() for job in jobs])
+    without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
+    return Summary(Grouped.of(labels, part, declared), batch.n_rows, without)
+
+
+def _of_range(batch: Batch, schema: Schema, request: Request, n_groups: int, rows: slice) -> Product:
+    groups = None if batch.groups is None else batch.groups[rows]
+    weights = None if batch.weights is None else batch.weights[rows]
+    n_rows = rows.stop - rows.start
+    parts: dict[str, Any] = {ROWS: Weights.of(n_rows, groups, n_groups, weights)}
+    for name, ask in request.asks.items():
+        block = _block(batch, schema, ask, rows)
+        refuse_too_large(ask, block, n_groups)
+        try:
+            parts[name] = ask.summarise(*block, groups, n_groups, weights)
+        except (NonFiniteError, SupportError) as error:
+            row, column = batch.place(rows.start + error.row), ask.columns[int(error.column)]
+            raise error.at(row=row, column=column) from None
+    return Product(parts)
+
+
+def _block(batch: Batch, schema: Schema, ask: Ask, rows: slice) -> tuple[Any, ...]:
+    """The columns of an ask, for a range of rows: numbers, or codes with their vocabularies, or word counts."""
+    if ask.block == "numbers":
+        return (_columns(batch.values, schema.numbers, ask.columns)[rows],)
+    if ask.block == "categories":
+        codes = _columns(batch.codes, schema.categories, ask.columns)[rows]
+        if ask.columns == schema.categories:
+            return codes, batch.vocabularies
+        positions = positions_in(schema.categories, ask.columns).tolist()
+        return codes, tuple(batch.vocabularies[position] for position in positions)
+    text = batch.texts[schema.texts.index(ask.columns[0])]
+    return text.rows(rows).counts, text.vocabulary
+
+
+def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    """A view without a copy where the wanted columns are consecutive."""
+    if wanted == names:
+        return block
+    positions = positions_in(names, wanted).tolist()
+    start = positions[0] if positions else 0
+    if positions == list(range(start, start + len(positions))):
+        return block[:, start : start + len(positions)]
+    return block[:, positions]
+
+
+def _of_nothing(schema: Schema, request: Request, declared: Vocabulary | None) -> Grouped[Product]:
+    """The statistics of no rows: what an empty table answers, and where a sweep starts."""
+    vocabularies = tuple(schema[name].levels or Vocabulary() for name in schema.categories)
+    empty = Batch(
+        n_rows=0,
+        values=np.zeros((0, len(schema.numbers))),
+        codes=np.zeros((0, len(schema.categories)), dtype=np.int32),
+        vocabularies=vocabularies,
+        texts=tuple(_empty_text() for _ in schema.texts),
+        groups=np.zeros(0, dtype=np.int32),
+    )
+    part = _of_range(empty, schema, request, 0, slice(0, 0))
+    return Grouped.of(Vocabulary(), part, declared)
+
+
+def _empty_text() -> TextBlock:
+    from scipy.sparse import csr_matrix  # late: models of numbers and categories do not need it
+
+    return TextBlock(csr_matrix((0, 0)), Vocabulary())
+
+
+def _merged(left: Summary, right: Summary) -> Summary:
+    return Summary(
+        left.statistics.merge(right.statistics),
+        left.n_rows + right.n_rows,
+        left.n_without_target + right.n_without_target,
+    )
+
+
+MOST_ENTRIES = 1 << 28
+"""Entries of 8 bytes in one table of counts or sums; threads and merges hold a few such tables at a time."""
+
+_LIMBS = 6  # 8-byte words of an exact sum of products, in the middle of a merge
+_WORDS = {"numbers": "columns of numbers", "categories": "levels", "text": "words"}
+_ENTRIES = {"numbers": 16, "categories": 1, "text": 1}  # a number has the limbs of a weight, a sum and a sum of squares
+
+
+def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
+    """`TooLargeError` for more classes times levels than an ordinary machine holds: often the target is an id."""
+    if ask.in_pairs:
+        _refuse_pairs(len(ask.columns), max(n_groups, 1))
+        return
+    width = len(ask.columns) if ask.block == "numbers" else sum(map(len, _vocabularies(ask, block)))
+    n_entries = n_groups * width * _ENTRIES[ask.block]
+    if n_entries <= MOST_ENTRIES:
+        return
+    widths = _widths(ask, block)
+    widest = max(widths, key=lambda name: widths[name])
+    raise TooLargeError(
+        f"{n_groups:,} classes and {width:,} {_WORDS[ask.block]} would take {8 * n_entries / 1e9:,.1f} GB; "
+        f"at most {8 * MOST_ENTRIES / 1e9:.1f} are taken",
+        fix=f"choose a target with fewer classes, or ignore=[{widest!r}] (--ignore {widest})",
+    )
+
+
+def _refuse_pairs(n_columns: int, n_groups: int) -> None:
+    """Covariances have an exact sum for each pair of columns in each class."""
+    n_entries = n_groups * _LIMBS * 0.5 * n_columns * (n_columns + 1.0)
+    if n_entries > MOST_ENTRIES:
+        raise TooLargeError(
+            f"covariances of {n_columns:,} columns in {n_groups:,} classes would take {8 * n_entries / 1e9:,.1f} GB; "
+            f"at most {8 * MOST_ENTRIES / 1e9:.1f} are taken",
+            fix="choose bw.NaiveBayes (--model naive-bayes), which keeps variances only, or fewer columns",
+        )
+
+
+def _widths(ask: Ask, block: tuple[Any, ...]) -> dict[str, int]:
+    """How many entries of a class each column has."""
+    if ask.block == "numbers":
+        return dict.fromkeys(ask.columns, 1)
+    return {name: len(known) for name, known in zip(ask.columns, _vocabularies(ask, block), strict=True)}
+
+
+def _vocabularies(ask: Ask, block: tuple[Any, ...]) -> Sequence[Vocabulary]:
+    return block[1] if ask.block == "categories" else [block[1]]

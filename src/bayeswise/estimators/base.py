@@ -1,0 +1,263 @@
+"""What the scikit-learn faces have alike: a frozen model inside, as `model_`.
+
+Face              X comes in, is checked and encoded, and the model answers batch by batch
+ClassifierFace    ... with the probability of each class
+MergingFace       ... from exact statistics, so that rows come, go and add up
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bayeswise.engines import summarise
+from bayeswise.estimators import features
+from bayeswise.estimators.targets import (
+    Labels,
+    as_array,
+    class_column,
+    declared_classes,
+    labels_of,
+    prior_by_name,
+    refuse_other_classes,
+    refuse_undeclared,
+    row_weights,
+)
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.labels import Label, Vocabulary
+
+
+class Face(BaseEstimator):
+    """An estimator whose fitted state is one model: a `TableModel` under `model_`."""
+
+    model_: Any
+
+    _takes_labels: ClassVar[bool] = True  # whether columns of X may be text or categories
+    _schema_words: ClassVar[Mapping[str, Any]] = {"kinds": None, "levels": None}  # parameters about columns
+
+    def explain(self, X: Any) -> Any:
+        """The account of one row: what each column adds to the answer."""
+        (batch,) = self._batches(X)
+        return self.model_.explain(batch)
+
+    def save(self, path: Any) -> None:
+        """Write the model file."""
+        self._model.save(path)
+
+    @property
+    def _model(self) -> Any:
+        if not hasattr(self, "model_"):  # scikit-learn's check alone takes longer than a row
+            check_is_fitted(self)
+        return self.model_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = getattr(self, "missing", "ignore") != "error"
+        tags.input_tags.string = tags.input_tags.categorical = self._takes_labels
+        return tags
+
+    # -- inside -----------------------------------------------------------------------------------------------
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """X after scikit-learn's checks, and those of the model's own."""
+        return features.checked(self, X, reset=reset)
+
+    def _wishes(self) -> dict[str, Any]:
+        """What is asked for about columns, where it differs from the standard."""
+        standard = self._schema_words
+        return {name: getattr(self, name) for name, default in standard.items() if getattr(self, name) != default}
+
+    def _batches(self, X: Any) -> Iterator[Batch]:
+        """X to be predicted, encoded as the model knows it."""
+        model = self._model
+        X = self._checked(X, reset=False)
+        found = False
+        for batch in features.batches(model.schema, X, vocabularies=model.vocabularies):
+            found = True
+            yield batch
+        if not found:
+            raise FitError("X has no rows", fix="give at least one")
+
+    def _over(self, X: Any, answer: Callable[[Batch], Any]) -> Any:
+        """The answers to all rows of X, one below the other."""
+        parts = [answer(batch) for batch in self._batches(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _merged_with(self, other: Any) -> Self:
+        """A new estimator with these settings and the rows of both models."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        both = type(self)(**self.get_params(deep=False))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(both, name, getattr(self, name))
+        both.model_ = self.model_.merge(other.model_)
+        return both
+
+
+class ClassifierFace(ClassifierMixin, Face):
+    """The face of a `ProbabilityModel`."""
+
+    _dtype_of_y: Any
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return as_array(self.model_.classes, self._dtype_of_y)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n_rows, n_classes) the posterior."""
+        return np.asarray(self._over(X, lambda batch: self.model_.probability(batch)))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """(n_rows, n_classes) the logarithm of the posterior, exact in the tails."""
+        return np.asarray(self._over(X, lambda batch: log_posterior(self.model_.log_relative(batch))))
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class; the first one of `classes_` where several are."""
+        best = self._over(X, lambda batch: np.argmax(self.model_.log_relative(batch), axis=1))
+        return self.classes_[best]
+
+    def log_odds(self, X: Any, state: Any, against: Any) -> FloatArray:
+        """(n_rows,) log p(state | row) - log p(against | row)."""
+        return np.asarray(self._over(X, lambda batch: self.model_.log_odds(batch, state, against)))
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Labels, FloatArray | None]:
+        """X, y and weights, checked."""
+        if y is not None:
+            X = self._checked(X, reset=reset)
+        return X, labels_of(class_column(y, X)), row_weights(X, sample_weight)
+
+    def _remember_type(self, y: Any, *, reset: bool) -> None:
+        """The type that `classes_` has: that of y, or of all y so far."""
+        dtype = np.asarray(y).dtype
+        self._dtype_of_y = dtype if reset else np.result_type(self._dtype_of_y, dtype)
+
+
+class MergingFace(ClassifierFace):
+    """The face of a `Classifier`, whose statistics merge and subtract exactly."""
+
+    # -- what each face says for itself -----------------------------------------------------------------------
+    class_prior: Any
+
+    @abstractmethod
+    def _settings(self, classes: Sequence[Label] | None = None) -> Any:
+        """The settings, checked; a prior that is an array needs the classes that it is about."""
+
+    @abstractmethod
+    def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
+        """The model of no rows, for columns like those of X."""
+
+    # -- learning ---------------------------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch."""
+        return self._fitted(X, y, sample_weight, more_to_come=False)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows. New categories are welcome in any batch, and so are new classes.
+
+        `classes` is not needed; where the first call names them, they are all there are, also before they have rows.
+        """
+        declared = None if classes is None else declared_classes(classes)
+        if not hasattr(self, "model_"):
+            return self._fitted(X, y, sample_weight, declared, more_to_come=True)
+        if declared is not None:
+            refuse_other_classes(declared, self.model_.classes)
+        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        refuse_undeclared(labels.classes, self.model_.schema.target.classes)
+        self._remember_type(y, reset=False)
+        found = self.model_.statistics.merge(self._statistics(self.model_, X, labels, weights))
+        return self._learned(self.model_, found, more_to_come=True)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then the one that never saw them, to the last byte."""
+        model = self._model
+        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        left = model.statistics.subtract(self._statistics(model, X, labels, weights))
+        self.model_ = replace(model, settings=self._settings(left.labels), statistics=left)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """A new estimator that has learned the rows of both."""
+        both = self._merged_with(other)
+        both._dtype_of_y = np.result_type(self._dtype_of_y, other._dtype_of_y)
+        return both
+
+    # -- what was learned, under scikit-learn's names ---------------------------------------------------------
+    @property
+    def class_count_(self) -> FloatArray:
+        """(n_classes,) the weight of the rows of each class."""
+        return np.array(self._model.class_weight)
+
+    # -- answering --------------------------------------------------------------------------------------------
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """(n_rows, n_classes) log p(class) + log p(row | class)."""
+        return np.asarray(self._over(X, lambda batch: self.model_.log_joint(batch)))
+
+    def log_evidence(self, X: Any) -> FloatArray:
+        """(n_rows,) log p(row): small for rows unlike any that were learned."""
+        return np.asarray(self._over(X, lambda batch: self.model_.log_evidence(batch)))
+
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """(n_rows, n_classes) the posterior of each learned row under the model that never saw it."""
+        return np.asarray(self._model.leave_one_out(list(self._known(X, y, sample_weight))))
+
+    def leave_one_out_evidence(self, X: Any, y: Any, sample_weight: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each learned row under the model that never saw it."""
+        return np.asarray(self._model.leave_one_out_evidence(list(self._known(X, y, sample_weight))))
+
+    def sample(self, n: int, seed: Any = 0) -> dict[str, list[Any]]:
+        """n rows drawn from the model, as columns; the class stands under "y"."""
+        drawn: dict[str, list[Any]] = self._model.sample(n, seed)
+        return drawn
+
+    # -- inside -----------------------------------------------------------------------------------------------
+    def _known(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:
+        """Learned rows, in the codes of the model."""
+        model = self._model
+        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        return features.batches(model.schema, X, labels, weights, model.vocabularies)
+
+    def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
+        rows = features.batches(model.schema, X, labels, weights)
+        return summarise(rows, model.schema, model.request()).statistics
+
+    def _fitted(
+        self, X: Any, y: Any, sample_weight: Any, declared: Vocabulary | None = None, *, more_to_come: bool
+    ) -> Self:
+        self._settings()
+        X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        refuse_undeclared(labels.classes, declared)
+        self._remember_type(y, reset=True)
+        model = self._empty(X, labels, weights)
+        if declared is not None:
+            target = replace(model.schema.target, classes=declared)
+            model = replace(model, schema=replace(model.schema, target=target))
+        return self._learned(model, self._statistics(model, X, labels, weights), more_to_come=more_to_come)
+
+    def _learned(self, model: Any, found: Any, *, more_to_come: bool) -> Self:
+        learned = replace(model, settings=self._settings(found.labels), statistics=found)
+        learned.check_prior(more_to_come=more_to_come)
+        self._check_model(learned, more_to_come=more_to_come)
+        self.model_ = learned
+        self.model_.warn()
+        return self
+
+    def _check_model(self, model: Any, *, more_to_come: bool) -> None:
+        """What can be checked only when rows are known."""
+
+    def _named_prior(self, classes: Sequence[Label] | None) -> Mapping[Any, float] | None:
+        """The prior by class, also where it was given as an array in the order of `classes_`."""
+        return prior_by_name(self.class_prior, classes)

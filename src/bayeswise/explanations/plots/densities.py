@@ -1,0 +1,137 @@
+"""Weighted densities of classes over one number, with the regions in which each class is the most probable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.render.theme import INK, NEUTRAL, STATES, axes_or_new, bare, label
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Curves:
+    """p(state) p(x | state) along one column, and where the decision changes."""
+
+    column: str
+    x: FloatArray  # (n_points,) ascending
+    weighted: FloatArray  # (n_states, n_points)
+    classes: tuple[Label, ...]
+    thresholds: FloatArray  # (n_regions - 1,) those between the first x and the last
+    states: tuple[Label, ...]  # (n_regions,) the most probable class in each region
+    beyond: tuple[str, ...] = ()  # what changes where the picture does not reach
+
+    @classmethod
+    def of(cls, model: Any, column: str | None = None, *, points: int = 801, reach: float = 3.6) -> Curves:
+        """From a model of one column, or the marginal of one column; so many stddevs around the means."""
+        regions = model.regions(column)
+        at = model.columns.index(regions.column)
+        mean, stddev = model.means[:, at], np.sqrt(model.covariances[:, at, at])
+        low, high = float((mean - reach * stddev).min()), float((mean + reach * stddev).max())
+        below, inside = (regions.thresholds <= low), (regions.thresholds > low) & (regions.thresholds < high)
+        first = int(below.sum())
+        thresholds = regions.thresholds[inside]
+        states = regions.states[first : first + len(thresholds) + 1]
+        x = np.unique(np.concatenate([np.linspace(low, high, points), thresholds]))
+        z = (x - mean[:, None]) / stddev[:, None]
+        prior = np.exp(model.log_prior)[:, None]
+        weighted = prior * np.exp(-0.5 * z**2) / (stddev[:, None] * np.sqrt(2.0 * np.pi))
+        return cls(regions.column, x, weighted, model.classes, thresholds, states, _beyond(regions, low, high))
+
+
+def _beyond(regions: Any, low: float, high: float) -> tuple[str, ...]:
+    cuts = zip(regions.thresholds.tolist(), regions.states[:-1], regions.states[1:], strict=True)
+    words = [
+        f"◄ {label(before, 18)} below {x:.4g}" if x <= low else f"{label(after, 18)} from {x:.4g} on ►"
+        for x, before, after in cuts
+        if x <= low or x >= high
+    ]
+    return tuple(words)
+
+
+class ClassDensityDisplay:
+    """Densities of the classes, weighted by their priors; the strip below shows the decision.
+
+    The area below the highest curve is how often the decision is right. A density is no probability: it may exceed 1.
+    """
+
+    def __init__(self, curves: Curves, *, title: str = "") -> None:
+        self.curves = curves
+        self.title = title
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    @classmethod
+    def from_model(cls, model: Any, column: str | None = None, **settings: Any) -> ClassDensityDisplay:
+        """The picture of a Gaussian Bayes model on one of its columns, the others integrated out."""
+        return cls(Curves.of(model, column), **settings)
+
+    def plot(self, ax: Axes | None = None) -> ClassDensityDisplay:
+        """Draw into the axes, or into a new figure."""
+        c = self.curves
+        ax = axes_or_new(ax, 7.2, 4.0)
+        top = float(c.weighted.max())
+        draw_curves(ax, c)
+        draw_strip(ax, c, top)
+        draw_thresholds(ax, c.thresholds, top)
+        ax.set_ylim(-0.09 * top, 1.16 * top)
+        ax.set_xlim(c.x[0], c.x[-1])
+        ax.set_title(self.title or f"Which class at which {label(c.column, 30)}?", loc="left", fontsize="medium")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def draw_curves(ax: Axes, curves: Curves) -> None:
+    """One curve for each class, its name at its peak."""
+    for state, values in enumerate(curves.weighted):
+        colour = STATES[state % len(STATES)]
+        ax.plot(curves.x, values, color=colour, linewidth=1.8, zorder=3)
+        peak = int(np.argmax(values))
+        ax.annotate(
+            label(curves.classes[state], 18),
+            (curves.x[peak], values[peak]),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            color=colour,
+            fontsize="small",
+            fontweight="bold",
+            zorder=5,
+            bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.85, "pad": 0.8},
+        )
+    ax.set_xlabel(label(curves.column, 40))
+    ax.set_ylabel("p(class) p(x | class)")
+    bare(ax, "bottom", "left")
+    ax.axhline(0.0, color=NEUTRAL, linewidth=0.8, zorder=2)
+
+
+def draw_strip(ax: Axes, curves: Curves, top: float) -> None:
+    """The regions, as a strip of the colours of their classes under the axis."""
+    edges = [float(curves.x[0]), *curves.thresholds.tolist(), float(curves.x[-1])]
+    for low, high, state in zip(edges[:-1], edges[1:], curves.states, strict=True):
+        colour = STATES[curves.classes.index(state) % len(STATES)]
+        ax.fill_between([low, high], -0.075 * top, -0.02 * top, color=colour, linewidth=0, zorder=2)
+    for words in curves.beyond:
+        right = words.endswith("►")
+        at = float(curves.x[-1 if right else 0])
+        note(ax, words, (at, 0.16 * top), ha="right" if right else "left", va="bottom")
+
+
+def draw_thresholds(ax: Axes, thresholds: Sequence[float] | FloatArray, top: float) -> None:
+    """A line at each threshold, with its number."""
+    for x in thresholds:
+        ax.plot([x, x], [-0.075 * top, 1.06 * top], color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=4)
+        note(ax, f"{x:.4g}", (x, 1.07 * top), ha="center", va="bottom")
+
+
+def note(ax: Axes, text: str, at: tuple[float, float], **settings: Any) -> None:
+    """A small text that nothing shines through."""
+    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8}
+    ax.text(*at, text, fontsize="small", color=INK, zorder=6, bbox=box, **settings)

@@ -1,0 +1,147 @@
+"""The lecture's picture: prior x contributions of the columns = posterior."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.explanations.wording import value_text
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.render.theme import FAINT, INK, NEUTRAL, STATES, axes_or_new, bare, label
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from bayeswise.explanations.account import Account
+
+# Left and width of the panels and where the signs stand, in shares of the axes.
+_PRIOR, _COLUMNS, _POSTERIOR = (0.035, 0.155), (0.45, 0.30), (0.845, 0.155)
+_SIGNS = ((0.215, "×"), (0.775, "="))
+_HEAD, _FOOT = 0.7, 0.6  # inches for titles and legend
+_TALLEST = 3.4  # inches for the bars of prior and posterior
+
+
+class ThreePanelDisplay:
+    """Prior, likelihoods and posterior of each state side by side.
+
+    A likelihood is shown relative to the state that it favours most: only ratios count, and a density has no
+    other scale. Up to `most_states` states are drawn, the most probable ones.
+    """
+
+    def __init__(self, account: Account, *, most_columns: int = 12, most_states: int = 5) -> None:
+        self.account = account
+        self.most_columns = most_columns
+        self.most_states = most_states
+        self.ax_: Axes | None = None
+        self.figure_: Any = None
+
+    def plot(self, ax: Axes | None = None) -> ThreePanelDisplay:
+        """Draw into the axes, or into a new figure."""
+        names, log_relative = self.relative_likelihoods()
+        line = max(0.34, 0.12 * log_relative.shape[1] + 0.1)
+        ax = axes_or_new(ax, 11.0, _HEAD + _FOOT + max(1.8, line * len(names)))
+        ax.set_axis_off()
+        panels = _panels(ax)
+        for x, sign in _SIGNS:
+            ax.text(x, 0.5, sign, fontsize=26, ha="center", va="center", color=NEUTRAL, transform=ax.transAxes)
+        self._shares(panels[0], self.account.prior, "prior")
+        self._likelihoods(panels[1], names, log_relative)
+        self._shares(panels[2], self.account.posterior, "posterior")
+        self._legend(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def states(self) -> list[int]:
+        """The positions of the states that are drawn: the most probable ones, in their own order."""
+        order = np.argsort(-self.account.log_joint, kind="stable")[: self.most_states]
+        return sorted(int(k) for k in order)
+
+    def relative_likelihoods(self) -> tuple[list[str], FloatArray]:
+        """The columns that separate most, and log p(value | state) less the best, (n_lines, n_drawn)."""
+        log_terms = self.account.log_terms[1:, self.states()]  # (n_columns, n_drawn)
+        log_relative = log_terms - _finite(log_terms.max(axis=1))[:, None]
+        order = np.argsort(log_relative.min(axis=1), kind="stable")
+        names = [
+            f"{label(c.column, 15)} = {label(value_text(c.value, c.note), 13)}" for c in self.account.contributions
+        ]
+        if len(order) <= self.most_columns:
+            return [names[k] for k in order], log_relative[order]
+        head, tail = order[: self.most_columns - 1], order[self.most_columns - 1 :]
+        log_rest = log_relative[tail].sum(axis=0)
+        log_rest = log_rest - _finite(np.array([log_rest.max()]))
+        return [names[k] for k in head] + [f"{len(tail):,} other columns"], np.vstack([log_relative[head], log_rest])
+
+    def _shares(self, ax: Axes, probability: FloatArray, title: str) -> None:
+        drawn = self.states()
+        heights = probability[drawn]
+        ax.bar(range(len(drawn)), heights, width=0.7, color=self._colours(), zorder=3)
+        digits, size = (3, "small") if len(drawn) <= 3 else (2, "x-small")
+        for x, height in enumerate(heights):
+            text = f"{height:.{digits}g}" if height >= 0.001 else "<.001"
+            ax.text(x, height + 0.015, text, ha="center", va="bottom", fontsize=size, color=INK)
+        rest = 1.0 - float(heights.sum())
+        ax.set_ylim(0.0, 1.08)
+        ax.set_xlim(-0.6, len(drawn) - 0.4)
+        ax.set_xticks([])
+        hidden = len(self.account.states) - len(drawn)
+        ax.set_xlabel(f"{hidden} others: {max(rest, 0.0):.2g}" if hidden else "", fontsize="small", color=INK)
+        ax.set_title(title, fontsize="medium", color=INK)
+        ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+        ax.grid(axis="y", color=FAINT, linewidth=0.6, zorder=0)
+        bare(ax, "bottom")
+        ax.tick_params(axis="y", length=0, labelsize="small")
+
+    def _likelihoods(self, ax: Axes, names: list[str], log_relative: FloatArray) -> None:
+        n_drawn = log_relative.shape[1]
+        thick = 0.8 / n_drawn
+        relative = np.exp(log_relative)  # shares of the best likelihood, at most 1
+        for k, colour in enumerate(self._colours()):
+            y = np.arange(len(names)) - 0.4 + (k + 0.5) * thick
+            ax.barh(y, relative[:, k], height=thick * 0.9, color=colour, zorder=3)
+        for y, share in enumerate(relative if n_drawn <= 3 else []):
+            for k in np.flatnonzero(share < 1.0).tolist():
+                at = y - 0.4 + (k + 0.5) * thick
+                ax.text(share[k] + 0.012, at, f"{share[k]:.2g}", va="center", fontsize="x-small", color=INK)
+        ax.set_yticks(range(len(names)), names, fontsize="small")
+        ax.set_ylim(len(names) - 0.45, -0.55)
+        ax.set_xlim(0.0, 1.06)
+        ax.set_xticks([0.0, 0.5, 1.0])
+        ax.tick_params(axis="x", labelsize="small")
+        ax.grid(axis="x", color=FAINT, linewidth=0.6, zorder=0)
+        ax.set_title("likelihood, relative to the best state", fontsize="medium", color=INK)
+        bare(ax, "left")
+        ax.tick_params(axis="both", length=0)
+
+    def _legend(self, ax: Axes) -> None:
+        from matplotlib.patches import Patch
+
+        patches: list[Artist] = [
+            Patch(color=colour, label=label(self.account.states[k], 24))
+            for k, colour in zip(self.states(), self._colours(), strict=True)
+        ]
+        ax.legend(handles=patches, loc="lower center", ncols=len(patches), frameon=False, borderaxespad=0.0)
+        title = " · ".join(remark for remark in (self.account.title, self.account.convention) if remark)
+        ax.annotate(label(title, 110), (0.0, 1.0), xycoords="axes fraction", va="top", color=INK)
+
+    def _colours(self) -> list[str]:
+        return [STATES[k % len(STATES)] for k in range(len(self.states()))]
+
+
+def _panels(ax: Axes) -> list[Axes]:
+    """Three axes inside of one; margins are in inches, so that they do not grow with the columns."""
+    figure = ax.get_figure(root=True)
+    dpi = figure.dpi if figure is not None else 100.0
+    inches = max(1.0, ax.get_window_extent().height / dpi)
+    bottom, top = min(0.25, _FOOT / inches), 1.0 - min(0.25, _HEAD / inches)
+    height = min(top - bottom, _TALLEST / inches)
+    middle = (bottom + top - height) / 2
+    spans = ((middle, height), (bottom, top - bottom), (middle, height))
+    sides = (_PRIOR, _COLUMNS, _POSTERIOR)
+    return [ax.inset_axes((left, low, width, high)) for (left, width), (low, high) in zip(sides, spans, strict=True)]
+
+
+def _finite(log_top: FloatArray) -> FloatArray:
+    """A shift that leaves minus infinity alone."""
+    return np.where(np.isfinite(log_top), log_top, 0.0)

@@ -1,0 +1,158 @@
+"""Newton's method for many classes and columns, where the Hessian is applied but never written down.
+
+Each step is found by conjugate gradients, to one or a few digits: single precision is enough for their products with
+the Hessian, while loss and gradient, which the certificate speaks of, are in double precision. They are preconditioned
+by the Hessian of rows that all have the same probabilities, S x X'X with S = mean of diag(p) - p p', whose inverse is
+two rotations; where that is too far from the truth, by the Hessian of a few rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.regression.solving.newton import EPSILON, Certificate
+from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.softmax import SoftmaxLoss
+
+Operator = Callable[[FloatArray], FloatArray]
+PATIENCE = 10  # products with the Hessian in one step, before a better preconditioner is made
+MOST_DENSE = 4_000  # weights
+MANY_ROWS, FEW_ROWS = 40_000, 10_000
+SINGLE_PRECISION = (1e-6, 1e6)  # standard deviations whose squares and products a float32 holds with room to spare
+
+
+@dataclass(frozen=True)
+class _State:
+    weights: FloatArray  # (m,)
+    loss: float
+    slopes: FloatArray  # (n_classes, n)
+    probabilities: FloatArray  # (n_rows, n_classes)
+
+
+def minimise_softmax(
+    loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, *, tolerance: float, most_iterations: int
+) -> tuple[FloatArray, Certificate]:
+    """The flattened weights of least loss + penalty; begun on a part of the rows where there are many."""
+    by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
+    products = loss.rows.products(by)[:-1, :-1]
+    values, vectors = np.linalg.eigh(products)
+    spreads = np.sqrt(np.diag(products) / loss.rows.total_weight)
+    fits = (spreads >= SINGLE_PRECISION[0]) & (spreads <= SINGLE_PRECISION[1])
+    roughly = bool(np.all(fits | (spreads == 0.0)))
+    if loss.rows.n_rows >= MANY_ROWS:
+        step = loss.rows.n_rows // FEW_ROWS
+        lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
+        start, _ = _Search(loss.every(step), lighter, values / step, vectors, roughly).run(start, 3e-3, most_iterations)
+    return _Search(loss, penalty, values, vectors, roughly).run(start, tolerance, most_iterations)
+
+
+class _Search:
+    def __init__(
+        self, loss: SoftmaxLoss, penalty: Penalty, values: FloatArray, vectors: FloatArray, roughly: bool
+    ) -> None:
+        self.loss, self.penalty, self.roughly = loss, penalty, roughly
+        self.total = loss.rows.total_weight
+        self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
+        self.values, self.vectors = values, vectors  # of X'X
+        self.dense: Operator | None = None
+
+    def run(self, start: FloatArray, tolerance: float, most_iterations: int) -> tuple[FloatArray, Certificate]:
+        state, iterations = self._at(start), 0
+        while True:
+            gradient = state.slopes.ravel() + self.penalty.gradient(state.weights)
+            norm = float(np.abs(gradient).max()) / self.total
+            if norm <= tolerance or iterations >= most_iterations:
+                break
+            iterations += 1
+            found = self._descended(state, gradient, self._step(state, gradient, norm, tolerance))
+            if found is None:
+                break
+            state = found
+        return state.weights, Certificate(norm, iterations, norm <= tolerance, tolerance)
+
+    def _at(self, weights: FloatArray) -> _State:
+        return _State(weights, *self.loss.slopes(weights.reshape(self.loss.shape)))
+
+    def _step(self, state: _State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
+        bent = self.penalty.curvature(state.weights)
+        forcing = max(min(0.1, np.sqrt(norm)), 0.3 * tolerance / norm)
+
+        def curved(v: FloatArray) -> FloatArray:
+            along = self.loss.along(v.reshape(self.loss.shape), state.probabilities, roughly=self.roughly)
+            return along.ravel() + bent * v
+
+        if self.dense is not None:
+            return conjugate_gradients(curved, self.dense, -gradient, forcing, 250)[0]
+        step, reached = conjugate_gradients(curved, self._alike(state, bent), -gradient, forcing, PATIENCE)
+        if not reached and len(bent) <= MOST_DENSE:
+            self.dense = self._of_few(state, bent)
+        return step
+
+    def _descended(self, state: _State, gradient: FloatArray, step: FloatArray) -> _State | None:
+        here = state.loss + self.penalty.value(state.weights)
+        slope, length = float(gradient @ step), 1.0
+        for _ in range(40):
+            ahead = self._at(state.weights + length * step)
+            change = ahead.loss + self.penalty.value(ahead.weights) - here
+            if change <= 1e-4 * length * slope or abs(change) <= 16.0 * EPSILON * max(abs(here), 1.0):
+                return ahead
+            length *= 0.5
+        return None
+
+    # -- preconditioners ----------------------------------------------------------------------------------------
+    def _alike(self, state: _State, bent: FloatArray) -> Operator:
+        """As if every row had the mean of diag(p) - p p'."""
+        p = state.probabilities
+        weighted = self.by[:, None] * p if len(self.loss.rows.weights) else p
+        shares = weighted.sum(axis=0) / self.total
+        spread, classes = np.linalg.eigh(np.diag(shares) - weighted.T @ p / self.total)
+        spread = np.maximum(spread, 0.0)
+        prior = float(bent[~self.penalty.free].mean())
+        below = spread[:, None] * self.values + prior + 1e-12 * self.total
+        moves = spread > 1e-10 * spread.max()  # a shift of all intercepts changes nothing
+        intercepts = np.where(moves, 1.0 / np.where(moves, spread * self.total, 1.0), 0.0)
+
+        def precondition(v: FloatArray) -> FloatArray:
+            turned = classes.T @ v.reshape(self.loss.shape)
+            inside = (turned[:, :-1] @ self.vectors) / below @ self.vectors.T
+            return np.asarray((classes @ np.column_stack([inside, turned[:, -1] * intercepts])).ravel())
+
+        return precondition
+
+    def _of_few(self, state: _State, bent: FloatArray) -> Operator:
+        """The Hessian of every so manieth row, four times as many as weights."""
+        step = max(1, self.loss.rows.n_rows // (4 * len(bent)))
+        few = self.loss.every(step)
+        hessian = few.hessian_at(state.probabilities[::step], self.by[::step]) * step
+        factor = cho_factor(hessian + np.diag(bent + 1e-9 * np.diag(hessian)), lower=True)
+        return lambda v: np.asarray(cho_solve(factor, v))
+
+
+def conjugate_gradients(
+    curved: Operator, precondition: Operator, right: FloatArray, forcing: float, patience: int
+) -> tuple[FloatArray, bool]:
+    """x with |A x - right| <= forcing |right|, and whether it was reached in so many products."""
+    x = np.zeros_like(right)
+    left = right.copy()
+    turned = precondition(left)
+    direction, power = turned.copy(), float(left @ turned)
+    goal = forcing * float(np.abs(right).max())
+    for _ in range(patience):
+        product = curved(direction)
+        bend = float(direction @ product)
+        if bend <= 0.0:
+            break
+        x += (power / bend) * direction
+        left -= (power / bend) * product
+        if float(np.abs(left).max()) <= goal:
+            return x, True
+        turned = precondition(left)
+        fresh = float(left @ turned)
+        direction = turned + (fresh / power) * direction
+        power = fresh
+    return (x if x.any() else turned), False

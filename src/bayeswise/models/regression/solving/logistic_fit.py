@@ -1,0 +1,223 @@
+"""From rows to the most probable weights of a logistic regression, its posterior and the scale of its prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.folds import SCALES, dealt, least_loss
+from bayeswise.models.regression.room import refuse_no_room
+from bayeswise.models.regression.rows import Rows, in_own_order
+from bayeswise.models.regression.separation import refuse_separated
+from bayeswise.models.regression.settings import LogisticSettings
+from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
+from bayeswise.models.regression.solving.newton import Certificate, Point, minimise
+from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.softmax import SoftmaxLoss
+from bayeswise.models.regression.wide import turned_rows
+from bayeswise.posteriors.normalise import log_posterior
+
+MOST_WORK = 4e9  # products for one Hessian
+MANY_ROWS = 100_000
+FEWEST_TO_TURN = 500  # columns
+WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
+MOST_CELLS_TO_SEPARATE = 200_000
+NO_COVARIANCE: FloatArray = np.empty((0, 0))
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """Weights of standardised columns, (n_vectors, n), and what goes with them."""
+
+    weights: FloatArray
+    centre: FloatArray  # (n - 1,)
+    unit: FloatArray  # (n - 1,)
+    scale: float
+    certificate: Certificate
+    separates: bool
+    covariance: FloatArray  # (m, m) of the flattened weights, or empty
+    log_evidence: float | None
+
+
+def fit_logistic(
+    features: Features,
+    matrix: FloatArray,
+    targets: CodeArray,
+    n_classes: int,
+    weights: FloatArray | None,
+    settings: LogisticSettings,
+) -> LogisticFit:
+    """Maximum a posteriori; the scale is given, or chosen by evidence or by cross-validation."""
+    matrix, targets, weights = in_own_order(matrix, targets, weights)
+    rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.intercept)
+    turned = turned_rows(rows) if settings.prior == "gaussian" and _is_wide(rows, settings) else None
+    loss = SoftmaxLoss(rows if turned is None else turned.rows, targets, n_classes, settings.intercept)
+    _refuse_no_room(loss, settings)
+    scale, start = settings.scale, loss.start()
+    if scale == "cv":
+        scale = _scale_by_folds(features, loss, settings, again=turned is None)
+    elif scale == "evidence":
+        scale, start = _scale_by_evidence(loss, settings)
+    known = float(scale)
+    point, certificate = most_probable(loss, settings, known, start)
+    if settings.prior is None:
+        refuse_separated(features, loss, with_hessian(loss, point))
+    covariance, log_evidence = NO_COVARIANCE, None
+    if settings.prior != "laplace" and (loss.n_vectors == 1 or settings.moderated or settings.scale == "evidence"):
+        covariance, log_evidence = laplace_approximation(loss, settings, known, point)
+    found = point.weights.reshape(loss.shape)
+    if loss.n_vectors > 1 and settings.prior in ("gaussian", None):
+        found = found - found.mean(axis=0)  # of all equally good or nearly as good weights, those of least squares
+    return LogisticFit(
+        found if turned is None else np.column_stack([found[:, :-1] @ turned.directions, found[:, -1]]),
+        rows.centre,
+        rows.unit,
+        known,
+        certificate,
+        separable(loss, point.weights),
+        covariance if turned is None else NO_COVARIANCE,
+        log_evidence,
+    )
+
+
+def _is_wide(rows: Rows, settings: LogisticSettings) -> bool:
+    return rows.n_columns > max(rows.n_rows, FEWEST_TO_TURN) and not settings.moderated
+
+
+def _refuse_no_room(loss: SoftmaxLoss, settings: LogisticSettings) -> None:
+    """The memory of a Hessian and its factors: of all vectors, or of one where conjugate gradients find them."""
+    vectors = loss.n_vectors if settings.prior == "laplace" or not _by_gradients(loss) else 1
+    n_columns = loss.rows.n_columns - 1
+    fix = "choose fewer columns" + (", or prior='gaussian'" if settings.prior != "gaussian" else "")
+    if settings.moderated and loss.rows.n_columns > loss.rows.n_rows:
+        fix += ", or moderated=False"
+    what = f"the curvature of {n_columns:,} columns and {loss.n_classes} classes"
+    refuse_no_room(3.0 * (vectors * loss.rows.n_columns) ** 2, what, fix)
+
+
+def _by_gradients(loss: SoftmaxLoss) -> bool:
+    return loss.n_vectors > 1 and loss.rows.n_rows * float(np.prod(loss.shape)) ** 2 > MOST_WORK
+
+
+def standardised(rows: Rows, intercept: bool) -> Rows:
+    """The rows about their means, or about 0 where there is no intercept to take up the means."""
+    return rows if intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
+
+
+def most_probable(
+    loss: SoftmaxLoss, settings: LogisticSettings, scale: float, start: FloatArray
+) -> tuple[Point, Certificate]:
+    """The flattened weights of largest posterior; the point has no Hessian where that was too large to be made."""
+    penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
+    if settings.prior != "laplace" and _by_gradients(loss):
+        found, certificate = minimise_softmax(
+            loss, penalty, start, tolerance=settings.tolerance, most_iterations=settings.most_iterations
+        )
+        return Point(found, np.nan, np.empty(0), NO_COVARIANCE), certificate
+    for share in WARM_UP if loss.rows.n_rows >= MANY_ROWS else ():
+        few = loss.every(share)
+        lighter = Penalty(penalty.kind, scale * _as_light(penalty.kind, share), penalty.free, penalty.freedom)
+        start = _by_newton(few, lighter, start, settings, 1e-6)[0].weights
+    return _by_newton(loss, penalty, start, settings, settings.tolerance)
+
+
+def with_hessian(loss: SoftmaxLoss, point: Point) -> Point:
+    """The point with its Hessian, where it was found without one."""
+    return point if point.hessian.size else loss.evaluate(point.weights)
+
+
+def _as_light(kind: str | None, step: int) -> float:
+    """What a scale is multiplied by, so that the prior weighs as little against every so manieth row."""
+    return float(step if kind == "laplace" else np.sqrt(step))
+
+
+def _by_newton(
+    loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, settings: LogisticSettings, tolerance: float
+) -> tuple[Point, Certificate]:
+    found = minimise(
+        loss.evaluate,
+        penalty,
+        start,
+        total_weight=loss.rows.total_weight,
+        tolerance=tolerance,
+        most_iterations=settings.most_iterations,
+    )
+    return found.point, found.certificate
+
+
+def separable(loss: SoftmaxLoss, weights: FloatArray) -> bool:
+    """Whether some weights separate the classes: these, or those under a prior that hardly holds them back.
+
+    A yes is always true. The second look is taken on small tables that are nearly separated already.
+    """
+    if loss.separates(weights):
+        return True
+    if loss.rows.n_rows * float(np.prod(loss.shape)) > MOST_CELLS_TO_SEPARATE or loss.share_first(weights) < 0.9:
+        return False
+    loose = Penalty("gaussian", 1e4, loss.is_intercept)
+    total = loss.rows.total_weight
+    found = minimise(loss.evaluate, loose, weights, total_weight=total, tolerance=1e-7, most_iterations=30)
+    return loss.separates(found.point.weights)
+
+
+def laplace_approximation(
+    loss: SoftmaxLoss, settings: LogisticSettings, scale: float, point: Point
+) -> tuple[FloatArray, float | None]:
+    """The posterior as a Gaussian at its top: its covariance, and log p(targets | columns, scale) if there is a prior.
+
+    log p = -loss - penalty - log normaliser of the prior + (m / 2) log 2 pi - log |Hessian| / 2, the intercept under a
+    flat prior.
+    """
+    penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
+    weights, point = point.weights, with_hessian(loss, point)
+    values, vectors = np.linalg.eigh(point.hessian + np.diag(penalty.second(weights)))
+    if values.min() <= 0:  # a student-t prior may bend the wrong way; its parabola from above does not
+        values, vectors = np.linalg.eigh(point.hessian + np.diag(penalty.curvature(weights)))
+    values = np.maximum(values, np.finfo(np.float64).tiny)
+    if settings.prior is None:  # nothing is known along dependent columns, and no answer depends on it
+        seen = values > len(values) * np.finfo(np.float64).eps * values.max()
+        return (vectors * np.where(seen, 1.0 / values, 0.0)) @ vectors.T, None
+    at_top = -point.loss - penalty.value(weights) - penalty.log_normaliser()
+    volume = 0.5 * len(weights) * np.log(2.0 * np.pi) - 0.5 * float(np.log(values).sum())
+    return (vectors / values) @ vectors.T, float(at_top + volume)
+
+
+def _scale_by_evidence(loss: SoftmaxLoss, settings: LogisticSettings) -> tuple[float, FloatArray]:
+    """The scale of largest evidence, and the weights that go with it."""
+    last = loss.start()
+
+    def minus_log_evidence(log_scale: float) -> float:
+        nonlocal last
+        point, _ = most_probable(loss, settings, float(np.exp(log_scale)), last)
+        last = point.weights
+        log_evidence = laplace_approximation(loss, settings, float(np.exp(log_scale)), point)[1]
+        assert log_evidence is not None
+        return -log_evidence
+
+    bounds = (float(np.log(1e-3)), float(np.log(1e3)))
+    found = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
+    return float(np.exp(found.x)), last
+
+
+def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSettings, *, again: bool) -> float:
+    """The scale of least held-out loss, out of a grid; `again`: the columns are standardised anew for each fold."""
+    matrix, targets = loss.rows.matrix, loss.targets
+    by = loss.rows.weights if len(loss.rows.weights) else np.ones(len(targets))
+
+    def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
+        rows = Rows(matrix, kept, loss.rows.centre, loss.rows.unit)
+        if again:
+            rows = standardised(Rows.of(matrix, kept, features, standardise=settings.standardise), settings.intercept)
+        without = SoftmaxLoss(rows, targets, loss.n_classes, settings.intercept)
+        start, found = without.start(), []
+        for scale in SCALES:
+            start = most_probable(without, settings, float(scale), start)[0].weights
+            log_p = log_posterior(without.scores(start))
+            found.append(-float(out @ log_p[np.arange(len(log_p)), targets]))
+        return np.array(found)
+
+    return least_loss(dealt(matrix, targets, by), by, SCALES, losses)

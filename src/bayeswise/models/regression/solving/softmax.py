@@ -1,0 +1,172 @@
+"""The loss of a logistic regression and its derivatives: one weight vector for two classes, else one each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.solving.newton import Point
+
+
+@dataclass(frozen=True)
+class SoftmaxLoss:
+    """-log p(class | row), summed; weights are (1, n) for two classes, otherwise (n_classes, n), the intercept last."""
+
+    rows: Rows
+    targets: CodeArray  # (n_rows,)
+    n_classes: int
+    intercept: bool = True
+
+    @property
+    def n_vectors(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_vectors, self.rows.n_columns
+
+    @cached_property
+    def inverse_unit(self) -> FloatArray:
+        return 1.0 / self.rows.unit
+
+    @cached_property
+    def is_intercept(self) -> BoolArray:
+        """(n_vectors * n,) of the flattened weights."""
+        mask = np.zeros(self.shape, dtype=np.bool_)
+        mask[:, -1] = True
+        return mask.ravel()
+
+    def every(self, step: int) -> SoftmaxLoss:
+        """Every so manieth row."""
+        targets = np.ascontiguousarray(self.targets[::step])
+        return SoftmaxLoss(self.rows.every(step), targets, self.n_classes, self.intercept)
+
+    def start(self) -> FloatArray:
+        """(n_vectors * n,) the shares of the classes."""
+        weights = self.rows.weights if len(self.rows.weights) else None
+        counts = np.bincount(self.targets, weights=weights, minlength=self.n_classes) + 0.5
+        start = np.zeros(self.shape)
+        if self.intercept:
+            logs = np.log(counts) - np.log(counts).mean()
+            start[:, -1] = logs[1] - logs[0] if self.n_vectors == 1 else logs
+        return start.ravel()
+
+    # -- with the Hessian ---------------------------------------------------------------------------------------
+    def evaluate(self, weights: FloatArray) -> Point:
+        """Loss, gradient and Hessian."""
+        point = self._binary(weights) if self.n_vectors == 1 else self._multinomial(weights)
+        if not self.intercept:
+            point.gradient[self.is_intercept] = 0.0
+            point.hessian[self.is_intercept] = 0.0
+            point.hessian[:, self.is_intercept] = 0.0
+            point.hessian[self.is_intercept, self.is_intercept] = 1.0
+        return point
+
+    def _binary(self, weights: FloatArray) -> Point:
+        n = self.rows.n_columns
+
+        def of_block(rows: slice) -> tuple[float, FloatArray, FloatArray]:
+            gradient, hessian = np.empty(n), np.empty((n, n))
+            loss = _kernels.logistic_pass(
+                self.rows.matrix[rows],
+                self.rows.centre,
+                self.inverse_unit,
+                weights,
+                self.targets[rows],
+                self.rows.weights_of(rows),
+                gradient,
+                hessian,
+            )
+            return loss, gradient, hessian
+
+        losses, gradients, hessians = zip(*self.rows.over(of_block), strict=True)
+        return Point(weights, math.fsum(losses), sum(gradients), sum(hessians))
+
+    def _multinomial(self, weights: FloatArray) -> Point:
+        loss, gradient, probabilities = self.slopes(weights.reshape(self.shape))
+        by = self.rows.weights if len(self.rows.weights) else np.ones(self.rows.n_rows)
+        return Point(weights, loss, gradient.ravel(), self.hessian_at(probabilities, by))
+
+    def hessian_at(self, probabilities: FloatArray, by: FloatArray) -> FloatArray:
+        """(m, m) blocks sum w (p_k [k = l] - p_k p_l) z z'; a shift of all intercepts changes nothing and is held."""
+        n_classes, n = self.shape
+        hessian = np.empty((n_classes, n, n_classes, n))
+        for k in range(n_classes):
+            for other in range(k + 1):
+                both = probabilities[:, k] * ((k == other) - probabilities[:, other])
+                block = self.rows.products(by * both)
+                hessian[k, :, other] = block
+                hessian[other, :, k] = block
+        hessian[:, -1, :, -1] += self.rows.total_weight / n_classes**2
+        return hessian.reshape(n_classes * n, n_classes * n)
+
+    # -- without it ---------------------------------------------------------------------------------------------
+    def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Loss, gradient (n_classes, n) and probabilities (n_rows, n_classes), for more than two classes."""
+        probabilities = np.empty((self.rows.n_rows, self.n_classes))
+
+        def of_block(rows: slice) -> tuple[float, FloatArray]:
+            gradient = np.empty(self.shape)
+            loss = _kernels.softmax_pass(
+                self.rows.matrix[rows],
+                self.rows.centre,
+                self.inverse_unit,
+                weights,
+                self.targets[rows],
+                self.rows.weights_of(rows),
+                gradient,
+                probabilities[rows],
+            )
+            return loss, gradient
+
+        losses, gradients = zip(*self.rows.over(of_block, self.n_classes), strict=True)
+        gradient = np.asarray(sum(gradients))
+        if not self.intercept:
+            gradient[:, -1] = 0.0
+        return math.fsum(losses), gradient, probabilities
+
+    def along(self, direction: FloatArray, probabilities: FloatArray, *, roughly: bool = False) -> FloatArray:
+        """(n_classes, n) the Hessian times a direction; roughly is in single precision."""
+        kernel = _kernels.softmax_roughly_along if roughly else _kernels.softmax_along
+
+        def of_block(rows: slice) -> FloatArray:
+            product = np.empty(self.shape)
+            kernel(
+                self.rows.matrix[rows],
+                self.rows.centre,
+                self.inverse_unit,
+                direction,
+                probabilities[rows],
+                self.rows.weights_of(rows),
+                product,
+            )
+            return product
+
+        product = np.asarray(sum(self.rows.over(of_block, self.n_classes)))
+        if not self.intercept:
+            product[:, -1] = 0.0
+        return product
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """(n_rows, n_classes) log p(class | row) up to a number for each row."""
+        scores = np.column_stack([self.rows.scores(each) for each in weights.reshape(self.shape)])
+        return scores if self.n_vectors > 1 else np.column_stack([np.zeros(self.rows.n_rows), scores])
+
+    def separates(self, weights: FloatArray) -> bool:
+        """Whether every row has its own class strictly first; a thousand rows are asked before all of them."""
+        few = self.every(max(1, self.rows.n_rows // 1_000))
+        return few.share_first(weights) == 1.0 and self.share_first(weights) == 1.0
+
+    def share_first(self, weights: FloatArray) -> float:
+        """The share of rows whose own class has strictly the highest score."""
+        scores = self.scores(weights)
+        at = np.arange(self.rows.n_rows)
+        own = scores[at, self.targets]
+        scores[at, self.targets] = -np.inf
+        return float(np.mean(own > scores.max(axis=1)))

@@ -1,0 +1,209 @@
+"""Why a network believes what it does: the weight of each finding, conflict among them, and what to ask next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.explaining.information import entropy, mutual_information
+from bayeswise.networks.inference.distribution import Distribution, Explanation
+from bayeswise.render.plain import json_number, json_value
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+Soft = Mapping[str, Mapping[Any, float]]
+
+
+@dataclass(frozen=True)
+class FindingWeight:
+    """What one finding says for a state against all others, as the change of the log-odds.
+
+    `alone` compares it with no evidence at all, `beside` with all other findings; None where the state is certain (or
+    excluded) already, so that nothing can change. `relevant` is False if the graph says that, given the other
+    findings, it has nothing to do with the query.
+    """
+
+    node: str
+    value: Any  # a state, or likelihoods by state
+    alone: float | None
+    beside: float | None
+    relevant: bool
+
+
+@dataclass(frozen=True)
+class NetworkAccount:
+    """P(node = state) before and after the evidence, and what made the difference.
+
+    >>> from bayeswise.networks import BeliefNetwork, Node
+    >>> wet = Node("wet", ["yes", "no"], {"yes": 0.9, "no": 0.2}, parents=["rain"])
+    >>> network = BeliefNetwork([Node("rain", ["yes", "no"], 0.5), wet])
+    >>> account = network.explain("rain", {"wet": "yes"})
+    >>> account
+    NetworkAccount(rain = yes: 0.5 -> 0.8182; wet +1.504)
+    """
+
+    network: BeliefNetwork
+    node: str
+    state: Label
+    prior: Distribution
+    posterior: Distribution
+    findings: tuple[FindingWeight, ...]
+    conflict: float  # log of prod P(finding) / P(findings); above 0 they are at odds
+    most_probable: Explanation
+    information: dict[str, float]  # bits that each unobserved node would say about the query
+
+    @property
+    def uncertainty(self) -> float:
+        """The entropy of the posterior in bits: what is left to be asked."""
+        return entropy(self.posterior.cells)
+
+    @property
+    def evidence(self) -> dict[str, Label]:
+        """What was observed for certain."""
+        return {f.node: f.value for f in self.findings if not isinstance(f.value, Mapping)}
+
+    @property
+    def soft(self) -> dict[str, Mapping[Any, float]]:
+        """What was observed with doubt."""
+        return {f.node: f.value for f in self.findings if isinstance(f.value, Mapping)}
+
+    # -- faces --
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; minus infinity is the text "-inf"."""
+        return {
+            "node": self.node,
+            "state": json_value(self.state),
+            "prior": {str(state): p for state, p in self.prior.items()},
+            "posterior": {str(state): p for state, p in self.posterior.items()},
+            "log_evidence": json_number(self.posterior.log_evidence),
+            "findings": [
+                {
+                    "node": f.node,
+                    "value": _plain(f.value),
+                    "alone": None if f.alone is None else json_number(f.alone),
+                    "beside": None if f.beside is None else json_number(f.beside),
+                    "relevant": f.relevant,
+                }
+                for f in self.findings
+            ],
+            "conflict": json_number(self.conflict),
+            "most_probable": {
+                "states": {name: json_value(state) for name, state in self.most_probable.states.items()},
+                "probability": self.most_probable.probability,
+            },
+            "uncertainty_bits": self.uncertainty,
+            "information_bits": self.information,
+        }
+
+    def to_text(self, *, width: int = 80) -> str:
+        """The account for a terminal of that width, without colour."""
+        from bayeswise.networks.explaining.account_text import text
+
+        return text(self, width)
+
+    def to_html(self) -> str:
+        """A page that needs nothing else: no script, no network."""
+        from bayeswise.networks.explaining.account_html import page
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.networks.explaining.account_html import fragment
+
+        return fragment(self)
+
+    def __repr__(self) -> str:
+        told = [f"{f.node} {f.beside:+.4g}" for f in self.findings if f.beside is not None and f.relevant]
+        change = f"{self.prior[self.state]:.4g} -> {self.posterior[self.state]:.4g}"
+        return f"NetworkAccount({self.node} = {self.state}: {change}{'; ' if told else ''}{', '.join(told)})"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(state): float(likelihood) for state, likelihood in value.items()}
+    return json_value(value)
+
+
+def account_of(
+    network: BeliefNetwork, node: str, evidence: Mapping[str, Any], state: Any = None, soft: Soft | None = None
+) -> NetworkAccount:
+    """The account of a query; without a state, of the one that the evidence makes most probable."""
+    hard = {name: network.states(name)[network.code(name, seen)] for name, seen in evidence.items()}
+    likelihoods = dict(soft or {})
+    if set(hard) & set(likelihoods):
+        twice = next(name for name in hard if name in likelihoods)
+        raise ParameterError(f"node {twice!r} has hard and soft evidence", fix="give it one of them")
+    if node in hard:
+        raise ParameterError(f"node {node!r} is observed: there is nothing to explain", fix="ask for another node")
+    posterior = network.query(node, hard, soft=likelihoods)
+    chosen = posterior.best if state is None else network.states(node)[network.code(node, state)]
+    prior = network.query(node)
+    findings = tuple(
+        _weight(network, node, chosen, name, hard, likelihoods, prior, posterior) for name in _names(hard, likelihoods)
+    )
+    log_alone = [network.log_evidence({name: seen}) for name, seen in hard.items()]
+    log_alone += [network.log_evidence({}, soft={name: seen}) for name, seen in likelihoods.items()]
+    return NetworkAccount(
+        network,
+        node,
+        chosen,
+        prior,
+        posterior,
+        tuple(sorted(findings, key=_strength)),
+        math.fsum([*log_alone, -posterior.log_evidence]) if log_alone else 0.0,
+        network.most_probable(hard, soft=likelihoods),
+        mutual_information(network, node, hard, likelihoods),
+    )
+
+
+def _names(hard: Mapping[str, Any], soft: Soft) -> list[str]:
+    return [*hard, *soft]
+
+
+def _strength(finding: FindingWeight) -> float:
+    """Findings that settle the matter first, then by their weight beside the others."""
+    return -math.inf if finding.beside is None and finding.relevant else -abs(finding.beside or 0.0)
+
+
+def _weight(
+    network: BeliefNetwork,
+    node: str,
+    state: Label,
+    name: str,
+    hard: Mapping[str, Any],
+    soft: Soft,
+    prior: Distribution,
+    posterior: Distribution,
+) -> FindingWeight:
+    others_hard = {each: seen for each, seen in hard.items() if each != name}
+    others_soft = {each: seen for each, seen in soft.items() if each != name}
+    value = hard[name] if name in hard else soft[name]
+    only = network.query(node, {name: value}) if name in hard else network.query(node, soft={name: value})
+    without = network.query(node, others_hard, soft=others_soft)
+    relevant = name == node or not network.d_separated(node, name, others_hard)
+    return FindingWeight(
+        name,
+        value,
+        _change(log_odds(prior, state), log_odds(only, state)),
+        _change(log_odds(without, state), log_odds(posterior, state)) if relevant else 0.0,
+        relevant,
+    )
+
+
+def _change(before: float, after: float) -> float | None:
+    """The weight; nothing can change what was certain before."""
+    return None if math.isinf(before) else after - before
+
+
+def log_odds(belief: Distribution, state: Label) -> float:
+    """log P(state) / P(any other state), infinite where one of them is 0."""
+    p = belief[state]
+    rest = math.fsum(q for other, q in belief.items() if other != state)
+    if rest == 0.0:
+        return math.inf
+    return math.log(p) - math.log(rest) if p > 0.0 else -math.inf

@@ -1,0 +1,117 @@
+"""An account of a network in a terminal: it can be read without colour, in 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from bayeswise.explanations.wording import factor_text, weight_text
+from bayeswise.render.labels import padded, shown
+
+if TYPE_CHECKING:
+    from bayeswise.networks.explaining.account import FindingWeight, NetworkAccount
+
+MOST_ASKED = 10
+_LONGEST = 30
+
+
+def text(account: NetworkAccount, width: int = 80) -> str:
+    """Paragraphs: the change, the findings, whether they agree, the best explanation, what to ask next."""
+    return "\n".join(line.rstrip() for line in _lines(account, width))
+
+
+def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
+    state, before, after = account.state, account.prior[account.state], account.posterior[account.state]
+    yield f"Why {shown(account.node)} = {shown(state)}: {after:.4g}, and {before:.4g} before the evidence?"
+    told = [finding for finding in account.findings if finding.relevant]
+    if told:
+        yield ""
+        yield from _weights(told, width)
+    silent = [finding_text(finding) for finding in account.findings if not finding.relevant]
+    if silent:
+        yield ""
+        yield from _wrapped(f"Says nothing beside the others: {'; '.join(silent)}.", width)
+    if len(account.findings) > 1:
+        yield ""
+        yield conflict_text(account)
+    yield ""
+    states = [f"{shown(n)} = {shown(s)}" for n, s in account.most_probable.states.items() if n not in account.evidence]
+    best = f"Most probable together ({account.most_probable.probability:.3g}): "
+    yield from _wrapped(best + (", ".join(states) or "nothing is left open") + ".", width)
+    if account.information:
+        yield ""
+        yield from _questions(account, width)
+
+
+def finding_text(finding: FindingWeight) -> str:
+    """A finding in words.
+
+    >>> from bayeswise.networks.explaining.account import FindingWeight
+    >>> finding_text(FindingWeight("x-ray", {"yes": 0.5, "no": 1.0}, 0.0, 0.0, True))
+    'x-ray: yes 0.5, no 1'
+    """
+    if isinstance(finding.value, Mapping):
+        return f"{shown(finding.node)}: {', '.join(f'{shown(s)} {p:.3g}' for s, p in finding.value.items())}"
+    return f"{shown(finding.node)} = {shown(finding.value)}"
+
+
+def change_text(weight: float | None) -> tuple[str, str]:
+    """The weight and the factor of the odds."""
+    return ("certain", "") if weight is None else (weight_text(weight), factor_text(weight))
+
+
+def conflict_text(account: NetworkAccount) -> str:
+    """Whether the findings are as probable together as they would be if they had nothing to do with each other."""
+    how = "are at odds" if account.conflict > 0.0 else "agree"
+    times = factor_text(-account.conflict).removeprefix("\N{MULTIPLICATION SIGN} ")
+    return f"The findings {how}: together they are {times} times as likely as apart."
+
+
+def _weights(findings: list[FindingWeight], width: int) -> Iterator[str]:
+    labels = [shown(finding_text(finding), _LONGEST) for finding in findings]
+    room = max(max(map(len, labels)), 8)
+    sizes = [abs(f.beside) for f in findings if f.beside is not None and abs(f.beside) < 1e300]
+    top = max(sizes, default=0.0) or 1.0
+    half = max(3, (width - room - 42) // 2)
+    yield f"{' ' * room}  {'alone':>17}  {'with the others':>17}"
+    for label, finding in zip(labels, findings, strict=True):
+        alone, beside = (
+            " ".join((weight.rjust(7), factor.rjust(9)))
+            for weight, factor in map(change_text, (finding.alone, finding.beside))
+        )
+        yield f"{padded(label, room)}  {alone}  {beside}  {_bar(finding.beside, top, half)}"
+
+
+def _bar(weight: float | None, top: float, half: int) -> str:
+    """To the right it speaks for the state, to the left against it."""
+    length = 0 if weight is None else min(half, round(half * min(1.0, abs(weight) / top)))
+    if weight is not None and weight < 0:
+        return (
+            "\N{FULL BLOCK}" * length + "|"
+            if length == half
+            else " " * (half - length) + "\N{FULL BLOCK}" * length + "|"
+        )
+    return " " * half + "|" + "\N{FULL BLOCK}" * length
+
+
+def _questions(account: NetworkAccount, width: int) -> Iterator[str]:
+    asked = [(n, bits) for n, bits in account.information.items() if bits > 0.0][:MOST_ASKED]
+    yield f"What to ask next (of {account.uncertainty:.3g} bits that are open):"
+    if not asked:
+        yield "  nothing else says anything about it"
+        return
+    room = max(len(shown(name, _LONGEST)) for name, _ in asked)
+    full = max(8, width - room - 18)
+    for name, bits in asked:
+        share = bits / account.uncertainty if account.uncertainty > 0.0 else 0.0
+        bar = "\N{FULL BLOCK}" * round(min(1.0, share) * full)
+        yield f"  {padded(shown(name, _LONGEST), room)}  {bits:9.3g}  {bar}"
+    rest = sum(bits > 0.0 for bits in account.information.values()) - len(asked)
+    silent = sum(bits == 0.0 for bits in account.information.values())
+    if rest or silent:
+        yield f"  {rest} more say less; {silent} say nothing."
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    return textwrap.wrap(words, width, subsequent_indent="  ", break_long_words=False)

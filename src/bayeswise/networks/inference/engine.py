@@ -1,0 +1,288 @@
+"""Exact answers: junction trees compiled once for each question, run for any evidence on the same nodes.
+
+Only ancestors of what is asked and of what is observed matter (the rest is barren). Observed nodes are cut out of the
+tables before an order of elimination is sought, so what they separate falls apart. How much memory the tree needs is
+known before any of it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
+from bayeswise.networks.inference.distribution import Distribution, Explanation
+from bayeswise.tables.schema.labels import find_state
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+MEMORY_LIMIT = 2 << 30  # bytes
+_PLANS = 256
+BYTES_PER_CELL = 24  # the cells of a clique and its messages, in numbers whose exponent never runs out
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Evidence by position: states of observed nodes, likelihoods of others, and what these leave as a constant."""
+
+    states: dict[int, int]
+    likelihoods: dict[int, FloatArray]  # (n_states,) the largest is 1
+    log_scale: float
+
+    def codes(self, n_nodes: int) -> list[int]:
+        codes = [-1] * n_nodes
+        for node, state in self.states.items():
+            codes[node] = state
+        return codes
+
+    def pairs(self) -> list[tuple[int, FloatArray]]:
+        return list(self.likelihoods.items())
+
+
+class Engine:
+    """The junction trees of one network; `memory_limit` is in bytes."""
+
+    def __init__(self, network: BeliefNetwork, *, memory_limit: int = MEMORY_LIMIT) -> None:
+        self.network = network
+        self.memory_limit = memory_limit
+        self._sizes = [len(levels) for levels in network._states]
+        self._parents = [list(above) for above in network._parents]
+        self._plans: dict[Any, _kernels.JunctionTree] = {}
+
+    # -- questions --------------------------------------------------------------------------------------------
+    def query(
+        self,
+        nodes: str | Iterable[str],
+        evidence: Mapping[str, Any] | None = None,
+        soft: Mapping[str, Mapping[Any, float]] | None = None,
+    ) -> Distribution:
+        """P(nodes | evidence); the last node changes fastest."""
+        names = [nodes] if isinstance(nodes, str) else list(nodes)
+        targets = [self.network.place(name) for name in names]
+        if not names or len(set(targets)) < len(targets):
+            raise ParameterError(f"a query is about different nodes; found {names}", fix="name each node once")
+        found = self.finding(evidence, soft)
+        free = [target for target in targets if target not in found.states]
+        tree = self.tree(free, found)
+        cells, log_evidence = tree.posterior(found.codes(len(self._sizes)), found.pairs())
+        if log_evidence == -math.inf:
+            raise self._conflict(found)
+        cells = self._with_observed(targets, found, cells)
+        states = [self.network._states[target] for target in targets]
+        return Distribution(names, states, cells, log_evidence + found.log_scale)
+
+    def marginals(
+        self, evidence: Mapping[str, Any] | None = None, soft: Mapping[str, Mapping[Any, float]] | None = None
+    ) -> dict[str, Distribution]:
+        """P(node | evidence) of every node, by messages up and down one tree."""
+        found = self.finding(evidence, soft)
+        network, n_nodes = self.network, len(self._sizes)
+        free = [node for node in range(n_nodes) if node not in found.states]
+        tree = self._tree_of_all(found)
+        cells, log_evidence = tree.marginals(free, found.codes(n_nodes), found.pairs())
+        if log_evidence == -math.inf:
+            raise self._conflict(found)
+        log_evidence += found.log_scale
+        answers: dict[str, Distribution] = {}
+        start = 0
+        for node, name in enumerate(network.names):
+            if node in found.states:
+                part = np.zeros(self._sizes[node])
+                part[found.states[node]] = 1.0
+            else:
+                part = cells[start : start + self._sizes[node]]
+                start += self._sizes[node]
+            answers[name] = Distribution((name,), (network._states[node],), part, log_evidence)
+        return answers
+
+    def _tree_of_all(self, found: Finding) -> _kernels.JunctionTree:
+        key = ("all", tuple(found.states))
+        return self._compiled(key, range(len(self._sizes)), found.states, [], False, False)
+
+    def n_cells(self, evidence: Mapping[str, Any] | None = None) -> float:
+        """How many numbers the beliefs in all nodes take to reckon: about as many nanoseconds, and 24 bytes each."""
+        return float(self._tree_of_all(self.finding(evidence)).n_cells)
+
+    def log_evidence(self, evidence: Mapping[str, Any], soft: Mapping[str, Mapping[Any, float]] | None = None) -> float:
+        """log P(evidence), minus infinity where it is impossible."""
+        found = self.finding(evidence, soft)
+        return self._log_evidence(found) + found.log_scale
+
+    def most_probable(
+        self,
+        evidence: Mapping[str, Any] | None = None,
+        nodes: Iterable[str] | None = None,
+        soft: Mapping[str, Mapping[Any, float]] | None = None,
+    ) -> Explanation:
+        """The states of greatest probability: of all nodes, or of some with the others summed out."""
+        found = self.finding(evidence, soft)
+        names = self.network.names if nodes is None else tuple(nodes)
+        targets = [self.network.place(name) for name in names]
+        free = [target for target in targets if target not in found.states]
+        relevant = graph.ancestors_of(self._parents, [*free, *found.states, *found.likelihoods])
+        whole = relevant <= {*free, *found.states}
+        key = ("best", tuple(free), tuple(found.states), tuple(found.likelihoods))
+        tree = self._compiled(key, relevant, found.states, [] if whole else free, False, whole)
+        best, log_joint = tree.best(found.codes(len(self._sizes)), found.pairs())
+        if log_joint == -math.inf:
+            raise self._conflict(found)
+        states = {
+            name: self.network._states[node][found.states.get(node, best[node])]
+            for name, node in zip(names, targets, strict=True)
+        }
+        log_given = self._log_evidence(found)
+        return Explanation(states, log_joint + found.log_scale, min(0.0, log_joint - log_given))
+
+    # -- evidence ---------------------------------------------------------------------------------------------
+    def finding(
+        self, evidence: Mapping[str, Any] | None, soft: Mapping[str, Mapping[Any, float]] | None = None
+    ) -> Finding:
+        """Evidence by position; the order in which it is given does not matter."""
+        network = self.network
+        states = {network.place(name): network.code(name, state) for name, state in (evidence or {}).items()}
+        likelihoods: dict[int, FloatArray] = {}
+        log_scale = 0.0
+        for name, by_state in (soft or {}).items():
+            node = network.place(name)
+            likelihood = _likelihood(name, network._states[node], by_state)
+            if node in states:
+                likelihood = likelihood[states[node]][None]
+            top = float(likelihood.max())
+            if top == 0.0:
+                raise ImpossibleEvidenceError(
+                    f"the soft evidence on {name!r} has likelihood 0 in every state that is possible",
+                    fix="give one of them a likelihood above 0",
+                )
+            log_scale += math.log(top)
+            if node not in states:
+                likelihoods[node] = likelihood / top
+        return Finding(dict(sorted(states.items())), dict(sorted(likelihoods.items())), log_scale)
+
+    def _log_evidence(self, found: Finding) -> float:
+        if not found.states and not found.likelihoods:
+            return 0.0
+        _, log_evidence = self.tree([], found).posterior(found.codes(len(self._sizes)), found.pairs())
+        return float(log_evidence)
+
+    def _conflict(self, found: Finding) -> ImpossibleEvidenceError:
+        """The error that names a smallest part of the evidence which is impossible by itself."""
+        states, likelihoods = dict(found.states), dict(found.likelihoods)
+        for node in [*found.states, *found.likelihoods]:
+            fewer = Finding(
+                {k: v for k, v in states.items() if k != node},
+                {k: v for k, v in likelihoods.items() if k != node},
+                0.0,
+            )
+            if self._log_evidence(fewer) == -math.inf:
+                states, likelihoods = fewer.states, fewer.likelihoods
+        names, levels = self.network.names, self.network._states
+        parts = [f"{names[node]} = {levels[node][state]}" for node, state in states.items()]
+        parts += [f"the soft evidence on {names[node]}" for node in likelihoods]
+        return ImpossibleEvidenceError(
+            f"the evidence is impossible: {' and '.join(parts)} {'have' if len(parts) > 1 else 'has'} probability 0"
+            f"{' together' if len(parts) > 1 else ''}",
+            fix="take one of these back, or give the tables a small probability for it",
+        )
+
+    def _with_observed(self, targets: Sequence[int], found: Finding, cells: FloatArray) -> FloatArray:
+        """The joint of all targets from that of the free ones: an observed one has all mass in its state."""
+        if not any(target in found.states for target in targets):
+            return cells
+        cells = cells if cells.size else np.ones(1)
+        n_cells = math.prod(self._sizes[target] for target in targets)
+        places = np.zeros(1, dtype=np.int64)
+        for target in targets:
+            states = [found.states[target]] if target in found.states else list(range(self._sizes[target]))
+            places = (places[:, None] * self._sizes[target] + np.array(states)).ravel()
+        whole = np.zeros(n_cells)
+        whole[places] = cells
+        return whole
+
+    # -- compiling --------------------------------------------------------------------------------------------
+    def tree(self, targets: Sequence[int], found: Finding) -> _kernels.JunctionTree:
+        """The tree whose root is the joint of the targets, observed nodes cut out."""
+        key = ("root", tuple(targets), tuple(found.states), tuple(found.likelihoods))
+        if key in self._plans:
+            return self._plans[key]
+        relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
+        return self._compiled(key, relevant, found.states, list(targets), True, False)
+
+    def _compiled(
+        self,
+        key: Any,
+        relevant: Iterable[int],
+        observed: Iterable[int],
+        last: list[int],
+        last_is_root: bool,
+        maximise_all: bool,
+    ) -> _kernels.JunctionTree:
+        if key in self._plans:
+            return self._plans[key]
+        tree = self._made(self.network._tables, relevant, observed, last, last_is_root, maximise_all)
+        if len(self._plans) >= _PLANS:
+            del self._plans[next(iter(self._plans))]
+        self._plans[key] = tree
+        return tree
+
+    def tree_of(self, tables: Sequence[FloatArray], targets: list[int], found: Finding) -> _kernels.JunctionTree:
+        """A tree like `tree`, made for other tables of the same shapes, which it reads anew at every run; not kept."""
+        relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
+        return self._made(tables, relevant, found.states, targets, True, False)
+
+    def _made(
+        self,
+        tables: Sequence[FloatArray],
+        relevant: Iterable[int],
+        observed: Iterable[int],
+        last: list[int],
+        last_is_root: bool,
+        maximise_all: bool,
+    ) -> _kernels.JunctionTree:
+        kept, cut = bytearray(len(self._sizes)), bytearray(len(self._sizes))
+        for node in relevant:
+            kept[node] = 1
+        for node in observed:
+            cut[node] = 1
+        tree = _kernels.JunctionTree(
+            self._sizes, self._parents, tables, list(kept), list(cut), last, last_is_root, maximise_all
+        )
+        self._refuse_too_large(tree)
+        return tree
+
+    def _refuse_too_large(self, tree: _kernels.JunctionTree) -> None:
+        n_bytes = tree.n_cells * BYTES_PER_CELL
+        if n_bytes > self.memory_limit or not tree.planned:
+            least = "" if tree.planned else "at least "
+            raise TooLargeError(
+                f"an exact answer needs tables of {least}{tree.n_cells:.3g} cells, about {n_bytes / 1e9:.3g} GB; "
+                f"{self.memory_limit / 1e9:.3g} GB are allowed"
+                + ("" if n_bytes > self.memory_limit else ", and planning it takes too long"),
+                fix="sample by network.estimate(..., method='gibbs' or 'likelihood-weighting'), or by --method;"
+                " or allow more with network.engine.memory_limit = BYTES",
+            )
+
+
+def _likelihood(name: str, levels: Sequence[Any], by_state: Mapping[Any, float]) -> FloatArray:
+    """(n_states,) one number for each state of a node."""
+    likelihood = np.full(len(levels), np.nan)
+    for state, value in by_state.items():
+        likelihood[find_state(state, levels, what=f"node {name!r} has no state")] = float(value)
+    if np.isnan(likelihood).any():
+        lost = levels[int(np.argmax(np.isnan(likelihood)))]
+        raise ParameterError(
+            f"the soft evidence on {name!r} has no likelihood for the state {lost!r}", fix="give one for each state"
+        )
+    if (likelihood < 0.0).any() or not np.isfinite(likelihood).all():
+        raise ParameterError(
+            f"the soft evidence on {name!r} has a likelihood that is negative or not finite",
+            fix="give numbers from 0 on",
+        )
+    return likelihood

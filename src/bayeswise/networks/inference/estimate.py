@@ -1,0 +1,79 @@
+"""Answers with error bars, and the choice between exact and sampled ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+METHODS = ("auto", "exact", "likelihood-weighting", "gibbs")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Probabilities by state with standard errors; `effective_rows` is how many independent rows they are worth.
+
+    `log_evidence` is None and `r_hat` a number for chains: above 1.05 or so they have not met yet.
+    """
+
+    node: str
+    probability: dict[Label, float]
+    standard_error: dict[Label, float]
+    log_evidence: float | None
+    effective_rows: float
+    method: str = "likelihood-weighting"
+    r_hat: float | None = None
+
+    def __repr__(self) -> str:
+        pairs = zip(self.probability.items(), self.standard_error.values(), strict=True)
+        shown = ", ".join(f"{state} {p:.4g} +- {error:.2g}" for (state, p), error in pairs)
+        worth = "exact" if self.method == "exact" else f"worth {self.effective_rows:.0f} rows"
+        return f"Estimate({self.node}: {shown}; {worth})"
+
+
+def answer(
+    network: BeliefNetwork,
+    node: str,
+    evidence: Mapping[str, Any] | None = None,
+    soft: Mapping[str, Mapping[Any, float]] | None = None,
+    *,
+    method: str = "auto",
+    n_rows: int = 100_000,
+    seed: int = 0,
+) -> Estimate:
+    """P(node | evidence) by any method; "auto" is exact where memory allows, else likelihood weighting."""
+    if method not in METHODS:
+        raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
+    if seed < 0:
+        raise ParameterError(f"the seed is {seed}", fix="choose a whole number from 0 on")
+    if method in ("auto", "exact"):
+        try:
+            return _exact(network, node, evidence, soft)
+        except TooLargeError:
+            if method == "exact":
+                raise
+    if method == "gibbs":
+        from bayeswise.networks.inference.gibbs import gibbs
+
+        return gibbs(network, node, evidence, soft, n_rows, seed)
+    from bayeswise.networks.inference.sampling import estimate
+
+    return estimate(network, node, evidence, soft, n_rows, seed)
+
+
+def _exact(
+    network: BeliefNetwork,
+    node: str,
+    evidence: Mapping[str, Any] | None,
+    soft: Mapping[str, Mapping[Any, float]] | None,
+) -> Estimate:
+    found = network.query(node, evidence, soft=soft)
+    return Estimate(node, dict(found), dict.fromkeys(found, 0.0), found.log_evidence, math.inf, "exact")

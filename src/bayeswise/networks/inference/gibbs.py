@@ -1,0 +1,224 @@
+"""Answers by Gibbs sampling: nodes drawn in turn given all others, by many chains whose spread is the error.
+
+Zeros in tables can shut a chain into a part of the states. So all nodes that share a table with a zero are drawn
+together, as one block: then every state that is possible can be reached from every other. Where such a block has too
+many states, sampling is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
+from bayeswise.networks.inference.engine import Finding
+from bayeswise.networks.inference.estimate import Estimate
+from bayeswise.networks.inference.sampling import weighted
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+N_CHAINS = 64
+MOST_CONFIGURATIONS = 4096
+_BURN_SHARE = 0.2
+_WORK_OF_A_TURN = 1e8  # products: a fraction of a second
+_STARTS = 20_000  # rows among which the chains' first states are drawn
+
+Factor = tuple[FloatArray, list[tuple[int, int]], Any]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A table or a likelihood with the nodes that it is about, and how far apart their states lie in its cells."""
+
+    cells: FloatArray  # (n_cells,) flat
+    strides: dict[int, int]
+
+
+def gibbs(
+    network: BeliefNetwork,
+    node: str,
+    evidence: Mapping[str, Any] | None,
+    soft: Mapping[str, Mapping[Any, float]] | None,
+    n_rows: int,
+    seed: int,
+) -> Estimate:
+    """P(node | evidence) as the mean of P(node | all others) over `n_rows` sweeps of 64 chains together.
+
+    The standard error is that of the mean of the chains' means; `r_hat` near 1 says that the chains agree.
+    """
+    target = network.place(node)
+    found = network.engine.finding(evidence, soft)
+    if target in found.states:
+        raise ParameterError(f"node {node!r} is observed", fix="ask for another node")
+    if n_rows < 10 * N_CHAINS:
+        raise ParameterError(
+            f"n_rows is {n_rows}", fix=f"choose {10 * N_CHAINS} or more, 10 for each of {N_CHAINS} chains"
+        )
+    scopes = _scopes(network, found)
+    blocks = _blocks(network, found, scopes)
+    chains = _first_states(network, found, seed)
+    place = next(k for k, block in enumerate(blocks) if target in block)
+    sums, squares = _run(network, blocks, scopes, chains, (place, target), -(-n_rows // N_CHAINS), seed)
+    return _estimate(network, target, sums, squares, -(-n_rows // N_CHAINS))
+
+
+# -- blocks -----------------------------------------------------------------------------------------------------
+
+
+def _scopes(network: BeliefNetwork, found: Finding) -> list[Scope]:
+    """Every table with the observed states cut out, and every likelihood."""
+    scopes = []
+    for node, table in enumerate(network._tables):
+        names = [*network._parents[node], node]
+        cells = table.reshape([len(network._states[each]) for each in names])
+        cut = cells[tuple(found.states.get(each, slice(None)) for each in names)]
+        free = [each for each in names if each not in found.states]
+        scopes.append(_scope(np.array(cut, order="C"), free))
+    scopes += [_scope(likelihood, [node]) for node, likelihood in found.likelihoods.items()]
+    return [scope for scope in scopes if scope.strides]
+
+
+def _scope(cells: FloatArray, nodes: Sequence[int]) -> Scope:
+    strides, step = {}, 1
+    for node, size in zip(reversed(nodes), reversed(cells.shape), strict=True):
+        strides[node] = step
+        step *= size
+    return Scope(cells.ravel(), strides)
+
+
+def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list[list[int]]:
+    """The nodes that are drawn together: those that tables with a zero join."""
+    group = {node: node for node in range(len(network)) if node not in found.states}
+
+    def root(node: int) -> int:
+        while group[node] != node:
+            group[node] = node = group[group[node]]
+        return node
+
+    for scope in scopes:
+        if len(scope.strides) > 1 and (scope.cells == 0.0).any():
+            first, *others = scope.strides
+            for other in others:
+                group[root(other)] = root(first)
+    blocks: dict[int, list[int]] = {}
+    for node in group:
+        blocks.setdefault(root(node), []).append(node)
+    for members in blocks.values():
+        n_configurations = math.prod(len(network._states[node]) for node in members)
+        if len(members) > 1 and n_configurations > MOST_CONFIGURATIONS:
+            shown = ", ".join(network.names[node] for node in members[:6])
+            raise TooLargeError(
+                f"zeros in tables tie {len(members)} nodes together ({shown}{', ...' if len(members) > 6 else ''}): "
+                f"they have {n_configurations:.3g} states, and {MOST_CONFIGURATIONS} are drawn at once; one by one "
+                "they would be trapped",
+                fix="sample by method='likelihood-weighting', or give the zeros a small probability",
+            )
+    return list(blocks.values())
+
+
+def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope]) -> Iterator[tuple[Any, Any, Any]]:
+    """What the kernel needs of each block: nodes, configurations, factors."""
+    by_node: dict[int, list[int]] = {}
+    for k, scope in enumerate(scopes):
+        for node in scope.strides:
+            by_node.setdefault(node, []).append(k)
+    for block in blocks:
+        sizes = [len(network._states[node]) for node in block]
+        configurations = np.ascontiguousarray(np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1).T)
+        factors: list[Factor] = []
+        for k in sorted({k for node in block for k in by_node.get(node, ())}):
+            strides = scopes[k].strides
+            inside = np.array([strides.get(node, 0) for node in block], dtype=np.int64)
+            outside = [(node, stride) for node, stride in strides.items() if node not in block]
+            factors.append((scopes[k].cells, outside, np.ascontiguousarray(configurations @ inside)))
+        yield block, configurations, factors
+
+
+# -- chains -----------------------------------------------------------------------------------------------------
+
+
+def _first_states(network: BeliefNetwork, found: Finding, seed: int) -> CodeArray:
+    """(n_chains, n_nodes) states that agree with the evidence, drawn by their weight among many."""
+    generator = np.random.default_rng(seed)
+    codes, log_weight = weighted(network, _STARTS, found, generator)
+    if np.isneginf(log_weight).all():
+        raise TooFewRowsError(
+            f"none of {_STARTS} sampled rows agrees with the evidence, so that no chain can begin",
+            fix="take back what is rare, or give the zeros of the tables a small probability",
+        )
+    weight = np.exp(log_weight - log_weight.max())
+    return np.ascontiguousarray(codes[generator.choice(_STARTS, N_CHAINS, p=weight / weight.sum())])
+
+
+def _run(
+    network: BeliefNetwork,
+    blocks: list[list[int]],
+    scopes: list[Scope],
+    chains: CodeArray,
+    target: tuple[int, int],
+    n_sweeps: int,
+    seed: int,
+) -> tuple[FloatArray, FloatArray]:
+    """(n_chains, n_states) sums and sums of squares of P(target | all others)."""
+    parts = list(_parts(network, blocks, scopes))
+    n_states = len(network._states[target[1]])
+    sums, squares = np.zeros((N_CHAINS, n_states)), np.zeros((N_CHAINS, n_states))
+    place = blocks[target[0]].index(target[1])
+    n_burn = max(10, round(_BURN_SHARE * n_sweeps))
+    work = N_CHAINS * sum(len(configurations) * (1 + len(factors)) for _, configurations, factors in parts)
+    n_threads = min(8, os.cpu_count() or 1)
+    cuts = np.linspace(0, N_CHAINS, n_threads + 1).astype(int).tolist()
+    ranges = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
+    with ThreadPoolExecutor(n_threads) as pool:
+        for turn, (burn, counted) in enumerate(_turns(n_burn, n_sweeps, max(1, int(_WORK_OF_A_TURN // work)))):
+
+            def go(part: slice, turn: int = turn, burn: int = burn, counted: int = counted) -> None:
+                out, again = sums[part], squares[part]
+                lot = (seed * 1_000_003 + turn) & 0xFFFF_FFFF_FFFF_FFFF
+                _kernels.gibbs(parts, chains[part], target[0], place, burn, counted, lot, part.start, out, again)
+
+            list(pool.map(go, ranges))
+    return sums, squares
+
+
+def _turns(n_burn: int, n_sweeps: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """(sweeps that are not counted, sweeps that are) of each turn, so short that an interrupt is heard between them.
+
+    >>> list(_turns(3, 5, at_once=4))
+    [(3, 0), (0, 4), (0, 1)]
+    """
+    for burn in range(0, n_burn, at_once):
+        yield min(at_once, n_burn - burn), 0
+    for counted in range(0, n_sweeps, at_once):
+        yield 0, min(at_once, n_sweeps - counted)
+
+
+def _estimate(network: BeliefNetwork, target: int, sums: FloatArray, squares: FloatArray, n_sweeps: int) -> Estimate:
+    means = sums / n_sweeps  # (n_chains, n_states)
+    p = means.mean(axis=0)
+    error = means.std(axis=0, ddof=1) / math.sqrt(N_CHAINS)
+    within = np.maximum(0.0, squares / n_sweeps - means**2).mean(axis=0)
+    between = means.var(axis=0, ddof=1)
+    known = within > 0.0
+    r_hat = np.sqrt(1.0 + between[known] / within[known]).max() if known.any() else 1.0
+    labels = network._states[target].labels
+    spread = float((error**2).sum())
+    return Estimate(
+        network.names[target],
+        dict(zip(labels, (p / p.sum()).tolist(), strict=True)),
+        dict(zip(labels, error.tolist(), strict=True)),
+        None,
+        float((p * (1.0 - p)).sum()) / spread if spread > 0.0 else math.inf,
+        "gibbs",
+        float(r_hat),
+    )

@@ -1,0 +1,173 @@
+"""The posterior of one node for every row of a table, rows with the same holes together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
+from bayeswise.networks.inference.engine import BYTES_PER_CELL, MEMORY_LIMIT, Engine, Finding
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.names import normal_name
+from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+_CELLS_WORTH_A_TREE = 40_000  # rows of one pattern that cost less than this share a tree for any pattern
+_ROWS_PER_THREAD = 2_000
+
+
+def predict_proba(network: BeliefNetwork, node: str, table: Any) -> FloatArray:
+    """(n_rows, n_states) P(node | the other cells of the row); columns are found by name, others are not read.
+
+    >>> from bayeswise.networks import BeliefNetwork, Node
+    >>> wet = Node("wet", ["yes", "no"], {"yes": 0.9, "no": 0.2}, parents=["rain"])
+    >>> network = BeliefNetwork([Node("rain", ["yes", "no"], 0.5), wet])
+    >>> network.predict_proba("rain", {"wet": ["yes", None]}).round(3).tolist()
+    [[0.818, 0.182], [0.5, 0.5]]
+    """
+    target = network.place(node)
+    parts = [
+        posterior_of_codes(network, target, columns, codes, first)
+        for first, columns, codes in encoded(network, table, leave_out=target)
+    ]
+    return np.concatenate(parts) if parts else np.zeros((0, len(network.states(node))))
+
+
+def encoded(network: BeliefNetwork, table: Any, *, leave_out: int = -1) -> Iterator[tuple[int, list[int], CodeArray]]:
+    """Chunks of a table: the first row's number, the nodes that have a column, and codes (n_rows, n_nodes)."""
+    source = open_source(table, null_words=_null_words(network))
+    columns = _columns(network, source, leave_out)
+    for chunk in source.chunks([name for _, name in columns]):
+        codes = np.empty((chunk.n_rows, len(columns)), dtype=np.int32)
+        for place, (node, name) in enumerate(columns):
+            found, levels = chunk.labels(name)
+            codes[:, place] = _translation(network, node, levels)[found]
+        yield chunk.first_row, [node for node, _ in columns], codes
+
+
+def _null_words(network: BeliefNetwork) -> tuple[str, ...]:
+    """Words that mean "missing" in files, without those that a node has for a state."""
+    states = {str(state).strip().casefold() for levels in network._states for state in levels}
+    return tuple(word for word in DEFAULT_NULL_WORDS if word.casefold() not in states)
+
+
+def _columns(network: BeliefNetwork, source: Source, leave_out: int) -> list[tuple[int, str]]:
+    by_name = {normal_name(name): node for node, name in enumerate(network.names)}
+    found = [(by_name.get(normal_name(column.name), -1), column.name) for column in source.columns]
+    if all(node < 0 for node, _ in found):
+        raise MissingColumnError(
+            f"{source.description} has no column with the name of a node",
+            fix=f"name one of its columns {network.names[0]!r}",
+        )
+    return [(node, name) for node, name in found if node not in (-1, leave_out)]
+
+
+def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> CodeArray:
+    """The state of each level of a column; the last entry, which a missing cell picks, is -1."""
+    states = network._states[node]
+    by_text = {str(state): code for code, state in enumerate(states)}
+    codes = np.full(len(levels) + 1, -1, dtype=np.int32)
+    for place, level in enumerate(levels):
+        code = states.code_of_equal(level)
+        codes[place] = code if code >= 0 else by_text.get(_as_text(level, states), -1)
+        if codes[place] < 0:
+            raise UnseenLevelError(
+                f"column {network.names[node]!r} has {level!r}, which is no state of the node",
+                fix=guess(level, states.labels),
+            )
+    return codes
+
+
+def _as_text(level: Label, states: Vocabulary) -> str:
+    """Files know text only, and so do networks that come from files: 1 and '1' are one state there."""
+    return str(level) if isinstance(level, str) or all(isinstance(state, str) for state in states) else ""
+
+
+def posterior_of_codes(
+    network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray, first_row: int = 0
+) -> FloatArray:
+    """(n_rows, n_states) the posterior of a node; codes is (n_rows, n_columns), -1 is missing."""
+    posterior, log_evidence = posterior_and_evidence(network, target, columns, codes)
+    if np.isneginf(log_evidence).any():
+        row = int(np.argmax(np.isneginf(log_evidence)))
+        seen = {network.names[n]: network._states[n][c] for n, c in zip(columns, codes[row], strict=True) if c >= 0}
+        try:
+            network.query(network.names[target], seen)
+        except ImpossibleEvidenceError as error:
+            raise ImpossibleEvidenceError(f"row {first_row + row + 1}: {error.what}", fix=error.fix) from None
+    return posterior
+
+
+def posterior_and_evidence(
+    network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray
+) -> tuple[FloatArray, FloatArray]:
+    """The posterior of a node and (n_rows,) log P(cells), minus infinity for a row that is impossible."""
+    posterior = np.empty((len(codes), len(network._states[target])))
+    log_evidence = np.empty(len(codes))
+    for tree, kept, rows in _groups(network, target, columns, codes):
+        whole = isinstance(rows, slice) and len(kept) == codes.shape[1]
+        chosen = np.ascontiguousarray(codes if whole else codes[rows][:, kept])
+        posterior[rows], log_evidence[rows] = _in_threads(tree, chosen, [columns[k] for k in kept])
+    return posterior, log_evidence
+
+
+def _groups(
+    network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray
+) -> Iterator[tuple[_kernels.JunctionTree, list[int], Any]]:
+    """Rows by pattern of holes with a tree for each; rare patterns share one in which any cell may be missing."""
+    patterns, pattern_of_row, sizes = _patterns(codes)
+    engine = network.engine
+    shared = _tree_of_any_pattern(engine, target, columns) if len(patterns) > 1 else None
+    common = np.flatnonzero(sizes * (np.inf if shared is None else shared.n_cells) >= _CELLS_WORTH_A_TREE)
+    order = np.argsort(pattern_of_row, kind="stable") if len(patterns) > 1 else None
+    ends = np.cumsum(sizes)
+    for pattern in common:
+        kept = np.flatnonzero(np.unpackbits(patterns[pattern], count=len(columns))).tolist()
+        rows = slice(None) if order is None else order[ends[pattern] - sizes[pattern] : ends[pattern]]
+        observed = {columns[k]: 0 for k in sorted(kept, key=columns.__getitem__)}
+        yield engine.tree([target], Finding(observed, {}, 0.0)), kept, rows
+    rare = np.flatnonzero(~np.isin(pattern_of_row, common))
+    if len(rare) and shared is not None:
+        yield shared, list(range(len(columns))), rare
+
+
+def _patterns(codes: CodeArray) -> tuple[Any, Any, Any]:
+    """The distinct patterns of holes as packed bits, the pattern of each row, and how many rows have it."""
+    if codes.size and codes.min() >= 0:
+        whole = np.packbits(np.ones((1, codes.shape[1]), dtype=bool), axis=1)
+        return whole, np.zeros(len(codes), dtype=np.int64), np.array([len(codes)])
+    here = np.packbits(codes >= 0, axis=1)
+    if here.shape[1] > 8:
+        patterns, pattern_of_row, sizes = np.unique(here, axis=0, return_inverse=True, return_counts=True)
+        return patterns, pattern_of_row.ravel(), sizes
+    words = np.zeros((len(here), 8), dtype=np.uint8)  # one integer for each row is sorted much sooner
+    words[:, : here.shape[1]] = here
+    found, pattern_of_row, sizes = np.unique(words.view(np.uint64).ravel(), return_inverse=True, return_counts=True)
+    return found.view(np.uint8).reshape(-1, 8)[:, : here.shape[1]], pattern_of_row, sizes
+
+
+def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _kernels.JunctionTree | None:
+    """The tree in which any cell may be missing; None if it is too large, as trees of single patterns need not be."""
+    try:
+        return engine.tree([target], Finding({}, {node: np.ones(0) for node in sorted(columns)}, 0.0))
+    except TooLargeError:
+        return None
+
+
+def _in_threads(tree: _kernels.JunctionTree, codes: CodeArray, columns: list[int]) -> tuple[FloatArray, FloatArray]:
+    n_trees = int(MEMORY_LIMIT // (2 * BYTES_PER_CELL * max(1.0, tree.n_cells)))  # each thread has its own cells
+    n_threads = min(os.cpu_count() or 1, 1 + len(codes) // _ROWS_PER_THREAD, max(1, n_trees))
+    if n_threads == 1:
+        return tree.batch(codes, columns)
+    with ThreadPoolExecutor(n_threads) as pool:
+        parts = list(pool.map(lambda part: tree.batch(part, columns), np.array_split(codes, n_threads)))
+    return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])

@@ -1,0 +1,74 @@
+"""Labels that fit into a line of text, whatever they contain."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_JOINERS = "\u200d\u200c"  # emoji and several scripts are written with them
+
+
+def shown(label: object, width: int | None = None) -> str:
+    """The label in one line: control characters escaped, cut to so many cells of the terminal.
+
+    >>> shown("two\\nlines"), shown("a very long name", width=8)
+    ('two\\\\nlines', 'a very…')
+    """
+    text = f"{label:.6g}" if isinstance(label, float) else str(label)
+    if width is not None and len(text) > 4 * width:
+        text = text[: 4 * width]
+    line = "".join(map(_visible, text))
+    return line if width is None else shortened(line, width)
+
+
+def shortened(line: str, width: int) -> str:
+    """Cut to so many cells, with a mark if something is gone; wide characters take two."""
+    from rich.cells import cell_len, set_cell_size
+
+    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
+
+
+def told_apart(labels: Sequence[object]) -> list[str]:
+    """Each label as text; those that would look alike, such as 1 and '1', as they are written in Python.
+
+    >>> told_apart([1, "1", "a"])
+    ['1', "'1'", 'a']
+    """
+    texts = [str(label) for label in labels]
+    twice = {text for text, n in Counter(texts).items() if n > 1}
+    return [repr(label) if text in twice else text for label, text in zip(labels, texts, strict=True)]
+
+
+def padded(line: str, width: int, *, right: bool = False) -> str:
+    """Filled up with blanks to so many cells, on the left if the text belongs to the right."""
+    from rich.cells import cell_len
+
+    blanks = " " * max(0, width - cell_len(line))
+    return blanks + line if right else line + blanks
+
+
+def _visible(character: str) -> str:
+    hidden = unicodedata.category(character) in _INVISIBLE and character not in _JOINERS
+    return character.encode("unicode_escape").decode() if hidden else character
+
+
+_SHOWN = 8
+
+
+def guess(label: object, among: Sequence[object]) -> str:
+    """What to type instead: the closest label, or the list of them.
+
+    >>> guess("1", [0, 1])
+    'did you mean 1 (int, not str)?'
+    """
+    by_fold = {str(known).casefold(): known for known in among}
+    close = get_close_matches(str(label).casefold(), by_fold, n=1, cutoff=0.6)
+    if not close:
+        shown = ", ".join(map(repr, among[:_SHOWN])) + (", ..." if len(among) > _SHOWN else "")
+        return f"name one of {shown}"
+    meant = by_fold[close[0]]
+    kinds = "" if type(meant) is type(label) else f" ({type(meant).__name__}, not {type(label).__name__})"
+    return f"did you mean {meant!r}{kinds}?"

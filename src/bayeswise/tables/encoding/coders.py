@@ -1,0 +1,214 @@
+"""What an encoder remembers from sweep to sweep."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray, IntArray
+from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
+from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
+from bayeswise.tables.schema.labels import Label, LabelKey, LabelType, Vocabulary, as_label, label_key
+from bayeswise.tables.schema.notes import keep, shown
+from bayeswise.tables.schema.schema import Column, Schema, Target, UnseenPolicy
+
+
+@dataclass(frozen=True)
+class Coders:
+    """One for each column of labels or words, and one for the target."""
+
+    levels: dict[str, LevelCoder]
+    words: dict[str, WordCoder]
+    classes: LevelCoder | None
+    learning: bool
+
+    @classmethod
+    def of(cls, schema: Schema, learning: bool, known: Mapping[str, Vocabulary], with_target: bool) -> Coders:
+        levels = {column.name: _level_coder(column, learning, known) for column in schema if column.labels is not None}
+        words = {name: WordCoder(learning=learning, known=known.get(name)) for name in schema.texts}
+        classes = _class_coder(schema.target, learning, known) if with_target and schema.target else None
+        return cls(levels, words, classes, learning)
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        coders: dict[str, LevelCoder | WordCoder] = {**self.levels, **self.words}
+        if self.classes is not None:
+            coders[self.classes.name] = self.classes
+        return {name: coder.vocabulary for name, coder in coders.items()}
+
+
+def _level_coder(column: Column, learning: bool, known: Mapping[str, Vocabulary]) -> LevelCoder:
+    assert column.labels is not None
+    return LevelCoder(
+        column.name,
+        column.labels,
+        learning=learning,
+        known=known.get(column.name),
+        declared=column.levels,
+        unseen=column.unseen,
+    )
+
+
+def _class_coder(target: Target, learning: bool, known: Mapping[str, Vocabulary]) -> LevelCoder:
+    return LevelCoder(
+        target.name, target.labels, learning=learning, known=known.get(target.name), declared=target.classes
+    )
+
+
+_UNKNOWN = -3  # a level of the source that no row has shown yet
+
+
+class LevelCoder:
+    """Codes for the levels of one column, over all sweeps; `start` begins a sweep.
+
+    >>> coder = LevelCoder("wind", "text", learning=True)
+    >>> coder.start(textual=False)
+    >>> coder.encode(np.array([1, -1, 1], dtype=np.int32), ["calm", "strong"]).tolist(), coder.vocabulary
+    ([0, -1, 0], Vocabulary('strong'))
+    """
+
+    def __init__(
+        self,
+        name: str,
+        label_type: LabelType,
+        *,
+        learning: bool,
+        known: Vocabulary | None = None,
+        declared: Vocabulary | None = None,
+        unseen: UnseenPolicy = "smooth",
+    ) -> None:
+        self.name = name
+        self.label_type = label_type
+        self.learning = learning
+        self.declared = declared
+        self.unseen = unseen
+        self.n_unseen = 0
+        self._labels: list[Label] = list(known if known is not None else declared or ())
+        self._codes: dict[LabelKey, int] = {label_key(label): code for code, label in enumerate(self._labels)}
+        self._vocabulary = Vocabulary.trusted(tuple(self._labels))
+        self.start(textual=False)
+
+    def start(self, *, textual: bool) -> None:
+        """Begin a sweep: the source will number its levels anew."""
+        self.textual = textual
+        self.n_unseen = 0
+        self._unseen_met = False
+        self._code_of_level: CodeArray = np.array([MISSING], dtype=np.int32)  # its last entry answers code -1
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The labels of the codes given so far."""
+        if len(self._vocabulary) != len(self._labels):
+            self._vocabulary = Vocabulary.trusted(tuple(self._labels))
+        return self._vocabulary
+
+    def encode(self, raw_codes: CodeArray, levels: Sequence[Label]) -> CodeArray:
+        """Codes of the vocabulary for codes of the source's levels."""
+        self._lengthen(len(levels))
+        met = np.zeros(len(levels) + 1, dtype=bool)
+        met[raw_codes] = True
+        met[-1] = False
+        for level in np.flatnonzero(met & (self._code_of_level == _UNKNOWN)):
+            self._code_of_level[level] = self._code(levels[int(level)])
+        codes = np.take(self._code_of_level, raw_codes)
+        if self._unseen_met:
+            self.n_unseen += int(np.count_nonzero(codes == UNSEEN))
+        return codes
+
+    def _lengthen(self, n_levels: int) -> None:
+        grown = np.full(n_levels + 1, _UNKNOWN, dtype=np.int32)
+        grown[: len(self._code_of_level) - 1] = self._code_of_level[:-1]
+        grown[-1] = MISSING
+        self._code_of_level = grown
+
+    def _code(self, level: Label) -> int:
+        label = as_label(level, self.label_type, textual=self.textual)
+        known = None if label is None else self._codes.get(label_key(label))
+        if known is not None:
+            return known
+        if not self.learning:
+            return self._unseen_code(level)
+        if label is None:
+            raise KindError(
+                f"column {self.name!r} has {self.label_type} labels; found {shown(level)!r}",
+                fix=f"correct the cell, or learn anew with {keep(self.name, 'category')}",
+            )
+        if self.declared is not None:
+            raise self._undeclared(label)
+        return self._added(label)
+
+    def _added(self, label: Label) -> int:
+        code = self._codes[label_key(label)] = len(self._labels)
+        self._labels.append(label)
+        return code
+
+    def _unseen_code(self, level: Label) -> int:
+        if self.unseen == "error":
+            raise UnseenLevelError(
+                f"column {self.name!r} has the level {shown(level)!r}, which the model never saw",
+                fix=f"correct the cell, or choose unseen='smooth' or unseen='ignore' for {self.name!r}",
+            )
+        self._unseen_met = True
+        return UNSEEN
+
+    def _undeclared(self, label: Label) -> SchemaError:
+        declared = ", ".join(shown(level) for level in (self.declared or ())[:8])
+        return SchemaError(
+            f"column {self.name!r} has the level {shown(label)!r}, which is not among the declared ones: {declared}",
+            fix=f"correct the cell, or declare it in levels={{{self.name!r}: [...]}}",
+        )
+
+
+_find_words = re.compile(r"\w\w+").findall
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in its order."""
+    composed = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return _find_words(composed.lower())
+
+
+class WordCoder:
+    """Word counts of one text column; while learning, new words join the vocabulary.
+
+    >>> block = WordCoder(learning=True).encode(["red or dead", None, "Red, red"])
+    >>> block.vocabulary, block.counts.toarray().tolist()
+    (Vocabulary('red', 'or', 'dead'), [[1, 1, 1], [0, 0, 0], [2, 0, 0]])
+    """
+
+    def __init__(self, *, learning: bool, known: Vocabulary | None = None) -> None:
+        self.learning = learning
+        self._codes: dict[str, int] = {str(word): code for code, word in enumerate(known or ())}
+        self._vocabulary = known if known is not None else Vocabulary()
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words met so far."""
+        if len(self._vocabulary) != len(self._codes):
+            self._vocabulary = Vocabulary.trusted(tuple(self._codes))
+        return self._vocabulary
+
+    def encode(self, texts: Sequence[str | None]) -> TextBlock:
+        """One row of counts for each text; a missing text and an unseen word count nothing."""
+        from scipy.sparse import csr_array
+
+        found = [words_of(text) if text else [] for text in texts]
+        lengths = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
+        codes = self._codes_of(chain.from_iterable(found), int(lengths.sum()))
+        rows = np.repeat(np.arange(len(found)), lengths)[codes >= 0]
+        codes = codes[codes >= 0]
+        shape = (len(found), len(self._codes))
+        counts = csr_array((np.ones(len(codes), dtype=np.int64), (rows, codes)), shape=shape)  # sums repeated words
+        counts.sort_indices()
+        return TextBlock(counts, self.vocabulary)
+
+    def _codes_of(self, words: chain[str], n_words: int) -> IntArray:
+        codes = self._codes
+        if self.learning:
+            return np.fromiter((codes.setdefault(word, len(codes)) for word in words), np.int64, n_words)
+        return np.fromiter((codes.get(word, -1) for word in words), np.int64, n_words)

@@ -1,0 +1,132 @@
+"""What the profile of a column gives evidence of; every question is answered by whole-table counts, never by order."""
+
+from __future__ import annotations
+
+import re
+
+from bayeswise.tables.schema.labels import Label, LabelType, label_type_of
+from bayeswise.tables.schema.profile import ColumnProfile
+
+MOST_LEVELS = 1_000_000
+"""A text column with more different values is no category."""
+FEW_VALUES = 20
+"""An integer column with at most so many different values, each met twice on average, may mean a category."""
+STRAYS_PER_HUNDRED = 1
+"""Up to 1 % of the cells of a number column may be no number; they are missing cells then."""
+_ROWS_OF_AN_ID = 4
+_ROWS_OF_AN_INDEX = 10
+_WORDS_OF_A_SENTENCE = 3.0
+
+_ID_NAME = re.compile(r"(?i:(.*[\W_])?(id|ids|key|uuid|guid|index|idx|rowid|rownum|nr|no))|.*[a-z0-9](Id|ID|Key|Nr|No)")
+_TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
+_ZONE = r"( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
+_DAY = r"(\d{4}(?P<a>[-/.])\d{1,2}((?P=a)\d{1,2})?|\d{1,2}(?P<b>[-/.])\d{1,2}(?P=b)(\d{4}|\d{2}))"
+_MOMENT = re.compile(rf"({_DAY}([T ]+{_TIME}{_ZONE})?|{_TIME})")
+
+
+def numerals(column: ColumnProfile) -> int:
+    """The number of cells that are numbers; among Python objects, text that looks like one is none."""
+    if column.storage == "object" and column.levels_complete:
+        return sum(count for level, count in column.levels if type(level) in (int, float))
+    return column.integers + column.decimals + column.infinite
+
+
+def strays(column: ColumnProfile) -> int:
+    """The number of cells that are no numbers where numbers are asked for; flags are 0 and 1 then."""
+    if column.storage == "object" and column.levels_complete:
+        return column.present - numerals(column)
+    return column.strays
+
+
+def holds_strings(column: ColumnProfile, textual: bool) -> bool:
+    """True for strings of a dataframe, which are labels whatever they look like."""
+    return column.storage == "text" and not textual
+
+
+def is_numeric(column: ColumnProfile, textual: bool) -> bool:
+    """More than half of the cells are numbers; text with leading zeros is a label and no number."""
+    return (
+        not holds_strings(column, textual)
+        and column.storage != "declared"
+        and not column.zero_padded
+        and 2 * numerals(column) > column.present
+    )
+
+
+def too_many_strays(strays: int, cells: int) -> bool:
+    """The one rule for cells that are no numbers, for a whole table, when learning and when predicting."""
+    return 100 * strays > STRAYS_PER_HUNDRED * cells
+
+
+def all_different(column: ColumnProfile) -> bool:
+    """Every cell has a value of its own, in enough rows for that to mean something; estimates may err by 3 %."""
+    least = column.present if column.distinct_exact else 0.97 * column.present
+    return column.present >= _ROWS_OF_AN_ID and column.distinct >= least
+
+
+def is_index(column: ColumnProfile) -> bool:
+    """Different numbers that leave no gap (a row number), or that are named like an id."""
+    if not all_different(column):
+        return False
+    return named_like_an_id(column.name) or is_gapless(column.minimum, column.maximum, column.present)
+
+
+def named_like_an_id(name: str) -> bool:
+    """True for id, customer_id, customerId, key, index and the like."""
+    return _ID_NAME.fullmatch(name.strip()) is not None
+
+
+def is_gapless(minimum: float, maximum: float, present: int) -> bool:
+    """As many cells as steps of 1 from the least to the largest."""
+    return maximum - minimum + 1 == present >= _ROWS_OF_AN_INDEX
+
+
+def is_moment(column: ColumnProfile) -> bool:
+    """Dates and times, stored as such or written as text."""
+    if column.storage == "temporal":
+        return True
+    levels = [level for level, _ in column.levels] or [stray.text for stray in column.stray_examples]
+    return column.strays == column.present > 0 and all(
+        isinstance(level, str) and _MOMENT.fullmatch(level.strip()) for level in levels
+    )
+
+
+def is_free_text(column: ColumnProfile) -> bool:
+    """Several words in a cell, and most cells different."""
+    return column.words >= _WORDS_OF_A_SENTENCE and 2 * column.distinct > column.present
+
+
+def has_few_values(column: ColumnProfile) -> bool:
+    """Whole numbers with few different values, each of them repeated."""
+    return column.distinct <= FEW_VALUES and 2 * column.distinct <= column.present and all_whole(column)
+
+
+def all_whole(column: ColumnProfile) -> bool:
+    """Every number is a whole one, also where it is stored or written as 3.0."""
+    if column.decimals == 0:
+        return True
+    return column.levels_complete and all(_is_whole(level) for level, _ in column.levels)
+
+
+def _is_whole(level: Label) -> bool:
+    try:
+        return float(level).is_integer()
+    except ValueError:  # a stray, which counts apart
+        return True
+
+
+def label_type(column: ColumnProfile, textual: bool) -> LabelType:
+    """The type of the labels of the column, if it is one of labels."""
+    if column.declared:
+        return label_type_of(column.declared)
+    if column.storage == "object":
+        return label_type_of(level for level, _ in column.levels) if column.levels else "mixed"
+    if holds_strings(column, textual) or column.zero_padded:
+        return "text"
+    if not column.present:
+        return "text" if textual else "mixed"  # numbers may come where all are missing
+    if column.booleans == column.present:
+        return "boolean"
+    if column.integers == column.present and column.storage != "float":  # 1.0 is another label than 1
+        return "integer"
+    return "number" if numerals(column) == column.present else "text"

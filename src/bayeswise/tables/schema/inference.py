@@ -1,0 +1,203 @@
+"""From a source to its schema: one pass for the profile, then one judgement for each column.
+
+`examine` never stops at a bad column, so that `look` can show all of them; `infer_schema` raises the first problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Unpack
+
+from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema.kinds import Finding, judge, judged_at_sight
+from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
+from bayeswise.tables.schema.notes import Advice, keep, no_column, shown
+from bayeswise.tables.schema.overrides import Asked, Names, Wish, Wishes, wishes_for
+from bayeswise.tables.schema.profile import ColumnProfile, profile
+from bayeswise.tables.schema.schema import Schema, Target
+from bayeswise.tables.source import Source
+
+
+@dataclass(frozen=True)
+class WeightFinding:
+    """The column of weights."""
+
+    profile: ColumnProfile
+    problem: BayeswiseError | None
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Everything that one pass told about a table."""
+
+    description: str
+    rows: int
+    findings: tuple[Finding, ...]
+    target: TargetFinding | None
+    weight: WeightFinding | None
+    null_words: tuple[str, ...] | None
+
+    @property
+    def profiles(self) -> dict[str, ColumnProfile]:
+        """What was counted in each column: the target first, then the weight, then the columns in their order."""
+        return {found.profile.name: found.profile for found in self._found}
+
+    @property
+    def problems(self) -> dict[str, BayeswiseError]:
+        """What keeps a model from learning, by column."""
+        return {found.profile.name: found.problem for found in self._found if found.problem is not None}
+
+    @property
+    def nothing_to_learn(self) -> BayeswiseError | None:
+        """What keeps a model from learning, although each column is as it may be."""
+        used = any(finding.column.kind != "ignored" for finding in self.findings)
+        return None if used or self.target is None else no_column(finding.column for finding in self.findings)
+
+    @property
+    def _found(self) -> list[TargetFinding | WeightFinding | Finding]:
+        return [found for found in (self.target, self.weight, *self.findings) if found is not None]
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What a user should look at."""
+        of_columns = tuple(advice for finding in self.findings for advice in finding.advice)
+        return (*(self.target.advice if self.target else ()), *of_columns)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema, or the first problem as an error."""
+        for problem in self.problems.values():
+            raise problem
+        return Schema(
+            tuple(finding.column for finding in self.findings),
+            None if self.target is None else self.target.target,
+            None if self.weight is None else self.weight.profile.name,
+            self.null_words,
+        )
+
+
+def examine(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Examination:
+    """Judge every column from its full profile."""
+    wishes = _wishes(source, target, asked)
+    return _judged(source, wishes, wishes.features, profile(source))
+
+
+def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Schema:
+    """The schema that `examine` finds, sooner: most columns of plain numbers need no full profile."""
+    wishes = _wishes(source, target, asked)
+    quick = judged_at_sight(source, wishes)
+    slow = tuple(name for name in wishes.features if name not in quick)
+    names = [*slow, *(name for name in (wishes.target, wishes.weight) if name is not None)]
+    schema = _judged(source, wishes, slow, profile(source, names) if names else {}).schema
+    columns = {**quick, **{column.name: column for column in schema}}
+    return replace(schema, columns=tuple(columns[name] for name in wishes.features))
+
+
+def _wishes(source: Source, target: str | None, asked: Asked) -> Wishes:
+    return wishes_for(Names(tuple(column.name for column in source.columns), source.description), target, asked)
+
+
+def _judged(
+    source: Source, wishes: Wishes, features: tuple[str, ...], profiles: Mapping[str, ColumnProfile]
+) -> Examination:
+    textual, target, weight = source.textual, wishes.target, wishes.weight
+    return Examination(
+        source.description,
+        next((column.rows for column in profiles.values()), 0),
+        tuple(judge(profiles[name], textual, wishes[name]) for name in features),
+        None if target is None else judge_target(profiles[target], textual, wishes[target]),
+        None if weight is None else WeightFinding(profiles[weight], _weight_problem(profiles[weight])),
+        source.null_words if textual else None,
+    )
+
+
+def _weight_problem(column: ColumnProfile) -> BayeswiseError | None:
+    wrong = {
+        "no number": column.strays + column.booleans,
+        "missing": column.rows - column.present,
+        "infinite": column.infinite,
+        "negative": int(column.minimum < 0),
+    }
+    found = next((f"a weight in column {column.name!r} is {what}" for what, count in wrong.items() if count), None)
+    if found is None and column.rows and not column.maximum > 0:
+        found = f"all weights in column {column.name!r} are zero"
+    return SchemaError(found, fix="give each row a weight of 0 or more, and one row more than 0") if found else None
+
+
+@dataclass(frozen=True)
+class TargetFinding:
+    """The target with the rows of each class; `without` rows have none and are left out."""
+
+    target: Target
+    profile: ColumnProfile
+    classes: tuple[tuple[Label, int], ...]
+    without: int
+    advice: tuple[Advice, ...] = ()
+    problem: BayeswiseError | None = None
+
+
+def judge_target(profile: ColumnProfile, textual: bool, wish: Wish) -> TargetFinding:
+    """The target, its classes in canonical order (or as declared), and what is wrong with it."""
+    declared = wish.levels or profile.declared
+    labels = evidence.label_type(profile, textual)
+    if wish.levels and textual:
+        labels = label_type_of(wish.levels)
+    problem = _problem(profile, labels, wish)
+    try:
+        target = Target(profile.name, labels, declared)  # type: ignore[arg-type]
+    except SchemaError as error:
+        target, problem = Target(profile.name, labels), error
+    classes = _classes(profile, target, textual)
+    without = profile.rows - profile.present
+    return TargetFinding(target, profile, classes, without, tuple(_advice(profile, classes, without)), problem)
+
+
+def _classes(profile: ColumnProfile, target: Target, textual: bool) -> tuple[tuple[Label, int], ...]:
+    counts: dict[tuple[int, Label], int] = {label_key(label): 0 for label in target.classes or ()}
+    order = list(counts)
+    for level, count in profile.levels:
+        label = as_label(level, target.labels, textual=textual)
+        if label is not None:
+            counts[label_key(label)] = counts.get(label_key(label), 0) + count
+    late = sorted(key for key in counts if key not in order)
+    return tuple((key[1], counts[key]) for key in [*order, *late])
+
+
+def _problem(profile: ColumnProfile, labels: LabelType, wish: Wish) -> BayeswiseError | None:
+    name = profile.name
+    if profile.rows == 0:
+        return SchemaError("the table has columns but no rows", fix="give a table with rows to learn from")
+    if profile.present == 0:
+        return SchemaError(f"the target {name!r} is missing in all {profile.rows} rows", fix="fill it in")
+    if profile.storage in ("nested", "binary", "temporal"):
+        return SchemaError(f"the target {name!r} holds {profile.storage} cells", fix="turn it into text first")
+    if profile.infinite and labels != "text":
+        return NonFiniteError(f"the target {name!r} has {profile.infinite} infinite cells", fix="leave them empty")
+    measured = labels == "number" and profile.distinct > evidence.FEW_VALUES and not evidence.all_whole(profile)
+    if measured and wish.kind is None and wish.levels is None:
+        return SchemaError(
+            f"the target {name!r} is a measurement with {profile.distinct} different values, not a class",
+            fix="predict it by regression, model='linear' (--model linear), cut it into classes, or insist with "
+            f"{keep(name, 'category')}",
+        )
+    return None
+
+
+def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], without: int) -> list[Advice]:
+    name = profile.name
+    found = []
+    if without:
+        what = f"{without} of {profile.rows} rows have no target and are left out"
+        found.append(Advice(name, what, "fill it in, or leave it: these rows can be predicted later"))
+    seen = [(label, count) for label, count in classes if count]
+    if len(seen) == 1:
+        found.append(Advice(name, f"there is only the class {shown(seen[0][0])}", "add rows of another class"))
+    single = [shown(label) for label, count in seen if count == 1]
+    if single and profile.present > len(seen):
+        words = ", ".join(single[:3]) + (", ..." if len(single) > 3 else "")
+        found.append(Advice(name, f"a single row has the class {words}", "collect more rows, or merge rare classes"))
+    if evidence.all_different(profile):
+        found.append(Advice(name, "every row has a class of its own: an id?", "choose another target with -t"))
+    return found

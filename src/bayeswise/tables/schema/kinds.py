@@ -1,0 +1,272 @@
+"""The kind of a column, judged from its profile: the first rule that applies decides, and gives its reason.
+
+    all cells missing, lists, structs, bytes, dates          ignored
+    declared levels (pandas categories, Enum)                category, all its declared levels kept
+    a single value                                           ignored
+    true and false                                           binary
+    more than half of the cells are numbers                  number, or ignored if it is an id or too wide for doubles
+    several words, mostly different                          text
+    every text different, or more than a million             ignored
+    other text, also of two levels and of leading zeros      category
+
+Two-level text is a category and not binary: a third level may come tomorrow, while a flag has two states for good.
+Whole numbers stay numbers; `count` is never inferred, since a Poisson count and a score of 1 to 5 look alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.tables.encoding.invalid_values import places_of
+from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema import kinds
+from bayeswise.tables.schema.labels import label_type_of
+from bayeswise.tables.schema.notes import Advice, advice_on, keep, leave_out, note_on
+from bayeswise.tables.schema.overrides import Wish, Wishes
+from bayeswise.tables.schema.profile import ColumnProfile
+from bayeswise.tables.schema.schema import LABELLED, Column, Kind
+from bayeswise.tables.source import Source
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A judged column.
+
+    `note` and `advice` tell about these rows, `hint` says how to keep a column that is ignored, `problem` is what keeps
+    a model from learning.
+    """
+
+    column: Column
+    profile: ColumnProfile
+    note: str = ""
+    hint: str = ""
+    advice: tuple[Advice, ...] = ()
+    problem: BayeswiseError | None = None
+
+
+def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
+    """The column with its kind and reason, and what a reader should know about it."""
+    kind, reason = _asked(wish) or _inferred(profile, textual)
+    try:
+        column = _column(profile, textual, wish, kind, reason)
+    except SchemaError as error:
+        return Finding(Column(profile.name, "ignored", reason="it cannot be read"), profile, problem=error)
+    return Finding(
+        column,
+        profile,
+        note_on(column, profile),
+        _hint(profile, column),
+        advice_on(column, profile, textual),
+        _problem(column, profile),
+    )
+
+
+def asked_for(name: str, kind: Kind, wish: Wish) -> Column:
+    """The column that `judge` makes of one without labels, whose kind is known without a profile."""
+    reason = _asked(wish)
+    return Column(name, kind, missing=wish.missing, unseen=wish.unseen, reason=reason[1] if reason else "numbers")
+
+
+def _asked(wish: Wish) -> tuple[Kind, str] | None:
+    if wish.kind == "ignored":
+        return "ignored", "ignored on request"
+    if wish.kind is None and wish.levels is not None:
+        return "category", "its levels are declared"
+    return (wish.kind, "asked for") if wish.kind is not None else None
+
+
+def _inferred(profile: ColumnProfile, textual: bool) -> tuple[Kind, str]:
+    reason = _unreadable(profile)
+    if reason:
+        return "ignored", reason
+    if profile.declared:
+        return "category", "its levels are declared"
+    if profile.distinct <= 1:
+        return "ignored", "only one value"
+    if profile.booleans == profile.present:
+        return "binary", "true or false"
+    if evidence.is_numeric(profile, textual):
+        return _inferred_number(profile)
+    return _inferred_text(profile)
+
+
+def _unreadable(profile: ColumnProfile) -> str:
+    if profile.present == 0:
+        return "every cell is missing"
+    if profile.storage == "nested":
+        return "lists and structs are no single values"
+    if profile.storage == "binary":
+        return "bytes have no meaning of their own"
+    return "dates and times" if evidence.is_moment(profile) else ""
+
+
+def _inferred_number(profile: ColumnProfile) -> tuple[Kind, str]:
+    if profile.wide_integers:
+        return "ignored", "whole numbers beyond 2^53 are ids rather than amounts"
+    if evidence.is_index(profile):
+        return "ignored", "every value is different"
+    return "number", "numbers"
+
+
+def _inferred_text(profile: ColumnProfile) -> tuple[Kind, str]:
+    if evidence.is_free_text(profile):
+        return "text", "free text"
+    if evidence.all_different(profile):
+        return "ignored", "every value is different"
+    if profile.distinct > evidence.MOST_LEVELS:
+        return "ignored", "more than a million different values"
+    return "category", "labels with leading zeros" if profile.zero_padded else "labels"
+
+
+def _column(profile: ColumnProfile, textual: bool, wish: Wish, kind: Kind, reason: str) -> Column:
+    labels = evidence.label_type(profile, textual)
+    levels = wish.levels or profile.declared
+    if wish.levels and (textual or not profile.present):
+        labels = label_type_of(wish.levels)
+    if kind == "binary" and not levels and labels == "boolean":
+        levels = (False, True)
+    return Column(
+        profile.name,
+        kind,
+        labels if kind in LABELLED else None,
+        levels if kind in LABELLED else None,  # type: ignore[arg-type]
+        wish.missing,
+        wish.unseen,
+        reason,
+    )
+
+
+def _hint(profile: ColumnProfile, column: Column) -> str:
+    """How to keep a column that was ignored by inference."""
+    if column.kind != "ignored" or column.reason == "ignored on request":
+        return ""
+    if profile.storage in ("nested", "binary"):
+        return "turn it into text or numbers first to keep it"
+    if profile.present == 0 or profile.distinct <= 1:
+        return ""
+    return f"keep it with {keep(column.name, 'category')}"
+
+
+def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
+    if column.kind in ("number", "count"):
+        return _number_problem(column, profile)
+    if column.kind in LABELLED and profile.storage in ("nested", "binary"):
+        return SchemaError(
+            f"column {column.name!r} holds {profile.storage} cells, which are no labels",
+            fix="turn it into text first, or ignore it",
+        )
+    if column.kind in LABELLED and profile.infinite and column.labels != "text":
+        return _infinite(column, profile)
+    if column.kind == "binary" and column.levels is None and profile.distinct > 2:
+        return SchemaError(
+            f"column {column.name!r} has {profile.distinct} different values and cannot be binary",
+            fix=keep(column.name, "category"),
+        )
+    return None
+
+
+def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
+    if profile.storage in ("nested", "binary", "temporal"):
+        return SchemaError(
+            f"column {column.name!r} holds {profile.storage} cells, which are no numbers",
+            fix="turn it into numbers first, or ignore it",
+        )
+    strays = evidence.strays(profile)
+    if evidence.too_many_strays(strays, profile.present):
+        taken = "is asked to be numbers" if column.reason == "asked for" else "looks like numbers"
+        return SchemaError(
+            f"column {column.name!r} {taken}, but {strays:,} of its {profile.present:,} cells are none: "
+            + places_of(profile.stray_examples, strays),
+            fix=f"correct these cells, or {keep(column.name, 'category')}",
+        )
+    if profile.infinite:
+        return _infinite(column, profile)
+    if column.kind == "count" and (profile.minimum < 0 or not evidence.all_whole(profile)):
+        return SchemaError(
+            f"column {column.name!r} holds {profile.minimum:g} to {profile.maximum:g} and cannot be a count",
+            fix=keep(column.name, "number"),
+        )
+    return None
+
+
+def _infinite(column: Column, profile: ColumnProfile) -> NonFiniteError:
+    return NonFiniteError(
+        f"column {column.name!r} has {profile.infinite} infinite cells",
+        fix=f"leave these cells empty, or {leave_out(column.name)}",
+    )
+
+
+_WIDEST = 2.0**53
+_FOLD = 64
+
+
+def judged_at_sight(source: Source, wishes: Wishes) -> dict[str, Column]:
+    """The columns whose full profile would say the same."""
+    storages = {column.name: column.storage for column in source.columns}
+    ignored = [name for name in wishes.features if wishes[name].kind == "ignored"]
+    numbers = [
+        name
+        for name in wishes.features
+        if storages[name] in ("integer", "float") and _could_be_number(wishes[name], name)
+    ]
+    found = {name: kinds.asked_for(name, "ignored", wishes[name]) for name in ignored}
+    return {**found, **_numbers(source, wishes, numbers)} if numbers else found
+
+
+def _could_be_number(wish: Wish, name: str) -> bool:
+    if wish.kind == "number":
+        return True
+    return wish.kind is None and wish.levels is None and not evidence.named_like_an_id(name)
+
+
+def _numbers(source: Source, wishes: Wishes, names: list[str]) -> dict[str, Column]:
+    """Those of the columns that are numbers beyond doubt."""
+    low, high, present = extremes(source, names)
+    plain = is_plain(low, high, present)
+    finite = np.isfinite(low) & np.isfinite(high)
+    return {
+        name: kinds.asked_for(name, "number", wishes[name])
+        for k, name in enumerate(names)
+        if plain[k] or (wishes[name].kind == "number" and finite[k])
+    }
+
+
+def extremes(source: Source, names: list[str]) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The least, the largest and the number of cells of each column; NaN where there is none."""
+    low, high = np.full((2, len(names)), np.nan)
+    present = np.zeros(len(names), dtype=np.int64)
+    for chunk in source.chunks(names):
+        values, _ = chunk.matrix(names)
+        missing = np.isnan(values)
+        low = np.fmin(low, by_column(np.fmin, values))
+        high = np.fmax(high, by_column(np.fmax, values))
+        present += chunk.n_rows - (by_column(np.add, missing.astype(np.int64)) if missing.any() else 0)
+    return low, high, present
+
+
+def by_column(combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+    """Reduce the rows, 64 side by side, since NumPy is slow along short rows.
+
+    >>> by_column(np.add, np.ones((200, 3))).tolist()
+    [200.0, 200.0, 200.0]
+    """
+    n_rows, n_columns = values.shape
+    whole = n_rows - n_rows % _FOLD
+    if whole == 0 or n_columns == 0:
+        return np.asarray(combine.reduce(values, axis=0))
+    folded = combine.reduce(values[:whole].reshape(whole // _FOLD, _FOLD * n_columns), axis=0)
+    rows = np.concatenate([folded.reshape(_FOLD, n_columns), values[whole:]])
+    return np.asarray(combine.reduce(rows, axis=0))
+
+
+def is_plain(low: FloatArray, high: FloatArray, present: IntArray) -> BoolArray:
+    """Finite, not constant, not without gaps, and within what doubles hold exactly."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        gapless = high - low + 1 == present
+        return np.asarray((low < high) & (low >= -_WIDEST) & (high <= _WIDEST) & ~gapless)

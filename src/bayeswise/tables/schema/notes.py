@@ -1,0 +1,151 @@
+"""What `look` says about a column: a note on its cells, and advice where something should be done."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.tables.encoding.invalid_values import places_of
+from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.profile import ColumnProfile
+from bayeswise.tables.schema.schema import LABELLED, Column, Kind
+
+_SHOWN_LEVELS = 5
+_SHOWN_COLUMNS = 8
+_SHOWN_CHARACTERS = 24
+_MANY_LEVELS = 1000
+_JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))  # they hold emoji and Persian letters together
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Something to know about a column (or about the table), and what to do about it."""
+
+    column: str | None
+    what: str
+    fix: str
+
+
+def shown(label: Label, width: int = _SHOWN_CHARACTERS) -> str:
+    """A label for a reader: plain where that is clear, quoted where blanks or control characters matter.
+
+    >>> shown("sunny"), shown(" a"), shown(""), shown(3)
+    ('sunny', "' a'", "''", '3')
+    """
+    if not isinstance(label, str):
+        return f"{label:g}" if isinstance(label, float) else str(label)
+    text = label if len(label) <= width else label[: width - 1] + "…"
+    plain = text.translate(_JOINERS).isprintable() and text == text.strip() != ""
+    return text if plain else repr(text)
+
+
+def cells_of(count: int) -> str:
+    """A number of cells, in words.
+
+    >>> cells_of(1), cells_of(1200)
+    ('1 cell is', '1,200 cells are')
+    """
+    return "1 cell is" if count == 1 else f"{count:,} cells are"
+
+
+def no_column(columns: Iterable[Column]) -> SchemaError:
+    """The error for a table of which no column is of use."""
+    ignored = [f"{shown(column.name)} ({column.reason})" for column in columns]
+    more = f", and {len(ignored) - _SHOWN_COLUMNS:,} more" if len(ignored) > _SHOWN_COLUMNS else ""
+    why = f": {', '.join(ignored[:_SHOWN_COLUMNS])}{more}" if ignored else ""
+    return SchemaError(
+        f"the table has no column to learn from{why}", fix="keep one with kinds={...: 'category'} (--category COL)"
+    )
+
+
+def note_on(column: Column, profile: ColumnProfile) -> str:
+    """One line: the reason if it is ignored, else what its cells look like."""
+    parts = [column.reason] if column.kind == "ignored" else _cells(column, profile)
+    return "; ".join(part for part in [*parts, _null_words(profile)] if part)
+
+
+def _cells(column: Column, profile: ColumnProfile) -> list[str]:
+    if column.kind in LABELLED:
+        return _levels(column, profile)
+    if column.kind == "text":
+        return [f"about {profile.words:.0f} words in a cell"]
+    parts = [f"{profile.minimum:g} to {profile.maximum:g}"]
+    if column.kind == "number" and evidence.has_few_values(profile):
+        parts.insert(0, f"number ({profile.distinct} values) - category?")
+    if profile.strays:
+        parts.append(f"{cells_of(profile.strays)} no number: {places_of(profile.stray_examples[:1], profile.strays)}")
+    return parts
+
+
+def _levels(column: Column, profile: ColumnProfile) -> list[str]:
+    declared = list(column.levels) if column.levels is not None and column.labels != "boolean" else None
+    levels = declared or sorted((level for level, _ in profile.levels[:_SHOWN_LEVELS]), key=str)
+    more = max(len(declared) if declared else profile.distinct, len(levels)) - min(len(levels), _SHOWN_LEVELS)
+    words = ", ".join([*map(shown, levels[:_SHOWN_LEVELS]), *([f"{more:,} more"] if more > 0 else [])])
+    words = words if levels else f"{profile.distinct:,} levels"
+    return [f"declared: {words}" if declared else words]
+
+
+def _null_words(profile: ColumnProfile) -> str:
+    counts = [f"{shown(word) if word else 'empty'} {count}" for word, count in sorted(profile.null_words.items())]
+    return f"null words: {', '.join(counts)}" if counts else ""
+
+
+def keep(name: str, kind: Kind) -> str:
+    """How to ask for a kind, in Python and in the shell.
+
+    >>> keep("id", "category")
+    "kinds={'id': 'category'} or --category id"
+    """
+    return f"kinds={{{name!r}: {kind!r}}} or --{kind} {shlex.quote(name)}"
+
+
+def leave_out(name: str) -> str:
+    """How to ask that a column be ignored.
+
+    >>> leave_out("zip code")
+    "ignore=['zip code'] or --ignore 'zip code'"
+    """
+    return f"ignore=[{name!r}] or --ignore {shlex.quote(name)}"
+
+
+def advice_on(column: Column, profile: ColumnProfile, textual: bool) -> tuple[Advice, ...]:
+    """What may be wrong with a column that is used, each with its remedy."""
+    if column.kind == "ignored":
+        return ()
+    found = [*_advice_on_numbers(column, profile), *_advice_on_labels(column, profile, textual)]
+    if 2 * profile.present < profile.rows:
+        share = 100 * (profile.rows - profile.present) / profile.rows
+        found.append((f"{share:.0f} % of the cells are missing", leave_out(column.name)))
+    return tuple(Advice(column.name, what, fix) for what, fix in found)
+
+
+def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple[str, str]]:
+    few = profile.strays and not evidence.too_many_strays(profile.strays, profile.present)
+    if column.kind in ("number", "count") and few:
+        strays = places_of(profile.stray_examples, profile.strays)
+        what = f"{cells_of(profile.strays)} no number and taken as missing: {strays}"
+        yield what, f"correct them, or {keep(column.name, 'category')}"
+
+
+def _advice_on_labels(column: Column, profile: ColumnProfile, textual: bool) -> Iterator[tuple[str, str]]:
+    if column.kind not in LABELLED:
+        return
+    if column.reason != "asked for" and _could_be_number(profile, textual):
+        yield "the cells are text that reads as numbers", f"if they are amounts: {keep(column.name, 'number')}"
+    if column.levels is None and _has_many_levels(profile):
+        yield f"{profile.distinct} different values in {profile.present} cells: an id?", leave_out(column.name)
+
+
+def _could_be_number(profile: ColumnProfile, textual: bool) -> bool:
+    """Strings of a dataframe, or a number column of a text file that few cells with leading zeros made text."""
+    few_zeros = profile.zero_padded and not evidence.too_many_strays(profile.zero_padded, profile.present)
+    strings = evidence.holds_strings(profile, textual) and not profile.zero_padded
+    return bool(few_zeros or strings) and not evidence.too_many_strays(profile.strays, profile.present)
+
+
+def _has_many_levels(profile: ColumnProfile) -> bool:
+    return profile.distinct > _MANY_LEVELS or (profile.present >= 20 and 2 * profile.distinct > profile.present)

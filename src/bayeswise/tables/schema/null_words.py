@@ -1,0 +1,62 @@
+"""Words that mean "missing" in text files: a schema remembers them where they are not the usual ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
+
+if TYPE_CHECKING:
+    from bayeswise.tables.schema.schema import Schema
+
+MOST_WORDS = 1_000
+_BLANKS = " \t\n\v\f\r"
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)  # as the kernel compares them
+
+
+def remembered(words: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The words as a schema keeps them, in one order and spelling; None for the usual ones.
+
+    >>> remembered(["X", "-", " x"]), remembered(DEFAULT_NULL_WORDS), remembered([])
+    (('-', 'x'), None, ())
+    """
+    if words is None:
+        return None
+    plain = _plain(words)
+    if len(plain) > MOST_WORDS:
+        raise ParameterError(
+            f"{len(plain):,} words mean missing; at most {MOST_WORDS:,} can", fix="write missing cells in one way"
+        )
+    return None if plain == _plain(DEFAULT_NULL_WORDS) else plain
+
+
+def _plain(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({word.strip(_BLANKS).translate(_LOWER) for word in words}))
+
+
+def words_of(schema: Schema | None) -> tuple[str, ...]:
+    """The words by which text files are read for a schema; the usual ones as long as there is none."""
+    return DEFAULT_NULL_WORDS if schema is None or schema.null_words is None else schema.null_words
+
+
+def open_like(table: Any, schema: Schema | None) -> Source:
+    """The source behind a table, its missing cells found as in the table that the schema was made from.
+
+    Delimiter, decimal mark, header and encoding are found out anew: they belong to a file, and not to what it says.
+    """
+    return open_source(table, null_words=words_of(schema))
+
+
+def told(words: Iterable[str] | None) -> str:
+    """Words in a sentence.
+
+    >>> told(["x", ""]), told([]), told(None)
+    ("'' or 'x'", 'no word', "the usual words ('', '?', 'n/a', 'na', 'nan', 'none', 'null')")
+    """
+    if words is None:
+        return f"the usual words ({', '.join(map(repr, _plain(DEFAULT_NULL_WORDS)))})"
+    *others, last = map(repr, _plain(words)) if words else ("no word",)
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,148 @@
+"""What the user asked for, column by column; it beats what was inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.schema.labels import Label, label_of
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.schema import KINDS, LABELLED, Kind, MissingPolicy, UnseenPolicy
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for, for one column."""
+
+    kind: Kind | None = None
+    levels: tuple[Label, ...] | None = None
+    missing: MissingPolicy = "ignore"
+    unseen: UnseenPolicy = "smooth"
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a table, to one of which everything that is asked for must belong."""
+
+    names: tuple[str, ...]
+    where: str
+
+    def find(self, name: object, role: str = "column") -> str:
+        return find_name(str(name), self.names, where=self.where, role=role)
+
+    def keyed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """What was asked for, by the names of the table."""
+        return {self.find(name): value for name, value in asked.items()}
+
+    def mapped(self, asked: Any, what: str) -> dict[str, Any]:
+        """A wish that is a mapping by column, or None."""
+        if asked is not None and not isinstance(asked, Mapping):
+            raise ParameterError(f"{what} is {asked!r}, and no mapping by column", fix=f"write {what}={{column: ...}}")
+        return self.keyed(asked or {})
+
+    def each(self, asked: Any) -> dict[str, Any]:
+        """One answer for all columns, or a mapping for some of them."""
+        return self.keyed(asked) if isinstance(asked, Mapping) else dict.fromkeys(self.names, asked)
+
+
+class Asked(TypedDict, total=False):
+    """What may be asked for when a table is read; it beats what is inferred.
+
+    `levels` of a category are all it can have, `levels` of the target are its classes; `missing` and `unseen` are one
+    policy for all columns or a mapping for some.
+    """
+
+    weight: str | None
+    kinds: Mapping[str, Kind] | None
+    levels: Mapping[str, Iterable[Label]] | None
+    ignore: Iterable[str]
+    missing: MissingPolicy | Mapping[str, MissingPolicy]
+    unseen: UnseenPolicy | Mapping[str, UnseenPolicy]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for, by the names of the table."""
+
+    features: tuple[str, ...]
+    target: str | None
+    weight: str | None
+    by_column: dict[str, Wish]
+
+    def __getitem__(self, name: str) -> Wish:
+        return self.by_column[name]
+
+
+def wishes_for(names: Names, target: str | None, asked: Asked) -> Wishes:
+    """Everything that was asked for, checked against the table.
+
+    >>> wishes_for(Names(("zip", "y"), "a.csv"), "y", {"kinds": {"zip": "category"}})["zip"].kind
+    'category'
+    """
+    target = None if target is None else names.find(target, role="target")
+    weight = asked.get("weight")
+    weight = None if weight is None else names.find(weight, role="weight column")
+    wishes = _by_column(names, asked)
+    _check_roles(target, weight, wishes)
+    return Wishes(tuple(name for name in names.names if name not in (target, weight)), target, weight, wishes)
+
+
+def _by_column(names: Names, asked: Asked) -> dict[str, Wish]:
+    levels = names.mapped(asked.get("levels"), "levels")
+    by_levels = {name: _declared(name, declared) for name, declared in levels.items()}
+    kinds: dict[str, Kind] = names.mapped(asked.get("kinds"), "kinds")
+    by_kind = _kinds(names, kinds, _ignored(asked.get("ignore", ())), by_levels)
+    policies = {"missing": names.each(asked.get("missing", {})), "unseen": names.each(asked.get("unseen", {}))}
+    return {
+        name: Wish(
+            by_kind.get(name),
+            by_levels.get(name),
+            **{policy: wanted[name] for policy, wanted in policies.items() if name in wanted},
+        )
+        for name in names.names
+    }
+
+
+def _declared(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:
+    declared = tuple(map(label_of, levels))
+    if not declared:
+        raise ParameterError(f"column {name!r} declares no level at all", fix="name its levels, or leave it out")
+    return declared
+
+
+def _ignored(asked: object) -> list[str]:
+    if isinstance(asked, str):
+        return [asked]
+    if not isinstance(asked, Iterable):
+        raise ParameterError(f"ignore is {asked!r}, and no list of columns", fix="write ignore=[column, ...]")
+    return list(asked)
+
+
+def _kinds(
+    names: Names, kinds: Mapping[str, Kind], ignore: Iterable[str], levels: Mapping[str, tuple[Label, ...]]
+) -> dict[str, Kind]:
+    by_kind: dict[str, Kind] = dict(kinds)
+    for name, kind in by_kind.items():
+        if kind not in KINDS:
+            choices = ", ".join(map(repr, KINDS))
+            raise ParameterError(f"kind of column {name!r} is {kind!r}", fix=f"choose one of {choices}")
+        if name in levels and kind not in LABELLED:
+            raise ParameterError(f"column {name!r} has levels and cannot be {kind}", fix="ask for one of both")
+    for name in map(names.find, ignore):
+        if by_kind.get(name, "ignored") != "ignored" or name in levels:
+            raise ParameterError(f"column {name!r} is to be kept and to be ignored", fix="ask for one of both")
+        by_kind[name] = "ignored"
+    return by_kind
+
+
+def _check_roles(target: str | None, weight: str | None, wishes: Mapping[str, Wish]) -> None:
+    if target is not None and target == weight:
+        raise ParameterError(f"column {target!r} cannot be both target and weight", fix="name two columns")
+    if target is not None and wishes[target].kind not in (None, *LABELLED):
+        raise ParameterError(
+            f"column {target!r} is the target and cannot be {wishes[target].kind}", fix="ask for 'category' or nothing"
+        )
+    if weight is not None and wishes[weight].kind is not None:
+        raise ParameterError(f"column {weight!r} is the weight and has no kind", fix="leave it out of kinds and ignore")

@@ -1,0 +1,108 @@
+"""What one pass over a source tells about each column; independent of the order of rows and of chunks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayeswise._kernels import Profiler
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.source import RawColumn, Source, Storage, Stray
+
+EXACT_DISTINCT = 1 << 20
+"""Up to this many different values are counted exactly (in narrow tables), more are estimated to about 1 %."""
+
+COUNTED_LEVELS = 1 << 16
+COUNTED_BYTES = 1 << 23
+"""Levels are counted while there are no more than this, and no more bytes of text; otherwise `levels` is empty."""
+
+KEPT_LEVELS = 1000
+"""Up to this many levels are reported; of more, the most frequent ones."""
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """The cells of one column, counted by what they look like.
+
+    rows = missing + sum(null_words) + integers + decimals + infinite + booleans + strays: each cell is one of these.
+    In a text column integers and decimals are cells that read as numbers (zero-padded ones, such as "0007", are among
+    the integers) and strays are all other texts. Whole numbers in a float column are integers.
+    """
+
+    name: str
+    storage: Storage
+    rows: int
+    missing: int
+    """Cells that are null or NaN (null words are counted apart)."""
+    null_words: Mapping[str, int]
+    """Null words as they were written, with their counts."""
+    integers: int
+    zero_padded: int
+    """Integers written with leading zeros, such as "0007"."""
+    decimals: int
+    strays: int
+    """Cells that are no number: texts, dates, lists."""
+    stray_examples: tuple[Stray, ...]
+    """The first five of them."""
+    booleans: int
+    infinite: int
+    wide_integers: int
+    """Integers that a double cannot hold exactly (they are among `integers`)."""
+    distinct: int
+    """The number of different values, missing ones left out."""
+    distinct_exact: bool
+    minimum: float
+    maximum: float
+    """The extremes of the finite numbers; NaN if there are none."""
+    levels: tuple[tuple[Label, int], ...]
+    """The most frequent values with counts, by falling count, then by value."""
+    levels_complete: bool
+    """True if `levels` holds every value."""
+    longest: int
+    """The length of the longest text, in characters."""
+    words: float
+    """The mean number of words per text cell; 0 without text."""
+    declared: tuple[Label, ...] | None = field(default=None)
+
+    @property
+    def present(self) -> int:
+        """The number of cells that hold a value."""
+        return self.rows - self.missing - sum(self.null_words.values())
+
+
+def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str, ColumnProfile]:
+    """Profile the named columns (all by default) in one pass.
+
+    >>> from bayeswise.tables.source import open_source
+    >>> golf = profile(open_source([{"wind": "weak", "degrees": 20}, {"wind": "strong", "degrees": None}]))
+    >>> golf["wind"].levels, golf["degrees"].missing, golf["degrees"].maximum
+    ((('strong', 1), ('weak', 1)), 1, 20.0)
+    """
+    raw = {column.name: column for column in source.columns}
+    names = list(raw) if columns is None else list(columns)
+    profilers = {name: Profiler(_exact_distinct(len(names)), COUNTED_LEVELS, COUNTED_BYTES) for name in names}
+    with ThreadPoolExecutor(_threads()) as pool:
+        for chunk in source.chunks(names):
+            for _ in pool.map(chunk.profile, names, profilers.values()):
+                pass
+    return {name: _column_profile(raw[name], profiler) for name, profiler in profilers.items()}
+
+
+def _threads() -> int:
+    return min(8, os.cpu_count() or 1)
+
+
+def _exact_distinct(n_columns: int) -> int:
+    """Wide tables count fewer values exactly, so that all columns together stay below some 100 MB."""
+    return max(1 << 12, min(EXACT_DISTINCT, (1 << 22) // max(1, n_columns)))
+
+
+def _column_profile(column: RawColumn, profiler: Profiler) -> ColumnProfile:
+    counts: dict[str, Any] = profiler.result(KEPT_LEVELS)
+    counts["null_words"] = dict(counts["null_words"])
+    counts["levels"] = tuple(counts["levels"])
+    counts["stray_examples"] = tuple(Stray(*example) for example in counts["stray_examples"])
+    return ColumnProfile(name=column.name, storage=column.storage, declared=column.declared, **counts)

@@ -1,0 +1,408 @@
+"""A schema: what each column of a table means, decided once, frozen, and the same for every storage of one table.
+
+It holds no count of rows and no level that was only observed, so it does not change when rows are learned or forgotten.
+
+>>> size = Column("size", "category", "text", ["S", "M", "L"])
+>>> schema = Schema((Column("age", "number"), size), Target("fits", "text"))
+>>> schema.numbers, schema.categories, schema["size"].levels
+(('age',), ('size',), Vocabulary('S', 'M', 'L'))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import compress
+from typing import Any, Literal, TypeAlias, get_args, overload
+
+import numpy as np
+
+from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.store.fields import added_later
+from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels
+from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.schema.null_words import remembered, told
+
+Kind: TypeAlias = Literal["number", "count", "category", "binary", "text", "ignored"]
+MissingPolicy: TypeAlias = Literal["ignore", "level", "error"]
+UnseenPolicy: TypeAlias = Literal["smooth", "ignore", "error"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
+UNSEEN_POLICIES: tuple[UnseenPolicy, ...] = get_args(UnseenPolicy)
+LABELLED: tuple[Kind, ...] = ("category", "binary")
+
+_PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column means.
+
+    `labels` is the type of the labels of a category or binary column; `levels` are the declared ones, in their order,
+    None if the levels are those that rows show. A missing cell is left out of the product ("ignore"), a level of its
+    own ("level") or an error; a level that the model never saw gets smoothed mass ("smooth"), is left out ("ignore")
+    or is an error.
+    """
+
+    name: str
+    kind: Kind
+    labels: LabelType | None = None
+    levels: Vocabulary | None = None
+    missing: MissingPolicy = "ignore"
+    unseen: UnseenPolicy = "smooth"
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        _check_choice("kind", self.kind, KINDS, self.name)
+        _check_choice("missing", self.missing, MISSING_POLICIES, self.name)
+        _check_choice("unseen", self.unseen, UNSEEN_POLICIES, self.name)
+        object.__setattr__(self, "labels", self._checked_labels())
+        object.__setattr__(self, "levels", _checked_levels(self.name, self.levels, self.labels))
+        if self.kind == "binary" and self.levels is not None and len(self.levels) != 2:
+            raise SchemaError(
+                f"binary column {self.name!r} has {len(self.levels)} levels: {self.levels!r}",
+                fix=f"kinds={{{self.name!r}: 'category'}}",
+            )
+
+    def _checked_labels(self) -> LabelType | None:
+        if self.kind not in LABELLED:
+            return None
+        _check_choice("labels", self.labels, LABEL_TYPES, self.name)
+        return self.labels
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """All but the name."""
+        return self.kind, self.labels, self.levels, self.missing, self.unseen, self.reason
+
+    def named(self, name: str) -> Column:
+        """The same column under another name, which was checked before."""
+        column = object.__new__(Column)
+        column.__dict__.update(self.__dict__, name=name)
+        return column
+
+    def __repr__(self) -> str:
+        levels = f" of {list(self.levels)}" if self.levels is not None else ""
+        return f"{self.name}: {self.kind}{levels}{f' ({self.reason})' if self.reason else ''}"
+
+
+class Columns(Sequence[Column]):
+    """The columns of a table in their order, as names and the few forms that they have.
+
+    A form is all that a `Column` says but its name. Tables of 20,000 columns have one or two, so work is done for each
+    form, and a `Column` is made when it is asked for.
+
+    >>> wide = Columns.alike(("x0", "x1", "x2"), "number")
+    >>> wide[1], wide.of_kind("number"), wide == (Column("x0", "number"), wide[1], wide[2])
+    (x1: number, ('x0', 'x1', 'x2'), True)
+    """
+
+    names: tuple[str, ...]
+    forms: tuple[Column, ...]  # the first column of each form, in the order of the table
+    form_of: tuple[int, ...]  # (n_columns,) which form each column has
+
+    def __init__(self, columns: Iterable[Column] = ()) -> None:
+        made = tuple(columns)
+        known: dict[tuple[Any, ...], int] = {}
+        self.form_of = tuple(known.setdefault(column.form, len(known)) for column in made)
+        first = dict(zip(reversed(self.form_of), reversed(made), strict=True))
+        self.names = tuple(column.name for column in made)
+        self.forms = tuple(first[form] for form in range(len(known)))
+        self._made = dict(enumerate(made))
+
+    @classmethod
+    def alike(
+        cls,
+        names: tuple[str, ...],
+        kind: Kind,
+        labels: LabelType | None = None,
+        *,
+        missing: MissingPolicy = "ignore",
+        unseen: UnseenPolicy = "smooth",
+    ) -> Columns:
+        """Columns that differ by name only."""
+        _check_names(names)
+        form = (Column(names[0], kind, labels, missing=missing, unseen=unseen),) if names else ()
+        return cls._of(names, form, (0,) * len(names))
+
+    @classmethod
+    def _of(cls, names: tuple[str, ...], forms: tuple[Column, ...], form_of: tuple[int, ...]) -> Columns:
+        columns = cls.__new__(cls)
+        columns.names, columns.forms, columns.form_of, columns._made = names, forms, form_of, {}
+        return columns
+
+    def of_kind(self, *kinds: Kind) -> tuple[str, ...]:
+        """The names of the columns of some kinds."""
+        chosen = [form.kind in kinds for form in self.forms]
+        if all(chosen):
+            return self.names
+        return tuple(compress(self.names, (chosen[form] for form in self.form_of))) if any(chosen) else ()
+
+    @cached_property
+    def by_normal_name(self) -> dict[str, str]:
+        """The names by what they are compared by; two that read the same are an error."""
+        if len(set(self.names)) == len(self.names) and _PLAIN_NAMES.fullmatch("\n".join(self.names)):
+            return dict(zip(self.names, self.names, strict=True))
+        seen: dict[str, str] = {}
+        for name in self.names:
+            _refuse_twin(name, seen)
+            seen[normal_name(name)] = name
+        return seen
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        position = range(len(self.names))[index]
+        if position not in self._made:
+            self._made[position] = self.forms[self.form_of[position]].named(self.names[position])
+        return self._made[position]
+
+    def __iter__(self) -> Iterator[Column]:
+        return (self[k] for k in range(len(self.names)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Columns):
+            mine, theirs = (self.names, self.form_of), (other.names, other.form_of)
+            return self is other or (mine == theirs and self.forms == other.forms)
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.forms))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Names, forms and the form of each column: what a document keeps."""
+        return self.names, self.forms, self.form_of
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> Columns:
+        """The inverse of `to_plain`, checked."""
+        names, forms, form_of = plain
+        kinds = [set(map(type, part)) for part in (plain, forms, form_of)]
+        if kinds[0] != {tuple} or kinds[1] - {Column} or kinds[2] - {int}:
+            raise SchemaError("the forms of the columns are not forms")
+        first = [form_of.index(form) for form in range(len(forms))]
+        fits = len(names) == len(form_of) and first == sorted(first) and set(form_of) == set(range(len(forms)))
+        if not fits or [names[k] for k in first] != [form.name for form in forms]:
+            raise SchemaError("names and forms of columns do not match")
+        if len({form.form for form in forms}) != len(forms):
+            raise SchemaError("two forms of columns are the same")
+        _check_names(names)
+        return cls._of(names, forms, form_of)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to be predicted: the type of its labels, and its classes if they were declared."""
+
+    name: str
+    labels: LabelType
+    classes: Vocabulary | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        _check_choice("labels", self.labels, LABEL_TYPES, self.name)
+        object.__setattr__(self, "classes", _checked_levels(self.name, self.classes, self.labels))
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns in the order of the table, the target and the weight apart.
+
+    `null_words` are the words that mean "missing" in text files, None for the usual ones.
+    """
+
+    columns: Sequence[Column]
+    target: Target | None = None
+    weight: str | None = None
+    null_words: tuple[str, ...] | None = added_later(None)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, Columns):
+            object.__setattr__(self, "columns", Columns(self.columns))
+        object.__setattr__(self, "null_words", remembered(self.null_words))
+        seen, apart = self._table.by_normal_name, dict[str, str]()
+        for name in self._apart:
+            _refuse_twin(name, seen)
+            _refuse_twin(name, apart)
+            apart[normal_name(name)] = name
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns, then the target and the weight."""
+        return (*self._table.names, *self._apart)
+
+    @property
+    def _apart(self) -> tuple[str, ...]:
+        """The names of the target and the weight."""
+        apart = (self.target.name if self.target else None, self.weight)
+        return tuple(name for name in apart if name is not None)
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of `Batch.values`."""
+        return self._table.of_kind("number", "count")
+
+    @cached_property
+    def strict_numbers(self) -> tuple[int, ...]:
+        """The columns of `Batch.values` in which a missing cell is an error, by position."""
+        if not any(form.missing == "error" for form in self._table.forms):
+            return ()
+        return tuple(k for k, name in enumerate(self.numbers) if self[name].missing == "error")
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """The columns of `Batch.codes`."""
+        return self._table.of_kind(*LABELLED)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of `Batch.texts`."""
+        return self._table.of_kind("text")
+
+    @cached_property
+    def ignored(self) -> tuple[str, ...]:
+        """The columns that no model sees."""
+        return self._table.of_kind("ignored")
+
+    @cached_property
+    def used(self) -> tuple[str, ...]:
+        """The columns that a model sees, in the order of the table."""
+        return self._table.of_kind(*(kind for kind in KINDS if kind != "ignored"))
+
+    def of_kind(self, *kinds: Kind) -> tuple[str, ...]:
+        """The names of the columns of some kinds."""
+        return self._table.of_kind(*kinds)
+
+    @property
+    def forms(self) -> tuple[Column, ...]:
+        """The first column of each form: what is true of all columns is seen by looking at these."""
+        return self._table.forms
+
+    @property
+    def _table(self) -> Columns:
+        assert isinstance(self.columns, Columns)
+        return self.columns
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return dict(zip(self._table.names, range(len(self.columns)), strict=True))
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._positions:
+            name = find_name(name, self._positions, where="the schema")
+        return self.columns[self._positions[name]]
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __repr__(self) -> str:
+        apart = [f"target={self.target.name!r}"] if self.target else []
+        apart += [f"weight={self.weight!r}"] if self.weight else []
+        return f"Schema({', '.join([*map(repr, self.columns), *apart])})"
+
+
+def positions_in(names: Sequence[str], wanted: Sequence[str]) -> IntArray:
+    """(n_wanted,) where the wanted names stand among the names.
+
+    >>> positions_in(("a", "b", "c"), ("c", "a")).tolist()
+    [2, 0]
+    """
+    if names is wanted or names == wanted:
+        return np.arange(len(names), dtype=np.int64)
+    position = dict(zip(names, range(len(names)), strict=True))
+    return np.array([position[name] for name in wanted], dtype=np.int64)
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    """Each name is text that says something; thousands of plain ones are seen at once."""
+    if not set(map(type, names)) <= {str} or not _PLAIN_NAMES.fullmatch("\n".join(names)):
+        for name in names:
+            _check_name(name)
+
+
+def _refuse_twin(name: str, seen: Mapping[str, str]) -> None:
+    """Two names that read the same are an error."""
+    if normal_name(name) in seen:
+        raise SchemaError(
+            f"the columns {seen[normal_name(name)]!r} and {name!r} have one name", fix="rename one of them"
+        )
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str) or not normal_name(name):
+        raise SchemaError(f"a column must have a name; found {name!r}", fix="name the column")
+
+
+def _check_choice(setting: str, value: Any, choices: tuple[str, ...], column: str) -> None:
+    if value not in choices:
+        raise ParameterError(
+            f"{setting} of column {column!r} is {value!r}", fix=f"choose one of {', '.join(map(repr, choices))}"
+        )
+
+
+def _checked_levels(name: str, levels: Iterable[Label] | None, labels: LabelType | None) -> Vocabulary | None:
+    if levels is None or labels is None:
+        return None
+    declared = Vocabulary(as_levels(levels, labels, name))
+    if not declared:
+        raise SchemaError(f"column {name!r} declares no level at all", fix="name its levels, or leave them out")
+    return declared
+
+
+def difference(one: Schema, other: Schema) -> str:
+    """The first difference, "" if there is none.
+
+    >>> mine = Schema((Column("age", "number"), Column("size", "category", "text")))
+    >>> difference(mine, Schema((Column("age", "count"), Column("size", "category", "text"))))
+    "column 'age' is a number in one and a count in the other"
+    >>> difference(mine, Schema((Column("age", "number"),)))
+    "column 'size' is in one of them only"
+    """
+    if one == other:
+        return ""
+    names, others = ([column.name for column in schema] for schema in (one, other))
+    apart = [name for name in (*names, *others) if name not in names or name not in others]
+    if apart:
+        return f"column {apart[0]!r} is in one of them only"
+    if names != others:
+        return f"their columns are in another order: {', '.join(names[:4])} and {', '.join(others[:4])}"
+    changed = [(column, other[column.name]) for column in one if column != other[column.name]]
+    if changed:
+        return _of_columns(*changed[0])
+    if one.weight != other.weight:
+        return f"one is weighted by {one.weight!r}, the other by {other.weight!r}"
+    if one.null_words != other.null_words:
+        return f"one takes {told(one.null_words)} for missing, the other {told(other.null_words)}"
+    return _of_targets(one.target, other.target)
+
+
+def _of_columns(one: Column, other: Column) -> str:
+    if one.kind != other.kind:
+        kinds = [f"a {each.kind}" if each.kind != "ignored" else "ignored" for each in (one, other)]
+        return f"column {one.name!r} is {kinds[0]} in one and {kinds[1]} in the other"
+    name = next(each.name for each in fields(one) if getattr(one, each.name) != getattr(other, each.name))
+    return f"column {one.name!r} has {name} {getattr(one, name)!r} in one and {getattr(other, name)!r} in the other"
+
+
+def _of_targets(one: Target | None, other: Target | None) -> str:
+    if one is None or other is None or one.name != other.name:
+        names = [None if each is None else each.name for each in (one, other)]
+        return f"one predicts {names[0]!r}, the other {names[1]!r}"
+    if one.labels != other.labels:
+        return f"the target {one.name!r} has {one.labels} labels in one and {other.labels} labels in the other"
+    return f"the target {one.name!r} has the declared classes {one.classes!r} and {other.classes!r}"
