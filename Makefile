@@ -12,7 +12,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-KERNELS := CMakeLists.txt $(wildcard kernels/*)
+KERNELS := CMakeLists.txt $(wildcard kernels/*/*)
 
 MINUTES ?= 5
 SEED ?= 0

@@ -1,0 +1,17 @@
+#include "exact/sweep.hpp"
+
+#include "common/isa.hpp"
+
+namespace bayeswise {
+
+const Sweeps& sweeps() {
+    switch (isa()) {
+#if defined(__x86_64__)
+        case Isa::avx512: return avx512_sweeps;
+        case Isa::avx2: return avx2_sweeps;
+#endif
+        default: return plain_sweeps;
+    }
+}
+
+}  // namespace bayeswise

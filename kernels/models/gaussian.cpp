@@ -1,0 +1,197 @@
+// Squared Mahalanobis distances and linear scores of rows, for Gaussian classes with correlated columns.
+//
+// Rows are taken in tiles of 16 and turned, so that a register holds one column of eight rows; whitening is then a
+// product of a triangular matrix with the tile, four of its rows at a time. A row meets the same operations in the same
+// order in any tile, so it gets the same bits alone and in a batch.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "common/registers.hpp"
+
+namespace nb = nanobind;
+using bayeswise::on_isa;
+
+namespace {
+
+constexpr int64_t kTileRows = 16;
+constexpr int64_t kBlock = 4;      // rows of the whitener at a time
+
+using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Constants = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Cells = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+void require(bool fits, const char* what) {
+    if (!fits) throw std::invalid_argument(what);
+}
+
+// Blocks of four rows of a packed lower triangle, column by column: the order in which the product reads them.
+std::vector<double> in_blocks(const double* packed, int64_t n_columns) {
+    std::vector<double> blocks;
+    for (int64_t first = 0; first < n_columns; first += kBlock)
+        for (int64_t i = 0; i < first + kBlock; ++i)
+            for (int64_t j = first; j < first + kBlock; ++j)
+                blocks.push_back(j < n_columns && i <= j ? packed[j * (j + 1) / 2 + i] : 0.0);
+    return blocks;
+}
+
+// The functions below go through a tile by slices of two registers, so that eight running sums fit into registers.
+template <int W>
+constexpr int64_t kHalf = Register<double, W>::lanes;
+
+// sum over j of (sum over i <= j of W_ji u_i)^2, for the 16 rows of a tile; without W, the sum of u_i^2.
+template <int W>
+BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __restrict scores,
+                                       const double* __restrict columns, const double* __restrict blocks,
+                                       const double* mean, const double* mean_low, const double* inverse,
+                                       int64_t n_columns, bool diagonal) {
+    using Rows = typename Register<double, W>::type;
+    for (int64_t c = 0; c < n_columns; ++c)
+        for (int64_t r = 0; r < kTileRows; ++r)
+            scores[kTileRows * c + r] = inverse[c] * ((columns[kTileRows * c + r] - mean[c]) - mean_low[c]);
+    for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
+        const double* u = scores + slice;
+        Rows sum0 = {}, sum1 = {};
+        for (int64_t c = 0; c < n_columns && diagonal; ++c, u += kTileRows) {
+            const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
+            sum0 = sum0 + u0 * u0;
+            sum1 = sum1 + u1 * u1;
+        }
+        const double* w = blocks;
+        for (int64_t first = 0; first < n_columns && !diagonal; first += kBlock) {
+            Rows a0 = {}, a1 = {}, b0 = {}, b1 = {}, c0 = {}, c1 = {}, d0 = {}, d1 = {};
+            u = scores + slice;
+            for (int64_t i = 0; i < first + kBlock; ++i, w += kBlock, u += kTileRows) {
+                const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
+                a0 = a0 + w[0] * u0;
+                a1 = a1 + w[0] * u1;
+                b0 = b0 + w[1] * u0;
+                b1 = b1 + w[1] * u1;
+                c0 = c0 + w[2] * u0;
+                c1 = c1 + w[2] * u1;
+                d0 = d0 + w[3] * u0;
+                d1 = d1 + w[3] * u1;
+            }
+            sum0 = sum0 + ((a0 * a0 + b0 * b0) + (c0 * c0 + d0 * d0));
+            sum1 = sum1 + ((a1 * a1 + b1 * b1) + (c1 * c1 + d1 * d1));
+        }
+        store<double, W>(squares + slice, sum0);
+        store<double, W>(squares + slice + kHalf<W>, sum1);
+    }
+}
+
+template <int W>
+BAYESWISE_INLINE void weighted_sums(double* __restrict sums, const double* __restrict scores, const double* weight,
+                                    double constant, int64_t n_columns) {
+    using Rows = typename Register<double, W>::type;
+    for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
+        const double* u = scores + slice;
+        Rows sum0 = {}, sum1 = {};
+        for (int64_t c = 0; c < n_columns; ++c, u += kTileRows) {
+            sum0 = sum0 + weight[c] * load<double, W>(u);
+            sum1 = sum1 + weight[c] * load<double, W>(u + kHalf<W>);
+        }
+        store<double, W>(sums + slice, sum0 + constant);
+        store<double, W>(sums + slice + kHalf<W>, sum1 + constant);
+    }
+}
+
+BAYESWISE_INLINE void centred(double* __restrict scores, const double* __restrict columns, const double* centre,
+                              const double* centre_low, int64_t n_columns) {
+    for (int64_t c = 0; c < n_columns; ++c)
+        for (int64_t r = 0; r < kTileRows; ++r)
+            scores[kTileRows * c + r] = (columns[kTileRows * c + r] - centre[c]) - centre_low[c];
+}
+
+// The rows of a tile, turned: column c of row r stands at columns[16 c + r]; rows beyond the last are copies of it.
+template <typename T>
+void turn(const Cells<T>& values, int64_t first, int64_t n_rows, double* columns) {
+    const int64_t n_columns = values.shape(1), row_step = values.stride(0), column_step = values.stride(1);
+    for (int64_t r = 0; r < kTileRows; ++r) {
+        const T* row = values.data() + (first + std::min(r, n_rows - 1)) * row_step;
+        for (int64_t c = 0; c < n_columns; ++c) columns[c * kTileRows + r] = static_cast<double>(row[c * column_step]);
+    }
+}
+
+// A turned tile, with columns of zeros up to a whole number of blocks.
+std::vector<double> tile(int64_t n_columns) {
+    return std::vector<double>(kTileRows * ((n_columns + kBlock - 1) / kBlock * kBlock));
+}
+
+template <typename T>
+void squared_distances(Out out, Cells<T> values, Constants mean, Constants mean_low, Constants inverse_scale,
+                       Constants whiteners) {
+    const int64_t n_rows = values.shape(0), n_columns = values.shape(1), n_states = mean.shape(0);
+    for (const Constants& each : {mean, mean_low, inverse_scale})
+        require(static_cast<int64_t>(each.shape(0)) == n_states && static_cast<int64_t>(each.shape(1)) == n_columns,
+                "parameters and values differ in shape");
+    const int64_t width = whiteners.shape(1), full = n_columns * (n_columns + 1) / 2;
+    require(static_cast<int64_t>(whiteners.shape(0)) == n_states && (width == full || width == 0),
+            "the whiteners are no packed triangles");
+    require(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int64_t>(out.shape(1)) == n_states,
+            "the distances have another shape");
+    const bool diagonal = width == 0;
+    nb::gil_scoped_release release;
+    std::vector<std::vector<double>> blocks(n_states);
+    for (int64_t k = 0; k < n_states && !diagonal; ++k) blocks[k] = in_blocks(whiteners.data() + k * full, n_columns);
+    std::vector<double> columns = tile(n_columns), scores = tile(n_columns);
+    double squares[kTileRows];
+    for (int64_t first = 0; first < n_rows; first += kTileRows) {
+        const int64_t here = std::min(kTileRows, n_rows - first);
+        turn(values, first, here, columns.data());
+        for (int64_t k = 0; k < n_states; ++k) {
+            const int64_t at = k * n_columns;
+            on_isa<whitened_squares<kPlainBytes>, whitened_squares<kAvx2Bytes>, whitened_squares<kAvx512Bytes>>(
+                squares, scores.data(), columns.data(), blocks[k].data(), mean.data() + at, mean_low.data() + at,
+                inverse_scale.data() + at, n_columns, diagonal);
+            for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = squares[r];
+        }
+    }
+}
+
+template <typename T>
+void linear_scores(Out out, Cells<T> values, Constants centre, Constants weights, Constants constants) {
+    const int64_t n_rows = values.shape(0), n_columns = values.shape(1), n_states = weights.shape(0);
+    require(static_cast<int64_t>(weights.shape(1)) == n_columns, "weights and values differ in columns");
+    require(centre.shape(0) == 2 && static_cast<int64_t>(centre.shape(1)) == n_columns,
+            "the centre is no pair of rows");
+    require(constants.shape(0) == 1 && static_cast<int64_t>(constants.shape(1)) == n_states,
+            "constants and weights differ in states");
+    require(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int64_t>(out.shape(1)) == n_states,
+            "the scores have another shape");
+    nb::gil_scoped_release release;
+    std::vector<double> columns = tile(n_columns), scores = tile(n_columns);
+    double sums[kTileRows];
+    for (int64_t first = 0; first < n_rows; first += kTileRows) {
+        const int64_t here = std::min(kTileRows, n_rows - first);
+        turn(values, first, here, columns.data());
+        on_isa<centred>(scores.data(), columns.data(), centre.data(), centre.data() + n_columns, n_columns);
+        for (int64_t k = 0; k < n_states; ++k) {
+            on_isa<weighted_sums<kPlainBytes>, weighted_sums<kAvx2Bytes>, weighted_sums<kAvx512Bytes>>(
+                sums, scores.data(), weights.data() + k * n_columns, constants.data()[k], n_columns);
+            for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = sums[r];
+        }
+    }
+}
+
+template <typename T>
+void bind_type(nb::module_& m) {
+    m.def("squared_distances", &squared_distances<T>, nb::arg("out").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("mean"), nb::arg("mean_low"), nb::arg("inverse_scale"), nb::arg("whiteners"),
+          "out[r, k] = |W_k ((x_r - mean_k - mean_low_k) inverse_scale_k)|^2; W packed lower triangles, or none");
+    m.def("linear_scores", &linear_scores<T>, nb::arg("out").noconvert(), nb::arg("values").noconvert(),
+          nb::arg("centre"), nb::arg("weights"), nb::arg("constants"),
+          "out[r, k] = constants_k + weights_k . (x_r - centre_0 - centre_1)");
+}
+
+}  // namespace
+
+void bind_gaussian(nb::module_& m) {
+    bind_type<double>(m);
+    bind_type<float>(m);
+}

@@ -1,0 +1,155 @@
+// Rows in registers, and the two products that regression makes with them: rows times weights, and amounts of rows times
+// rows. Whatever the registers' width, each sum is made of the same parts in the same order: eight running sums of doubles
+// (sixteen of floats), which are added pair by pair.
+#pragma once
+
+#include <cstdint>
+
+#include "common/registers.hpp"
+
+namespace {
+
+constexpr int64_t kTileRows = 32;  // a tile of a hundred columns fits the first cache
+
+// The running sums of one product.
+template <typename C>
+constexpr int64_t lane_of() { return 64 / sizeof(C); }
+
+// Each row of a tile fills whole registers.
+template <typename C>
+int64_t padded(int64_t n) { return (n + lane_of<C>() - 1) / lane_of<C>() * lane_of<C>(); }
+
+// The sums of R times 64 bytes, one after the other.
+template <int R, typename C>
+BAYESWISE_INLINE void pairwise_sums(C* parts, C* sums) {
+    for (int64_t n = lane_of<C>(); n > 1; n /= 2)
+        for (int64_t k = 0; k < R * n / 2; ++k) parts[k] = parts[2 * k] + parts[2 * k + 1];
+    for (int r = 0; r < R; ++r) sums[r] = parts[r];
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+typedef int64_t Order8 __attribute__((vector_size(64)));
+typedef int32_t Order16 __attribute__((vector_size(64)));
+#define SUM_PAIRS(x, y, first, second) (__builtin_shuffle(x, y, first) + __builtin_shuffle(x, y, second))
+template <typename L, typename Order>
+BAYESWISE_INLINE L folded(const L* of, Order one, Order two, Order three, Order four, Order five, Order six) {
+    const L ab = SUM_PAIRS(of[0], of[1], one, two), cd = SUM_PAIRS(of[2], of[3], one, two);
+    const L ef = SUM_PAIRS(of[4], of[5], one, two), gh = SUM_PAIRS(of[6], of[7], one, two);
+    const L left = SUM_PAIRS(ab, cd, three, four), right = SUM_PAIRS(ef, gh, three, four);
+    return SUM_PAIRS(left, right, five, six);
+}
+BAYESWISE_INLINE void sums_of_eight(const Register<double, 64>::type* of, double* sums) {
+    const Order8 one = {0, 8, 2, 10, 4, 12, 6, 14}, two = {1, 9, 3, 11, 5, 13, 7, 15};
+    const Order8 three = {0, 1, 8, 9, 4, 5, 12, 13}, four = {2, 3, 10, 11, 6, 7, 14, 15};
+    const Order8 five = {0, 1, 2, 3, 8, 9, 10, 11}, six = {4, 5, 6, 7, 12, 13, 14, 15};
+    store<double, 64>(sums, folded(of, one, two, three, four, five, six));
+}
+BAYESWISE_INLINE void sums_of_eight(const Register<float, 64>::type* of, float* sums) {
+    const Order16 one = {0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30};
+    const Order16 two = {1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31};
+    const Order16 three = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29};
+    const Order16 four = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
+    const Order16 five = {0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27};
+    const Order16 six = {4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31};
+    const Register<float, 64>::type halves = folded(of, one, two, three, four, five, six);
+    for (int r = 0; r < 8; ++r) sums[r] = halves[r] + halves[r + 8];
+}
+#endif
+
+// The sums of each of the R rows, of which W bytes after W bytes stand in registers.
+template <int R, typename C, int W>
+BAYESWISE_INLINE void sums_of_rows(const typename Register<C, W>::type* of, C* sums) {
+    constexpr int64_t kStep = Register<C, W>::lanes;
+#if defined(__GNUC__) && !defined(__clang__)
+    if constexpr (W == 64) {
+        sums_of_eight(of, sums);
+        return;
+    }
+#endif
+    C parts[R * lane_of<C>()];
+    for (int64_t k = 0; k < R * lane_of<C>() / kStep; ++k) store<C, W>(parts + k * kStep, of[k]);
+    pairwise_sums<R>(parts, sums);
+}
+
+// scores[r][k] = sum over j of weights[k][j] rows[r][j], for all rows of a tile. As many rows at a time as registers hold.
+template <typename C, int W>
+BAYESWISE_INLINE void score_rows(C* __restrict scores, const C* __restrict weights, const C* __restrict rows,
+                                 int64_t n_vectors, int64_t n_padded) {
+    using Cells = typename Register<C, W>::type;
+    constexpr int kStep = Register<C, W>::lanes, kParts = lane_of<C>() / kStep, kRows = kParts < 4 ? 8 / kParts : 2;
+    for (int64_t first = 0; first < kTileRows; first += kRows) {
+        const C* x = rows + first * n_padded;
+        for (int64_t k = 0; k < n_vectors; ++k) {
+            const C* w = weights + k * n_padded;
+            Cells total[kRows * kParts] = {};
+            for (int64_t j = 0; j < n_padded; j += lane_of<C>())
+                for (int p = 0; p < kParts; ++p) {
+                    const Cells v = load<C, W>(w + j + p * kStep);
+                    for (int r = 0; r < kRows; ++r)
+                        total[r * kParts + p] =
+                            total[r * kParts + p] + v * load<C, W>(x + r * n_padded + j + p * kStep);
+                }
+            C found[kRows];
+            sums_of_rows<kRows, C, W>(total, found);
+            for (int64_t r = 0; r < kRows; ++r) scores[(first + r) * n_vectors + k] = found[r];
+        }
+    }
+}
+template <typename C>
+constexpr auto score_tile = bayeswise::on_isa<score_rows<C, kPlainBytes>, score_rows<C, kAvx2Bytes>,
+                                              score_rows<C, kAvx512Bytes>>;
+
+// sums[i][j] += sum over rows of left[r][i] rows[r][j], for N values of i and all j from the register of `from` on.
+template <int N, int W, typename C>
+BAYESWISE_INLINE void add_some(C* __restrict sums, const C* __restrict left, int64_t left_step,
+                               const C* __restrict rows, int64_t n_padded, int64_t from) {
+    using Cells = typename Register<C, W>::type;
+    constexpr int64_t kStep = Register<C, W>::lanes;
+    for (int64_t j = from / kStep * kStep; j < n_padded; j += kStep) {
+        Cells total[N] = {};
+        const C* l = left;
+        const C* x = rows + j;
+        for (int64_t r = 0; r < kTileRows; ++r, x += n_padded, l += left_step) {
+            const Cells z = load<C, W>(x);
+            for (int i = 0; i < N; ++i) total[i] = total[i] + l[i] * z;
+        }
+        for (int i = 0; i < N; ++i)
+            store<C, W>(sums + i * n_padded + j, load<C, W>(sums + i * n_padded + j) + total[i]);
+    }
+}
+
+// The same for any number of i: where ten are left at once, else eight, and then what remains.
+template <typename C, int W>
+BAYESWISE_INLINE void add_all(C* __restrict sums, const C* __restrict left, int64_t n_left, int64_t left_step,
+                              const C* __restrict rows, int64_t n_padded, bool triangle) {
+    int64_t i = 0;
+    const auto next = [&](int64_t width) {
+        const int64_t at = i;
+        i += width;
+        return at;
+    };
+    while (n_left - i >= 8) {
+        const int64_t from = triangle ? i : 0;
+        if (n_left - i == 10) {
+            const int64_t at = next(10);
+            add_some<10, W>(sums + at * n_padded, left + at, left_step, rows, n_padded, from);
+        } else {
+            const int64_t at = next(8);
+            add_some<8, W>(sums + at * n_padded, left + at, left_step, rows, n_padded, from);
+        }
+    }
+    const int64_t from = triangle ? i : 0;
+    if (n_left - i >= 4) {
+        const int64_t at = next(4);
+        add_some<4, W>(sums + at * n_padded, left + at, left_step, rows, n_padded, from);
+    }
+    if (n_left - i >= 2) {
+        const int64_t at = next(2);
+        add_some<2, W>(sums + at * n_padded, left + at, left_step, rows, n_padded, from);
+    }
+    if (n_left > i) add_some<1, W>(sums + i * n_padded, left + i, left_step, rows, n_padded, from);
+}
+template <typename C>
+constexpr auto add_products = bayeswise::on_isa<add_all<C, kPlainBytes>, add_all<C, kAvx2Bytes>, add_all<C, kAvx512Bytes>>;
+
+}  // namespace

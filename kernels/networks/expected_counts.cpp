@@ -1,0 +1,149 @@
+// How often each cell of every table is used by rows with holes, in expectation: one junction tree for each pattern of
+// holes, messages up and down for each row, every family read off the clique that holds its table.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "networks/factors.hpp"
+#include "common/interrupts.hpp"
+#include "networks/propagation.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace factors {
+namespace {
+
+using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+class ExpectedCounts {
+public:
+    ExpectedCounts(const std::vector<int64_t>& sizes, const std::vector<std::vector<int>>& parents,
+                   const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed)
+        : observed_(observed) {
+        const size_t n = sizes.size();
+        if (parents.size() != n || relevant.size() != n || observed.size() != n)
+            throw std::invalid_argument("one entry for each node is needed");
+        tree_.network.sizes = sizes;
+        tree_.network.parents = parents;
+        for (size_t node = 0; node < n; ++node) {
+            first_.push_back(n_entries_);
+            int64_t cells = sizes[node];
+            for (int parent : parents[node]) cells *= sizes.at(parent);
+            n_entries_ += cells;
+        }
+        tree_.network.tables.assign(n, nullptr);
+        tree_.compile(relevant, observed, {}, false, false);
+    }
+
+    double n_cells() const { return tree_.n_cells; }
+    bool planned() const { return tree_.planned; }
+
+    // All tables one after the other; they are kept until others are given.
+    void use(const Numbers& tables) {
+        if (int64_t(tables.shape(0)) != n_entries_) throw std::invalid_argument("the tables do not have their size");
+        tables_ = tables;
+        for (size_t node = 0; node < first_.size(); ++node) tree_.network.tables[node] = tables_.data() + first_[node];
+        prepared_.assign(tree_.cliques.size(), {});
+        for (size_t c = 0; c < tree_.cliques.size(); ++c) {
+            const auto& uses = tree_.cliques[c].uses;
+            if (std::any_of(uses.begin(), uses.end(), [](const Use& each) { return !each.fixed.empty(); })) continue;
+            prepared_[c].assign(size_t(tree_.cliques[c].cells()), 1.0);
+            for (const Use& each : uses)
+                Run<double>::multiply(prepared_[c], each.walk, 0, tree_.network.tables[each.node]);
+        }
+    }
+
+    // Adds w P(cell of a table | row) to the counts; the answer is the sum of w log P(row).
+    double add(const Codes& codes, const std::vector<int>& columns, const Numbers& weights, const Sums& counts) const {
+        const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
+        if (columns.size() != n_columns || weights.shape(0) != n_rows || int64_t(counts.shape(0)) != n_entries_ ||
+            !tables_.is_valid())
+            throw std::invalid_argument("rows, weights and counts do not fit");
+        const nb::gil_scoped_release unlocked;
+        const size_t n_nodes = tree_.network.sizes.size();
+        Findings seen{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)};
+        std::vector<std::vector<double>> certain = unit_vectors(columns);
+        Run<double> run(tree_);
+        Run<Wide> wide(tree_);
+        double log_likelihood = 0.0;
+        for (size_t row = 0; row < n_rows; ++row) {
+            if (row % 64 == 0) bayeswise::check_interrupts();
+            for (size_t k = 0; k < n_columns; ++k) {
+                const int node = columns[k];
+                const int64_t code = codes(row, k), size = tree_.network.sizes[node];
+                if (code >= size || (observed_[node] && code < 0)) throw std::invalid_argument("a code is no state");
+                if (observed_[node]) seen.state[node] = int32_t(code);
+                else seen.likelihood[node] = code < 0 ? nullptr : certain[k].data() + code * size;
+            }
+            const double weight = weights(row);
+            bool possible = run.collect(seen, &prepared_);
+            if (possible && !run.lost) run.distribute();
+            if (!run.lost) {
+                log_likelihood += weight * run.log_evidence;
+                if (possible) spread(run, seen, weight, counts.data());
+                continue;
+            }
+            possible = wide.collect(seen);
+            log_likelihood += weight * wide.log_evidence;
+            if (!possible) continue;
+            wide.distribute();
+            spread(wide, seen, weight, counts.data());
+        }
+        return log_likelihood;
+    }
+
+private:
+    std::vector<std::vector<double>> unit_vectors(const std::vector<int>& columns) const {
+        std::vector<std::vector<double>> found(columns.size());
+        for (size_t k = 0; k < columns.size(); ++k) {
+            const int64_t size = tree_.network.sizes.at(columns[k]);
+            found[k].assign(size_t(size * size), 0.0);
+            for (int64_t s = 0; s < size; ++s) found[k][size_t(s * size + s)] = 1.0;
+        }
+        return found;
+    }
+
+    template <typename T>
+    void spread(const Run<T>& run, const Findings& seen, double weight, double* counts) const {
+        for (const Use& use : tree_.constants) counts[first_[use.node] + run.base(use, seen)] += weight;
+        for (size_t c = 0; c < tree_.cliques.size(); ++c)
+            for (const Use& use : tree_.cliques[c].uses) {
+                double* table = counts + first_[use.node];
+                const T* cells = run.potential[c].data();
+                use.walk.over(run.base(use, seen), [&](int64_t cell, int64_t at, int64_t count, int64_t step) {
+                    for (int64_t k = 0; k < count; ++k) table[at + k * step] += weight * plain(cells[cell + k]);
+                });
+            }
+    }
+
+    Tree tree_;
+    std::vector<uint8_t> observed_;
+    std::vector<int64_t> first_;  // of each table in the list of all entries
+    int64_t n_entries_ = 0;
+    Numbers tables_;
+    std::vector<std::vector<double>> prepared_;
+};
+
+}  // namespace
+}  // namespace factors
+
+void bind_expected_counts(nb::module_& m) {
+    using factors::ExpectedCounts;
+    nb::class_<ExpectedCounts>(m, "ExpectedCounts")
+        .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&, const std::vector<uint8_t>&,
+                      const std::vector<uint8_t>&>(),
+             "sizes"_a, "parents"_a, "relevant"_a, "observed"_a)
+        .def_prop_ro("n_cells", &ExpectedCounts::n_cells)
+        .def_prop_ro("planned", &ExpectedCounts::planned)
+        .def("use", &ExpectedCounts::use, "tables"_a.noconvert())
+        .def("add", &ExpectedCounts::add, "codes"_a.noconvert(), "columns"_a, "weights"_a.noconvert(),
+             "counts"_a.noconvert());
+}
