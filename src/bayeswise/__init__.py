@@ -60,7 +60,7 @@ _HOMES = {
     "DecisionMaker": "bayeswise.estimators",
     "expected_cost_scorer": "bayeswise.estimators",
     "decide": "bayeswise.decisions.decide",
-    "explain_action": "bayeswise.decisions.action_account",
+    "explain_action": "bayeswise.decisions.policy.action_account",
     "evaluate": "bayeswise.evaluation.evaluate",
     "JointTable": "bayeswise.posteriors.joint_table",
     "bayes": "bayeswise.posteriors.bayes_rule",

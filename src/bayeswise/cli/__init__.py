@@ -82,7 +82,7 @@ def said(error: BayeswiseError, words: Sequence[str]) -> str:
     """The message, its fix in words that can be typed."""
     if error.fix is None or "=" not in error.fix:
         return str(error)
-    from bayeswise.cli.fixes import options_of, typed_fix
+    from bayeswise.cli.output.fixes import options_of, typed_fix
 
     fix = typed_fix(error.fix, options_of(words), lambda: options_of(["fit"]))
     return str(error).replace(error.fix, fix)

@@ -35,7 +35,7 @@ from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.room import is_wide
 from bayeswise.models.regression.rows import Design
 from bayeswise.models.regression.settings import LinearSettings
-from bayeswise.models.regression.wide import WideModel, fit_wide
+from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.schema.schema import Schema
 

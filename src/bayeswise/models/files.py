@@ -70,7 +70,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.regression.solving.newton.Certificate",
     ),
     "wide-regression": (
-        "models.regression.wide.WideModel",
+        "models.regression.solving.wide.WideModel",
         "models.regression.settings.LinearSettings",
     ),
     "logistic-regression": (

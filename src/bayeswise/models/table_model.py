@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import FitError
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.one_row import RowEncoder, is_row
+from bayeswise.tables.encoding.one_row import RowEncoder, is_row
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema

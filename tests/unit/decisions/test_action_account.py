@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.decisions.action_account import ActionAccount, change_of_action
+from bayeswise.decisions.policy.action_account import ActionAccount, change_of_action
 from bayeswise.explanations import Account, Contribution
 from bayeswise.foundation.errors import ParameterError
 

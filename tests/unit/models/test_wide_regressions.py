@@ -12,7 +12,7 @@ from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
 from bayeswise.models.regression.rows import Design
 from bayeswise.models.regression.solving import logistic_fit
-from bayeswise.models.regression.wide import WideModel, fit_wide
+from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 
 
 def rows_of(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:

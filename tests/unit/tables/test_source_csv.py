@@ -15,7 +15,7 @@ from sweeps import labels_of, numbers_of, strays_of
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sources import csv
+from bayeswise.tables.sources.text import csv
 
 
 def written(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:

@@ -24,7 +24,7 @@ from sweeps import labels_of, numbers_of, typed
 
 from bayeswise.foundation.errors import NotInstalledError, SchemaError, SourceError, UsageError
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sources.polars_frame import LazySource
+from bayeswise.tables.sources.memory.polars_frame import LazySource
 
 GOLF = pd.DataFrame({"outlook": ["sunny", "rain", None], "degrees": [29.5, None, -3.0], "day": [1, 2, 3]})
 

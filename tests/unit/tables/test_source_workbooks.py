@@ -14,7 +14,7 @@ from sweeps import numbers_of
 
 from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sources import workbook_size
+from bayeswise.tables.sources import workbook as workbook_size
 
 SHEET = "xl/worksheets/sheet1.xml"
 

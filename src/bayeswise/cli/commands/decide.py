@@ -80,7 +80,7 @@ def run(
     """
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.answers import kept_columns
-    from bayeswise.cli.table_form import TableForm
+    from bayeswise.cli.output.table_form import TableForm
 
     fitted = load_for("decide", model, "predict", "schema")
     if out is not None and out != reading.STDIN:

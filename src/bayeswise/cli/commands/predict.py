@@ -61,7 +61,7 @@ def run(
     """
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.answers import kept_columns
-    from bayeswise.cli.table_form import TableForm
+    from bayeswise.cli.output.table_form import TableForm
 
     fitted = load_for("predict", model, "predict", "schema")
     roads = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)

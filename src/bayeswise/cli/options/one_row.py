@@ -18,7 +18,7 @@ from bayeswise.tables.encoding.invalid_values import place_of
 from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Chunk, Source
-from bayeswise.tables.sources.records import ListsSource
+from bayeswise.tables.sources.memory.records import ListsSource
 
 
 @dataclass(frozen=True)

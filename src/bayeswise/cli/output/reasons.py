@@ -98,8 +98,8 @@ def action_explained(
     """Why this action, what would change it, and the page or picture of the states that decide it."""
     from bayeswise.cli.options.costs import new_prior
     from bayeswise.cli.output.table_text import as_json as json_text
-    from bayeswise.decisions.action_account import ActionAccount, action_named, change_of_action, with_prior
-    from bayeswise.decisions.action_account import change_text as action_change_text
+    from bayeswise.decisions.policy.action_account import ActionAccount, action_named, change_of_action, with_prior
+    from bayeswise.decisions.policy.action_account import change_text as action_change_text
 
     _refuse_other_posterior(model, one, account)
     table = decision.costs.aligned(account.states)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import normal_name
-from bayeswise.tables.sources.dialect import Dialect
+from bayeswise.tables.sources.text.dialect import Dialect
 
 if TYPE_CHECKING:
     from bayeswise.tables.schema.schema import Schema

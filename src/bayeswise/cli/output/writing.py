@@ -16,7 +16,7 @@ from bayeswise.foundation.atomic import check_writable, replacing
 from bayeswise.foundation.errors import StoreError, UsageError, legible
 
 if TYPE_CHECKING:
-    from bayeswise.cli.table_form import Text
+    from bayeswise.cli.output.table_form import Text
 
 SUFFIX = ".bayeswise"
 _LONGEST_LINE = 4_000

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.decisions.regions import regions
+from bayeswise.decisions.policy.regions import regions
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import prior_by_state

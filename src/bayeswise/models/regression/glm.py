@@ -17,11 +17,11 @@ from scipy.optimize import minimize_scalar
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
-from bayeswise.models.regression.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Point, minimise
 from bayeswise.models.regression.solving.normal_equations import SPREADS
 from bayeswise.models.regression.solving.penalties import Penalty

@@ -19,7 +19,7 @@ from bayeswise.models.regression.rows import Design, TargetRows
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import fit_logistic
 from bayeswise.models.regression.solving.newton import Certificate
-from bayeswise.models.regression.wide import WideModel, fit_wide
+from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder

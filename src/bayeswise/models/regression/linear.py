@@ -21,15 +21,15 @@ from bayeswise.foundation.errors import (
     TooFewRowsError,
 )
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Feature, Features, refuse_holes
-from bayeswise.models.regression.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import TargetRows, in_blocks, picked
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations
+from bayeswise.models.regression.solving.scale_evidence import ScaleEvidence
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.store.fields import added_later

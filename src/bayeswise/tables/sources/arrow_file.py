@@ -11,7 +11,7 @@ from typing import Any
 from bayeswise.foundation.errors import NotInstalledError, SourceError
 from bayeswise.tables.sources.arrow import ArrowSource, one_batch, raw_columns, refuse_zero_bytes
 from bayeswise.tables.sources.duckdb_scan import Link, is_unicode
-from bayeswise.tables.sources.polars_frame import LazySource
+from bayeswise.tables.sources.memory.polars_frame import LazySource
 from bayeswise.tables.sources.table import TableSource
 
 _UNKNOWN_TO_POLARS = ("decimal256", "interval", "run_end_encoded", "union", "list_view")

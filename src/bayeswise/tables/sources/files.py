@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 from bayeswise.foundation.atomic import FULL
 from bayeswise.foundation.errors import SourceError, UsageError, shortened
 from bayeswise.tables.sources.concatenated import ConcatenatedSource
-from bayeswise.tables.sources.csv import CsvSource, empty_file
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
-from bayeswise.tables.sources.piped import Piped, PipedCsvSource
 from bayeswise.tables.sources.table import TableSource
-from bayeswise.tables.sources.text_file import SAMPLE_BYTES, encoding_of, translated
+from bayeswise.tables.sources.text.csv import CsvSource, empty_file
+from bayeswise.tables.sources.text.piped import Piped, PipedCsvSource
+from bayeswise.tables.sources.text.stream import SAMPLE_BYTES, encoding_of, translated
 
 AnyPath: TypeAlias = "str | PathLike[str]"
 STDIN = "-"

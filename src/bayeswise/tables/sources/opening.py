@@ -98,7 +98,7 @@ def _in_memory(table: Any) -> TableSource:
 
 
 def _pandas(table: Any, kind: str) -> TableSource:
-    from bayeswise.tables.sources.pandas_frame import PandasSource
+    from bayeswise.tables.sources.memory.pandas_frame import PandasSource
 
     if kind == "Series":
         return PandasSource(table.to_frame(table.name if table.name is not None else "x0"))
@@ -106,7 +106,7 @@ def _pandas(table: Any, kind: str) -> TableSource:
 
 
 def _polars(table: Any, kind: str) -> TableSource:
-    from bayeswise.tables.sources.polars_frame import LazySource, from_frame
+    from bayeswise.tables.sources.memory.polars_frame import LazySource, from_frame
 
     if kind == "LazyFrame":
         return LazySource(table)
@@ -114,12 +114,12 @@ def _polars(table: Any, kind: str) -> TableSource:
 
 
 def _plain(table: Any) -> TableSource:
-    from bayeswise.tables.sources import numpy_array, records
+    from bayeswise.tables.sources.memory import numpy_array, records
 
     if isinstance(table, np.ndarray):
         return numpy_array.from_array(table)
     if hasattr(table, "tocsr"):
-        from bayeswise.tables.sources.numpy_array import SparseSource
+        from bayeswise.tables.sources.memory.numpy_array import SparseSource
 
         return SparseSource(table)
     if isinstance(table, Mapping):

@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import SourceError, UsageError, listed, quoted,
 from bayeswise.foundation.progress import StepsBar
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.duckdb_scan import sql_name
-from bayeswise.tables.sources.records import ListsPiece
+from bayeswise.tables.sources.memory.records import ListsPiece
 from bayeswise.tables.sources.table import TableSource, ahead
 
 _STEPS_OF_A_WATCH = 100_000  # of SQLite's machine, some milliseconds

@@ -9,16 +9,16 @@ from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.room import refuse_no_room
 from bayeswise.models.regression.rows import Rows, in_own_order
-from bayeswise.models.regression.separation import refuse_separated
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
+from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Point, minimise
 from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.separation import refuse_separated
 from bayeswise.models.regression.solving.softmax import SoftmaxLoss
-from bayeswise.models.regression.wide import turned_rows
+from bayeswise.models.regression.solving.wide import turned_rows
 from bayeswise.posteriors.normalise import log_posterior
 
 MOST_WORK = 4e9  # products for one Hessian

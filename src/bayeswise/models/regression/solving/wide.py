@@ -15,13 +15,13 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.models.regression.evidence import ScaleEvidence
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.settings import LinearSettings
+from bayeswise.models.regression.solving.scale_evidence import ScaleEvidence
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema

@@ -96,7 +96,7 @@ class TableForm:
         if as_json:
             return JsonDocument(about, totals, reading)
         if self.form == "parquet":
-            from bayeswise.cli.parquet_file import ParquetFile
+            from bayeswise.cli.output.parquet_file import ParquetFile
 
             return ParquetFile(reading)
         if self.form in ("jsonl", "json"):

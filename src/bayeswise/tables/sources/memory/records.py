@@ -12,7 +12,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.errors import SourceError, row_number
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.cells import object_column, storage_of
-from bayeswise.tables.sources.numpy_array import ArraysSource
+from bayeswise.tables.sources.memory.numpy_array import ArraysSource
 from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource
 
 

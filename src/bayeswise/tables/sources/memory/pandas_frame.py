@@ -13,7 +13,7 @@ from bayeswise import _kernels
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.cells import object_column, settle, storage_of
-from bayeswise.tables.sources.numpy_array import array_column
+from bayeswise.tables.sources.memory.numpy_array import array_column
 from bayeswise.tables.sources.table import ColumnPiece, TableSource
 
 _BY_KIND: dict[str, Storage] = {"i": "integer", "u": "integer", "f": "float", "b": "boolean"}

@@ -11,8 +11,8 @@ from typing import Any
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SourceError
-from bayeswise.tables.sources import text_file
-from bayeswise.tables.sources.csv import CsvPiece, CsvSource
+from bayeswise.tables.sources.text import stream as text_file
+from bayeswise.tables.sources.text.csv import CsvPiece, CsvSource
 
 _PATIENCE = 0.02  # seconds to wait for more before a block that is not full is passed on
 

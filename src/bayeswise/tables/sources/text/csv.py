@@ -10,9 +10,9 @@ from pathlib import Path
 from bayeswise import _kernels
 from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
-from bayeswise.tables.sources import text_file
-from bayeswise.tables.sources.dialect import Dialect, sniff
 from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource, ahead, plain_columns
+from bayeswise.tables.sources.text import stream as text_file
+from bayeswise.tables.sources.text.dialect import Dialect, sniff
 
 BLOCK_BYTES = 1 << 20
 BLOCK_BYTES_PER_COLUMN = 1 << 11  # a wide table still comes in hundreds of rows
