@@ -1,4 +1,4 @@
-"""Tables for tests of network classifiers: columns that depend on the class and on each other, with holes."""
+"""Tables for tests of network classifiers: columns that depend on the class and on each other, with missing values."""
 
 from __future__ import annotations
 

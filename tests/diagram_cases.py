@@ -1,7 +1,7 @@
 """Diagrams for tests: worked ones, random ones, and two oracles that share no code with the solver.
 
 `best_by_enumeration` tries every policy of every decision; `best_by_rollback` unfolds the decision tree and folds it
-back from its leaves. Both reckon in fractions.
+back from its leaves. Both compute in fractions.
 """
 
 from __future__ import annotations

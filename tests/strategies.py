@@ -1,4 +1,4 @@
-"""Hypothesis strategies for rows: every finite double, holes, groups and weights."""
+"""Hypothesis strategies for rows: every finite double, missing values, groups and weights."""
 
 from __future__ import annotations
 

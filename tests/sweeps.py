@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.source import Source, Stray, open_source
+from bayeswise.tables.source import InvalidValue, Source, open_source
 
 
 def opened(table: Any, **options: Any) -> Source:
@@ -19,9 +19,9 @@ def numbers_of(table: Any, column: str, **options: Any) -> list[float]:
     return np.concatenate([[], *(chunk.numbers(column)[0] for chunk in source.chunks([column]))]).tolist()
 
 
-def strays_of(table: Any, column: str, **options: Any) -> list[Stray]:
+def strays_of(table: Any, column: str, **options: Any) -> list[InvalidValue]:
     source = opened(table, **options)
-    return [stray for chunk in source.chunks([column]) for stray in chunk.numbers(column)[1]]
+    return [invalid for chunk in source.chunks([column]) for invalid in chunk.numbers(column)[1]]
 
 
 def labels_of(table: Any, column: str, **options: Any) -> list[Label | None]:

@@ -43,8 +43,8 @@ def pyagrum_tree() -> Any:
     return skbn.BNClassifier(type_processor=as_is, learningMethod="TAN", prior="Smoothing", priorWeight=1)
 
 
-def our_classifier(structure: str, **wishes: Any) -> Any:
-    return import_module("bayeswise").NetworkClassifier(structure, **wishes)
+def our_classifier(structure: str, **overrides: Any) -> Any:
+    return import_module("bayeswise").NetworkClassifier(structure, **overrides)
 
 
 def fitting(n_rows: int, n_columns: int) -> tuple[Task, Task]:

@@ -1,4 +1,4 @@
-"""A check of the rows that were learned says so: it is no check."""
+"""A check of the rows that were learned says so: it is not a check."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_text_where_a_number_belongs_is_an_error_typed_and_told_in_a_table(
     assert explained(bayeswise, tmp_path / "m", "--row", "x=6.5")["contributions"][0]["value"] == 6.5
     table = bayeswise("explain", tmp_path / "m", write("x\n3\nmany\n", "new.csv"), "--row-number", "2")
     assert table.code == 0
-    assert "x: 'many' (line 3) is no number; taken as missing." in table.err
+    assert "x: 'many' (line 3) is not a number; taken as missing." in table.err
 
 
 def test_a_column_that_the_model_ignores_is_told(bayeswise: Command, golf_model: Path) -> None:

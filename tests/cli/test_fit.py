@@ -206,7 +206,7 @@ def test_strays_and_rows_without_a_target_are_told(bayeswise: Command, write: Wr
     assert "'3a' (line 302)" in facts["no_numbers"]["x"]
     page = bayeswise("fit", table, "-t", "y", "-o", tmp_path / "m").out
     assert "2 rows have no target and were left out" in page
-    assert "x: 1 of 303 cells are no numbers: '3a' (line 302); taken as missing" in page
+    assert "x: 1 of 303 cells are not numbers: '3a' (line 302); taken as missing" in page
 
 
 def test_a_single_class_is_told(bayeswise: Command, write: Write, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_skipping_for_ever_ends(label: Command) -> None:
 
 def test_a_bad_key_changes_nothing_and_says_what_can_be_pressed(label: Command, tmp_path: Path) -> None:
     answer = label(answers="x\n\n7\nnope\n1\n")
-    assert answer.err.count("is no key here") == 4
+    assert answer.err.count("is not a key here") == 4
     assert len(records(tmp_path / "session")) == 1
 
 

@@ -44,7 +44,7 @@ def labels(tmp_path: Path) -> list[str]:
 def test_a_digit_means_the_class_of_that_name_and_never_another_one(label: Command, tmp_path: Path) -> None:
     answer = label("0,1", "1\n1\n0\n1\n2\n")
     assert "[0] 0  [1] 1\n" in answer.err
-    assert "'2' is no key here." in answer.err
+    assert "'2' is not a key here." in answer.err
     assert labels(tmp_path) == ["0", "1", "1", "1"]
 
 
@@ -67,7 +67,7 @@ def test_thirty_classes_that_begin_alike_have_keys_or_are_typed(label: Command, 
     names = [f"class-{k:02d}" for k in range(30)]
     answer = label(",".join(names), "1\nz\nclass-29\n/\n")
     assert "[/] 1 more, by name" in answer.err
-    assert "'/' is no key here." in answer.err
+    assert "'/' is not a key here." in answer.err
     assert labels(tmp_path) == ["class-00", "class-28", "class-29"]
 
 
@@ -151,7 +151,7 @@ def test_numbers_in_the_pool_and_names_that_are_typed_are_of_one_type(
     words = ("label", pool, "-t", "y", "-o", tmp_path / "s")
     assert "[0] 0  [1] 1\n" in bayeswise(*words, stdin=b"1\n").err
     refused = bayeswise(*words, "--classes", "0,1,maybe", stdin=b"1\n")
-    assert refused.code == 2 and "'maybe' is no integer as the other classes are" in refused.err
+    assert refused.code == 2 and "'maybe' is not an integer as the other classes are" in refused.err
     mixed = bayeswise("label", pool, "-t", "y", "-o", tmp_path / "t", "--classes", "0,1,maybe", stdin=b"2\n")
     assert "[0] 0  [1] 1  [2] maybe\n" in mixed.err
     assert bw.load(tmp_path / "t" / "model.bayeswise").classes == ("0", "1", "maybe")

@@ -59,7 +59,7 @@ def test_an_action_that_stands_twice_in_a_csv_is_named(bayeswise: Command, tmp_p
     [
         (["next-test", "--row", "amount=500", "--price", "histry=3"], 4, "did you mean 'history'?"),
         (["next-test", "--row", "income=500"], 2, "depend on 'amount', which the row does not have"),
-        (["check", str(TEST), "--max-cost", "nan"], 2, "--max-cost is no number"),
+        (["check", str(TEST), "--max-cost", "nan"], 2, "--max-cost is not a number"),
         (["check", str(TEST), "--cv", "99999999"], 2, "99999999 folds of 500 rows"),
         (["check", str(TEST), "--prior", "yes=.7", "--cv", "5"], 2, "prior of the model"),
         (["check", str(TEST), "--prior", "yes=.7", "no=.4"], 2, "sums to 1.1"),

@@ -1,4 +1,4 @@
-"""`bayeswise network learn`: methods, rules, holes and strengths from the command line."""
+"""`bayeswise network learn`: methods, rules, missing values and strengths from the command line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_rules_are_kept(bayeswise: Command, table: Path, tmp_path: Path) -> None
 def test_em_fills_the_tables_of_a_given_graph_and_finds_hidden_nodes(bayeswise: Command, tmp_path: Path) -> None:
     rows = asia().sample(1_000, seed=2)
     del rows["either"]
-    table = written(tmp_path / "holes.csv", rows, share=0.1)
+    table = written(tmp_path / "missing values.csv", rows, share=0.1)
     asia().write(tmp_path / "asia.bif")
     words = ["--graph", tmp_path / "asia.bif", "--method", "em", "--starts", 2]
     answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", *words)

@@ -17,7 +17,7 @@ from bayeswise.tables.source import open_source
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
 
-# "none" is an answer here and no hole, and a hole is written "x"
+# "none" is an answer here and no missing value, and a missing value is written "x"
 ROWS = "pet,age,ill\n" + "none,40,no\ncat,31,no\nnone,x,no\nx,52,yes\ncat,55,yes\ncat,60,yes\n" * 4
 NEW = "pet,age\nnone,x\nx,58\n"
 KINDS = ["naive-bayes", "averaged", "tan"]

@@ -230,7 +230,7 @@ def test_typed_tables_come_back_as_text(bayeswise: Command, write: Write, tmp_pa
     names, rows = table(answer.out)
     assert names == ["n", "x", "ok", "y", "predicted"]
     assert [row[:4] for row in rows[:2]] == [["1", "0.1", "True", "a"], ["2", "", "False", "a"]]
-    assert "tags: lists and bytes are no cells of a text table; left out." in answer.err
+    assert "tags: lists and bytes are not cells of a text table; left out." in answer.err
     line = bayeswise("predict", tmp_path / "m", tmp_path / "t.parquet", "--format", "jsonl").out.splitlines()[1]
     assert {**json.loads(line), "predicted": ""} == {"n": 2, "x": None, "ok": False, "y": "a", "predicted": ""}
 
@@ -277,7 +277,7 @@ def test_missing_unseen_and_stray_cells_are_counted(bayeswise: Command, write: W
     assert report["missing"] == {"x": 3, "c": 1}
     assert report["unseen"] == {"c": 1}
     assert "'3a' (line 302)" in report["no_numbers"]["x"]
-    assert "x: 3 cells are missing; of these 1 of 301 cells are no numbers: '3a' (line 302)." in answer.err
+    assert "x: 3 cells are missing; of these 1 of 301 cells are not numbers: '3a' (line 302)." in answer.err
     assert "c: 1 cell is missing; 1 cell is unseen" in answer.err
 
 

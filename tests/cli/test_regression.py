@@ -324,7 +324,7 @@ def test_a_single_row_leaves_nothing_to_tell_the_noise_from(bayeswise: Command, 
 
 
 def test_a_row_far_out_has_a_finite_stddev(bayeswise: Command, tmp_path: Path) -> None:
-    """What is not known about the weights grows with the row, and 1e200 squared is no float."""
+    """What is not known about the weights grows with the row, and 1e200 squared is not a float."""
     table, new = tmp_path / "line.csv", tmp_path / "new.csv"
     table.write_text("x,y\n" + "".join(f"{k / 2},{2 * k + (-1) ** k}\n" for k in range(10)))
     assert bayeswise("fit", table, "-t", "y", "--model", "linear", "-o", tmp_path / "m").code == 0

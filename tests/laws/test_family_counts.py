@@ -1,4 +1,4 @@
-"""Counts of families: parts add up to the whole whatever their states and holes, and can be taken back."""
+"""Counts of families: parts add up to the whole whatever their states and missing values, and can be taken back."""
 
 from __future__ import annotations
 

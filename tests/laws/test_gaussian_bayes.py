@@ -1,4 +1,4 @@
-"""Laws of the Gaussian Bayes model: rows with holes, small whole numbers (often singular) and ordinary numbers."""
+"""Laws of the Gaussian Bayes model: rows with missing values, small whole numbers (often singular), others."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ profile = settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase
 NOTHING = summarise([], SCHEMA, request_of(SCHEMA)).statistics
 
 
-def learned(rows: list[dict[str, Any]], **wishes: Any) -> GaussianBayesModel:
-    return GaussianBayesModel(SCHEMA, GaussianBayesSettings(**wishes), NOTHING).learn(rows)
+def learned(rows: list[dict[str, Any]], **overrides: Any) -> GaussianBayesModel:
+    return GaussianBayesModel(SCHEMA, GaussianBayesSettings(**overrides), NOTHING).learn(rows)
 
 
 def ordinary(seed: int, n: int = 30) -> list[dict[str, Any]]:
@@ -62,9 +62,9 @@ def ordinary(seed: int, n: int = 30) -> list[dict[str, Any]]:
 
 
 @profile
-@given(rows=tables, wishes=st.sampled_from(SETTINGS[:7]))
-def test_posteriors_lie_in_the_simplex(rows: list[dict[str, Any]], wishes: dict[str, Any]) -> None:
-    model = learned(rows, **wishes)
+@given(rows=tables, overrides=st.sampled_from(SETTINGS[:7]))
+def test_posteriors_lie_in_the_simplex(rows: list[dict[str, Any]], overrides: dict[str, Any]) -> None:
+    model = learned(rows, **overrides)
     posterior = model.predict_proba(rows)
     assert np.isfinite(posterior).all() and (posterior >= 0).all()
     assert posterior.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
@@ -107,28 +107,28 @@ def test_a_weight_of_k_is_k_copies(rows: list[dict[str, Any]], times: list[int])
 
 
 @profile
-@given(rows=whole_tables, wishes=st.sampled_from(SETTINGS))
+@given(rows=whole_tables, overrides=st.sampled_from(SETTINGS))
 def test_leave_one_out_is_a_refit_where_covariances_are_often_singular(
-    rows: list[dict[str, Any]], wishes: dict[str, Any]
+    rows: list[dict[str, Any]], overrides: dict[str, Any]
 ) -> None:
     both = [*rows, {"a": 0.0, "b": 1.0, "c": 2.0, "y": "p"}, {"a": 1.0, "b": 0.0, "c": 2.0, "y": "q"}]
-    _check_leave_one_out(both, wishes)
+    _check_leave_one_out(both, overrides)
 
 
 @profile
-@given(seed=st.integers(0, 10_000), wishes=st.sampled_from(SETTINGS), bayesian=st.booleans(), student=st.booleans())
+@given(seed=st.integers(0, 10_000), overrides=st.sampled_from(SETTINGS), bayesian=st.booleans(), student=st.booleans())
 def test_leave_one_out_is_a_refit_without_the_row(
-    seed: int, wishes: dict[str, Any], bayesian: bool, student: bool
+    seed: int, overrides: dict[str, Any], bayesian: bool, student: bool
 ) -> None:
     rows = ordinary(seed, 24)
-    if wishes.get("covariance", "per-class") in ("per-class", "shared"):
+    if overrides.get("covariance", "per-class") in ("per-class", "shared"):
         prior = {"prior": learned(rows).weak_prior(2.0)} if bayesian else {}
-        wishes = {**wishes, **prior, "predictive": "student-t" if student else "plug-in"}
-    _check_leave_one_out(rows, wishes, exactly=12)
+        overrides = {**overrides, **prior, "predictive": "student-t" if student else "plug-in"}
+    _check_leave_one_out(rows, overrides, exactly=12)
 
 
-def _check_leave_one_out(rows: list[dict[str, Any]], wishes: dict[str, Any], exactly: int = 99) -> None:
-    model = learned(rows, **wishes)
+def _check_leave_one_out(rows: list[dict[str, Any]], overrides: dict[str, Any], exactly: int = 99) -> None:
+    model = learned(rows, **overrides)
     left_out = model.leave_one_out(rows)
     for k, row in enumerate(rows[:exactly]):
         refit = model.forget([row])
@@ -167,27 +167,29 @@ def test_an_affine_change_of_columns_changes_no_posterior(seed: int, covariance:
 @given(
     seed=st.integers(0, 10_000),
     factors=st.lists(st.floats(1e-6, 1e6), min_size=3, max_size=3),
-    wishes=st.sampled_from([w for w in SETTINGS if w.get("covariance") != "spherical"]),
+    overrides=st.sampled_from([w for w in SETTINGS if w.get("covariance") != "spherical"]),
 )
-def test_units_of_columns_change_no_posterior(seed: int, factors: list[float], wishes: dict[str, Any]) -> None:
+def test_units_of_columns_change_no_posterior(seed: int, factors: list[float], overrides: dict[str, Any]) -> None:
     rows = ordinary(seed)
     scaled = [{**row, **{c: f * row[c] for c, f in zip(COLUMNS, factors, strict=True)}} for row in rows]
-    ours = learned(scaled, **wishes).predict_proba(scaled)
-    assert ours == pytest.approx(learned(rows, **wishes).predict_proba(rows), abs=1e-10)
+    ours = learned(scaled, **overrides).predict_proba(scaled)
+    assert ours == pytest.approx(learned(rows, **overrides).predict_proba(rows), abs=1e-10)
 
 
 @profile
-@given(rows=tables, wishes=st.sampled_from(SETTINGS[:7]))
-def test_one_row_at_a_time_or_all_at_once_is_the_same(rows: list[dict[str, Any]], wishes: dict[str, Any]) -> None:
-    model = learned(rows, **wishes)
+@given(rows=tables, overrides=st.sampled_from(SETTINGS[:7]))
+def test_one_row_at_a_time_or_all_at_once_is_the_same(rows: list[dict[str, Any]], overrides: dict[str, Any]) -> None:
+    model = learned(rows, **overrides)
     alone = np.concatenate([model.predict_proba([row]) for row in rows])
     assert alone.tolist() == model.predict_proba(rows).tolist()
 
 
 @profile
-@given(rows=tables, wishes=st.sampled_from(SETTINGS[:10]))
-def test_beliefs_change_without_a_second_look_at_the_rows(rows: list[dict[str, Any]], wishes: dict[str, Any]) -> None:
-    assert bytes_of(learned(rows).changed(**wishes)) == bytes_of(learned(rows, **wishes))
+@given(rows=tables, overrides=st.sampled_from(SETTINGS[:10]))
+def test_beliefs_change_without_a_second_look_at_the_rows(
+    rows: list[dict[str, Any]], overrides: dict[str, Any]
+) -> None:
+    assert bytes_of(learned(rows).changed(**overrides)) == bytes_of(learned(rows, **overrides))
 
 
 @profile

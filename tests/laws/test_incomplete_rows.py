@@ -1,4 +1,4 @@
-"""Tables from rows with holes: the likelihood never falls, whole rows are counted, weights are copies."""
+"""Tables from rows with missing values: the likelihood never falls, whole rows are counted, weights are copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of the naive Bayes model over tables of mixed columns with holes."""
+"""Laws of the naive Bayes model over tables of mixed columns with missing values."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ tables = st.lists(row, min_size=4, max_size=14)
 profile = settings(max_examples=60, deadline=None)
 
 
-def learned(rows: list[dict[str, Any]], **wishes: Any) -> NaiveBayesModel:
+def learned(rows: list[dict[str, Any]], **overrides: Any) -> NaiveBayesModel:
     schema = _SCHEMA
-    return bw.fit(rows, target="y", schema=schema, **wishes)
+    return bw.fit(rows, target="y", schema=schema, **overrides)
 
 
 _SCHEMA = bw.fit(
@@ -87,12 +87,12 @@ def test_forgetting_what_was_never_learned_is_refused(rows: list[dict[str, Any]]
 
 
 @profile
-@given(rows=tables, wishes=st.sampled_from(FAMILIES))
-def test_leave_one_out_is_a_refit_without_the_row(rows: list[dict[str, Any]], wishes: dict[str, Any]) -> None:
-    model = learned(rows, **wishes)
+@given(rows=tables, overrides=st.sampled_from(FAMILIES))
+def test_leave_one_out_is_a_refit_without_the_row(rows: list[dict[str, Any]], overrides: dict[str, Any]) -> None:
+    model = learned(rows, **overrides)
     left_out = model.leave_one_out(rows)
     for k, row in enumerate(rows):
-        refit = learned(rows[:k] + rows[k + 1 :], **wishes)
+        refit = learned(rows[:k] + rows[k + 1 :], **overrides)
         expected = dict(zip(refit.classes, refit.predict_proba([row])[0], strict=True))
         found = dict(zip(model.classes, left_out[k], strict=True))
         for label in model.classes:

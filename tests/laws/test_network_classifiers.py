@@ -23,7 +23,7 @@ STRUCTURES: list[dict[str, Any]] = [
     {"structure": "k-dependence", "k": 2},
     {"structure": "markov-blanket", "criterion": "aic"},
 ]
-every_structure = pytest.mark.parametrize("wishes", STRUCTURES, ids=str)
+every_structure = pytest.mark.parametrize("overrides", STRUCTURES, ids=str)
 
 
 def like(model: NetworkClassifierModel, table: Table) -> NetworkClassifierModel:
@@ -35,10 +35,10 @@ def like(model: NetworkClassifierModel, table: Table) -> NetworkClassifierModel:
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), split=st.integers(5, 35), data=st.data())
 def test_rows_learned_in_parts_or_forgotten_leave_the_same_bytes(
-    wishes: dict[str, Any], seed: int, split: int, data: st.DataObject
+    overrides: dict[str, Any], seed: int, split: int, data: st.DataObject
 ) -> None:
     table = dependent_table(seed, n_rows=40, holes=0.15)
-    whole = fit_network(table, "y", **wishes)
+    whole = fit_network(table, "y", **overrides)
     order = data.draw(st.permutations(range(40)))
     first, second = like(whole, rows_of(table, order[:split])), like(whole, rows_of(table, order[split:]))
     assert bytes_of(first.merge(second)) == bytes_of(second.merge(first)) == bytes_of(whole)
@@ -49,40 +49,40 @@ def test_rows_learned_in_parts_or_forgotten_leave_the_same_bytes(
 @every_structure
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), data=st.data())
-def test_a_row_of_weight_k_is_k_rows(wishes: dict[str, Any], seed: int, data: st.DataObject) -> None:
+def test_a_row_of_weight_k_is_k_rows(overrides: dict[str, Any], seed: int, data: st.DataObject) -> None:
     table = dependent_table(seed, n_rows=30, holes=0.15)
     weights = data.draw(st.lists(st.integers(0, 3), min_size=30, max_size=30).filter(any))
     repeated = rows_of(table, np.repeat(np.arange(30), weights).tolist())
-    weighted = fit_network({**table, "w": weights}, "y", weight="w", **wishes)
-    copied = fit_network(repeated, "y", **wishes)
+    weighted = fit_network({**table, "w": weights}, "y", weight="w", **overrides)
+    copied = fit_network(repeated, "y", **overrides)
     asked = without_class(dependent_table(seed, n_rows=30, holes=0.3))
     np.testing.assert_allclose(weighted.predict_proba(asked), copied.predict_proba(asked), rtol=1e-9)
 
 
-@pytest.mark.parametrize("wishes", STRUCTURES[:5], ids=str)
+@pytest.mark.parametrize("overrides", STRUCTURES[:5], ids=str)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), order=st.permutations(range(4)))
-def test_the_order_of_the_columns_means_nothing(wishes: dict[str, Any], seed: int, order: list[int]) -> None:
+def test_the_order_of_the_columns_means_nothing(overrides: dict[str, Any], seed: int, order: list[int]) -> None:
     table = dependent_table(seed, n_rows=200, holes=0.1)
     turned = {**{f"c{k}": table[f"c{k}"] for k in order}, "y": table["y"]}
     asked = without_class(dependent_table(seed, n_rows=20, holes=0.3))
-    one, other = fit_network(table, "y", **wishes), fit_network(turned, "y", **wishes)
+    one, other = fit_network(table, "y", **overrides), fit_network(turned, "y", **overrides)
     np.testing.assert_allclose(one.predict_proba(asked), other.predict_proba(asked), rtol=1e-10)
 
 
 @every_structure
 @settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 10_000), weighted=st.booleans())
-def test_leaving_a_row_out_is_learning_the_others(wishes: dict[str, Any], seed: int, weighted: bool) -> None:
+def test_leaving_a_row_out_is_learning_the_others(overrides: dict[str, Any], seed: int, weighted: bool) -> None:
     table = dependent_table(seed, n_rows=25, holes=0.15)
     if weighted:
         table["w"] = np.random.default_rng(seed).integers(1, 4, 25).tolist()
-    model = fit_network(table, "y", weight="w" if weighted else None, **wishes)
+    model = fit_network(table, "y", weight="w" if weighted else None, **overrides)
     left_out, log_evidence = model.leave_one_out(table), model.leave_one_out_evidence(table)
     for row in range(25):
         alone = rows_of(table, [row])
         rest = rows_of(table, [other for other in range(25) if other != row])
-        others = fit_network(rest, "y", weight="w" if weighted else None, **wishes)
+        others = fit_network(rest, "y", weight="w" if weighted else None, **overrides)
         expected = np.zeros(len(model.classes))
         expected[[model.classes.index(state) for state in others.classes]] = others.predict_proba(alone)[0]
         np.testing.assert_allclose(left_out[row], expected, rtol=1e-9, atol=1e-12)
@@ -92,9 +92,9 @@ def test_leaving_a_row_out_is_learning_the_others(wishes: dict[str, Any], seed: 
 @every_structure
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_the_shares_of_the_columns_add_up_to_the_log_joint(wishes: dict[str, Any], seed: int) -> None:
+def test_the_shares_of_the_columns_add_up_to_the_log_joint(overrides: dict[str, Any], seed: int) -> None:
     table = dependent_table(seed, n_rows=60)
-    model = fit_network(table, "y", **wishes)
+    model = fit_network(table, "y", **overrides)
     asked = without_class(dependent_table(seed, n_rows=5, holes=0.4))
     asked["c0"][0] = "never seen"
     for row in range(5):
@@ -107,11 +107,11 @@ def test_the_shares_of_the_columns_add_up_to_the_log_joint(wishes: dict[str, Any
 
 
 @every_structure
-def test_a_whole_row_pays_each_column_what_its_table_says(wishes: dict[str, Any]) -> None:
-    if wishes["structure"] in ("aode", "markov-blanket"):
+def test_a_whole_row_pays_each_column_what_its_table_says(overrides: dict[str, Any]) -> None:
+    if overrides["structure"] in ("aode", "markov-blanket"):
         pytest.skip("no single table, or a class with parents")
     table = dependent_table(3, n_rows=80)
-    model = fit_network(table, "y", **wishes)
+    model = fit_network(table, "y", **overrides)
     row = {name: cells[0] for name, cells in without_class(table).items()}
     for part in model.explain(row).contributions:
         above = {name: row[name] for name in model.network.parents(part.column) if name != "y"}

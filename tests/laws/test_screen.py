@@ -48,7 +48,7 @@ def exact_log_odds(values: Any, scores: NormalScores, log_prior: Any) -> Any:
 def test_log_odds_are_never_above_what_is_seen(
     seed: int, n_columns: int, n_states: int, place: float, size: float, wild: bool
 ) -> None:
-    """Rows anywhere, some of them far out or with holes; states near each other or far apart."""
+    """Rows anywhere, some of them far out or with missing values; states near each other or far apart."""
     generator = np.random.default_rng(seed)
     centre = generator.normal(size=(n_states, n_columns)) * generator.choice([1e-6, 0.3, 3.0])
     values = generator.normal(size=(300, n_columns)) * (generator.pareto(1.0, (300, 1)) if wild else 1.0)

@@ -49,7 +49,7 @@ def test_the_covariance_is_the_mean_of_outer_products() -> None:
 
 # -- densities (E03) ----------------------------------------------------------------------------------------------
 def test_a_density_may_exceed_one() -> None:
-    """p(x | C) is no probability: with a stddev of 0.1 it is 3.99 at the mean."""
+    """p(x | C) is not a probability: with a stddev of 0.1 it is 3.99 at the mean."""
     model = on_a_line((0.0, 10.0), (0.1, 0.1))
     height = math.exp(model.densities.log_density(np.array([[0.0]]))[0, model.classes.index("-")])
     assert height == pytest.approx(1 / (0.1 * math.sqrt(2 * math.pi)), rel=1e-12)

@@ -53,8 +53,8 @@ def test_families_are_selected_by_their_bits_and_missing_values_cost_none() -> N
     waits = np.random.default_rng(1).exponential(2.0, 200)
     chosen = select({"normal": bw.families.Normal(), "exponential": bw.families.Exponential()}, waits)
     assert chosen.best == "exponential"
-    with_holes = np.append(waits, np.nan)
-    assert description_length(coded_family(bw.families.Exponential(), with_holes)).bits == pytest.approx(
+    with_missing = np.append(waits, np.nan)
+    assert description_length(coded_family(bw.families.Exponential(), with_missing)).bits == pytest.approx(
         chosen.lengths["exponential"].bits
     )
 

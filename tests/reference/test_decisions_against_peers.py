@@ -26,10 +26,10 @@ import bayeswise as bw
 from bayeswise.decisions import (
     absolute_action,
     best_action,
-    doubt_of,
     newsvendor,
     pinball_action,
     squared_action,
+    stability_of,
     within_action,
     within_capacity,
 )
@@ -255,7 +255,7 @@ def test_the_doubt_about_a_decision_shrinks_with_what_is_known() -> None:
     costs = {"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}, "ask": 1.2}
     few, many = (generator.beta([0.7 * n, 0.8 * n], [0.3 * n, 0.2 * n], (4000, 2)) for n in (8, 8000))
     samples = [np.stack([p, 1 - p], axis=2) for p in (few, many)]
-    unsure, sure = (doubt_of(draws, costs, states=["y", "n"]) for draws in samples)
+    unsure, sure = (stability_of(draws, costs, states=["y", "n"]) for draws in samples)
     assert (sure.confidence >= unsure.confidence - 0.02).all()
     assert (sure.expected_regret < unsure.expected_regret).all()
     assert unsure.probability_best.sum(axis=1) == pytest.approx(1.0)

@@ -59,7 +59,7 @@ def test_averages_refuse_what_they_cannot_average() -> None:
     rows = CodedRows(tuple(f"c{k}" for k in range(17)), (Vocabulary("ab"),) * 17, np.zeros((3, 17), dtype=np.int32))
     with pytest.raises(TooLargeError, match="up to 16"):
         edge_posteriors(Scores(rows, "bic"))
-    with pytest.raises(ParameterError, match="AIC is no log probability"):
+    with pytest.raises(ParameterError, match="AIC is not a log probability"):
         edge_posteriors(Scores(rows, "aic"))
 
 

@@ -68,7 +68,7 @@ def test_the_variance_is_the_nearest_float(column: list[float], divisor: Any) ->
 
 @given(COLUMNS)
 def test_long_integers_in_python_say_the_same_as_the_kernel(column: list[float]) -> None:
-    """Weights of a half are no counts, so the same rows at half weight go the other way."""
+    """Weights of a half are not counts, so the same rows at half weight go the other way."""
     whole = moments_of(column * 2)
     half = Moments.of(np.array(column * 4)[:, None], weights=np.full(4 * len(column), 0.5))
     assert whole.weight == half.weight

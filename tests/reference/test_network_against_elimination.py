@@ -19,9 +19,9 @@ def check(network: BeliefNetwork, seed: int, n_seen: int) -> None:
     row = network.sample(1, seed=seed)
     names = [str(name) for name in generator.permutation(network.names)]
     evidence = {name: row[name][0] for name in names[:n_seen]}
-    doubtful = names[n_seen]
+    unstable = names[n_seen]
     soft = {
-        doubtful: {state: float(p) for state, p in zip(network.states(doubtful), generator.random(99), strict=False)}
+        unstable: {state: float(p) for state, p in zip(network.states(unstable), generator.random(99), strict=False)}
     }
     marginals = network.marginals(evidence, soft=soft)
     for target in names[n_seen : n_seen + 4]:

@@ -25,7 +25,7 @@ Table = dict[str, list[Any]]
 
 
 def table_of(seed: int, n_rows: int = 200, share: float = 0.3) -> Table:
-    """Columns that depend on each other and on the class, with holes; the first columns have most of them."""
+    """Columns that depend on each other and on the class, with missing values; the first columns have most of them."""
     generator = np.random.default_rng(seed)
     y = generator.integers(0, 2, n_rows)
     a = (generator.random(n_rows) < np.where(y, 0.8, 0.3)).astype(int)
@@ -47,8 +47,8 @@ def part_of(table: Table, rows: slice) -> Table:
     return {name: column[rows] for name, column in table.items()}
 
 
-def fitted(table: Any, structure: str, **wishes: Any) -> Any:
-    return fit_network(table, "y", structure=structure, **{"missing": "em", **wishes})
+def fitted(table: Any, structure: str, **overrides: Any) -> Any:
+    return fit_network(table, "y", structure=structure, **{"missing": "em", **overrides})
 
 
 def expected_counts(network: BeliefNetwork, rows: list[dict[str, Any]], name: str) -> np.ndarray[Any, Any]:

@@ -52,7 +52,7 @@ def test_an_expectation_that_does_not_exist_is_refused() -> None:
         (lambda: best_action(norm(), lambda y, a: 1 if y > a else 0), CostError, "for an array of y"),
         (lambda: best_action(norm(), lambda y, a: np.nan), CostError, "the cost is nan where y is"),
         (lambda: best_action(norm(), pinball, low=5, high=1), ParameterError, "no number from 5 to 1"),
-        (lambda: pinball_action(5, under=1, over=2), ParameterError, "int is no predictive distribution"),
+        (lambda: pinball_action(5, under=1, over=2), ParameterError, "int is not a predictive distribution"),
         (lambda: pinball_action(norm(), under="1", over=2), CostError, "too little costs 1"),
         (lambda: within_action(norm(), float("inf")), ParameterError, "the tolerance is inf"),
         (lambda: newsvendor([norm()], under=[1, 2], over=[1]), ParameterError, "1 demands, 2 costs"),

@@ -49,8 +49,8 @@ def test_weights_of_rows_are_copies_of_them_to_the_last_bit_of_every_search(
     graph = best_graph(one).parents
     gains = [edge_strengths(each, graph, score=score).columns()["score_gain"] for each in (weighted, repeated)]
     assert gains[0] == gains[1]
-    wishes: dict[str, Any] = {"method": "k2", "order": list(rows), "score": score}
-    assert BeliefNetwork.learn(rows, weights=times, **wishes) == BeliefNetwork.learn(copies, **wishes)
+    overrides: dict[str, Any] = {"method": "k2", "order": list(rows), "score": score}
+    assert BeliefNetwork.learn(rows, weights=times, **overrides) == BeliefNetwork.learn(copies, **overrides)
 
 
 @pytest.mark.parametrize("method", ["hill-climbing", "exact", "chow-liu"])

@@ -23,7 +23,7 @@ STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random"
 _CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
 
 
-class Wanted(NamedTuple):
+class FitRequest(NamedTuple):
     """A row, how much its label is wanted, and what is believed of it, (n_states,)."""
 
     row: int
@@ -60,7 +60,7 @@ class Chooser:
             row = best if drawn is None else drawn
             chance = share / n_left + (1.0 - share) * (row == best)
             why = self.strategy if drawn is None else "warm-up" if self.warm_up else "random"
-            wanted = ranked.get(row) or Wanted(row, 0.0, self.beliefs.posterior(np.array([row]))[0])
+            wanted = ranked.get(row) or FitRequest(row, 0.0, self.beliefs.posterior(np.array([row]))[0])
             posterior = dict(zip(self.classes, wanted.posterior.tolist(), strict=True))
             chosen.append(Query(row, wanted.score, posterior, why, chance, n_left))
             left[row] = False
@@ -70,7 +70,7 @@ class Chooser:
     def _draws(self) -> bool:
         return self.warm_up or self.strategy == "random"
 
-    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> list[Wanted]:
+    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> list[FitRequest]:
         """n rows, best first."""
         if self._draws:
             return []
@@ -82,7 +82,7 @@ class Chooser:
             order = order[: _CANDIDATES_OF_A_BATCH * n]
             order = order[diverse(scores[order], rows[order], n, self.likeness)]
         best, score = rows[order[:n]], scores[order[:n]]
-        return list(map(Wanted, best.tolist(), score.tolist(), self.beliefs.posterior(best)))
+        return list(map(FitRequest, best.tolist(), score.tolist(), self.beliefs.posterior(best)))
 
     @property
     def _is_by_uncertainty(self) -> bool:
@@ -94,7 +94,7 @@ class Chooser:
             return entropy(posterior) * self.likeness.density[rows]
         return UNCERTAINTY[self.strategy](posterior)
 
-    def _most_uncertain(self, is_open: BoolArray) -> Wanted:
+    def _most_uncertain(self, is_open: BoolArray) -> FitRequest:
         """The first of the best rows: all but a few need no second look."""
         if self.strategy == "density-weighted":
             near = self.beliefs.contenders("entropy", is_open, self.likeness.density)
@@ -103,7 +103,7 @@ class Chooser:
         posterior = self.beliefs.posterior(near)
         score = self._uncertainty(posterior, near)
         best = int(np.argmax(score))
-        return Wanted(int(near[best]), float(score[best]), posterior[best])
+        return FitRequest(int(near[best]), float(score[best]), posterior[best])
 
     def scored(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
         """How much the label of each row is wanted; for the lookahead, of the most costly rows only."""

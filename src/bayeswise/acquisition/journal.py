@@ -118,11 +118,11 @@ class Journal:
         if rest:
             with contextlib.suppress(StoreError):  # whole, but for the end of its line
                 trees.append(_tree(rest, self.path, len(lines) + 1))
-            self._mend(rest, whole=len(trees) > len(lines))
+            self._calibrate(rest, whole=len(trees) > len(lines))
         if trees:
             self.header, *self.records = trees
 
-    def _mend(self, rest: bytes, whole: bool) -> None:
+    def _calibrate(self, rest: bytes, whole: bool) -> None:
         """Give the last line its end, or take away what is left of it."""
         try:
             if whole:
@@ -187,7 +187,7 @@ def _tree(line: bytes, path: Path, number: int) -> dict[str, Any]:
         raise StoreError(f"{where} is damaged", fix="put back a copy of the journal, or name another session")
     found = parse_json(tree, where, most_nodes=1 << 16, deepest=20)
     if not isinstance(found, dict):
-        raise StoreError(f"{where} is no record", fix="put back a copy of the journal, or name another session")
+        raise StoreError(f"{where} is not a record", fix="put back a copy of the journal, or name another session")
     return found
 
 

@@ -106,14 +106,14 @@ class ActiveLearner:
         warm_up: bool = True,
         n_candidates: int = 20,
         seed: int = 0,
-        **wishes: Any,
+        **overrides: Any,
     ) -> ActiveLearner:
         """A learner that knows the classes and the rows, but no label; `average` makes it average over structures.
 
         `class_prior` is the probability by class; None counts the labels, each class one more than were seen. Classes
         keep the order in which they are given, and ties go to the first of them.
         """
-        pool = Pool.of(table, target, classes, **wishes)
+        pool = Pool.of(table, target, classes, **overrides)
         how_learned: dict[str, Any] = {"families": families, "variance_floor": variance_floor}
         model = pool.empty_model(average=average, class_prior=class_prior, **how_learned)
         how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up, "n_candidates": n_candidates}
@@ -367,7 +367,7 @@ def _model_of(model: Any) -> Any:
     inside = getattr(model, "model_", model)
     if not hasattr(inside, "learn") or not hasattr(inside, "classes"):
         raise ParameterError(
-            f"{type(model).__name__} is no fitted model that can learn and forget rows",
+            f"{type(model).__name__} is not a fitted model that can learn and forget rows",
             fix="fit it first, or start without labels: ActiveLearner.over(pool, target=..., classes=...)",
         )
     return inside

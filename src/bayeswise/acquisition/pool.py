@@ -39,12 +39,12 @@ class Pool:
     batch: Batch
 
     @classmethod
-    def of(cls, table: Any, target: str, classes: Sequence[Any], **wishes: Any) -> Pool:
+    def of(cls, table: Any, target: str, classes: Sequence[Any], **overrides: Any) -> Pool:
         """From any table, its levels declared; a column of the target's name is not looked at."""
-        _refuse_unknown(wishes)
+        _refuse_unknown(overrides)
         source = open_source(table)
         hidden = [column.name for column in source.columns if column.name == target]
-        found = infer_schema(source, None, **{**wishes, "ignore": [*wishes.get("ignore", ()), *hidden]})
+        found = infer_schema(source, None, **{**overrides, "ignore": [*overrides.get("ignore", ()), *hidden]})
         bare = replace(found, columns=tuple(column for column in found.columns if column.name != target))
         batch = _encoded(bare, source)
         levels = {name: Vocabulary.of(batch.vocabularies[c]) for c, name in enumerate(bare.categories)}
@@ -111,8 +111,8 @@ class Pool:
         return averaged(model) if average else model
 
 
-def _refuse_unknown(wishes: Mapping[str, Any]) -> None:
-    for name in wishes:
+def _refuse_unknown(overrides: Mapping[str, Any]) -> None:
+    for name in overrides:
         if name not in Asked.__annotations__:
             known = ", ".join(Asked.__annotations__)
             raise ParameterError(f"there is no wish {name!r} about a table", fix=f"choose among {known}")
@@ -132,7 +132,7 @@ def _encoded(schema: Schema, source: Any, vocabularies: Any = None) -> Batch:
         with_target=False,
         batch_rows=None,
         vocabularies=dict(vocabularies or {}),
-        check_strays=False,
+        check_invalid=False,
     )
     parts = list(encoder.batches(source))
     if not parts or not sum(part.n_rows for part in parts):

@@ -34,7 +34,7 @@ def learning_curves(
     variance_floor: float = VARIANCE_FLOOR,
     costs: Any = None,
     progress: Callable[[int], None] | bool = False,
-    **wishes: Any,
+    **overrides: Any,
 ) -> LearningCurves:
     """How soon each strategy learns: for each seed the rows are shuffled, and a share of them kept for the test.
 
@@ -51,7 +51,7 @@ def learning_curves(
     _refuse_unless_share(test_share)
     source = open_source(table)
     truth = oracle_of(source, target)
-    whole = Pool.of(source, target, Vocabulary.of(truth), **wishes)
+    whole = Pool.of(source, target, Vocabulary.of(truth), **overrides)
     n_pool = _n_pool(len(truth), test_share)
     wanted = min(n_labels, n_pool)
     how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up}

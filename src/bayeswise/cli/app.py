@@ -19,7 +19,7 @@ VERBS: dict[str, str] = {
     "fit": "Learn a model from a table and save it.",
     "predict": "Write a table again with the model's answer beside each row.",
     "decide": "Write a table again with the best action beside each row.",
-    "check": "Reckon what decisions cost on rows whose state is known.",
+    "check": "Compute what decisions cost on rows whose state is known.",
     "report": "Write a page about what the decisions of a model cost.",
     "thresholds": "Show which action costs ask for at which probability.",
     "next-test": "Show which empty column of one case is most worth its price.",

@@ -35,14 +35,14 @@ from bayeswise.decisions.policy.capacity import Limited, within_capacity
 from bayeswise.decisions.policy.cautious import Cautious, minimax, minimax_regret
 from bayeswise.decisions.policy.feature_rule import FeatureRule
 from bayeswise.decisions.policy.rule import Rule, rule
-from bayeswise.decisions.policy.stability import DecisionDoubt, doubt_of
+from bayeswise.decisions.policy.stability import DecisionStability, stability_of
 from bayeswise.decisions.policy.value_rule import ValueRule
 
 __all__ = [
     "Cautious",
     "CostWarning",
     "Costs",
-    "DecisionDoubt",
+    "DecisionStability",
     "Decisions",
     "Densities",
     "FeatureRule",
@@ -55,7 +55,6 @@ __all__ = [
     "absolute_action",
     "best_action",
     "decide",
-    "doubt_of",
     "minimax",
     "minimax_regret",
     "newsvendor",
@@ -64,6 +63,7 @@ __all__ = [
     "pinball_action",
     "rule",
     "squared_action",
+    "stability_of",
     "within_action",
     "within_capacity",
 ]

@@ -103,7 +103,7 @@ def quantile(predictive: Any, level: Any) -> Any:
         return predictive.ppf(level)
     if not hasattr(predictive, "quantile"):
         raise ParameterError(
-            f"{type(predictive).__name__} is no predictive distribution",
+            f"{type(predictive).__name__} is not a predictive distribution",
             fix="give one of scipy.stats, or model.predictive(rows) of a regression",
         )
     return predictive.quantile(level)

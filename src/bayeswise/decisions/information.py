@@ -142,8 +142,8 @@ class NextTest:
     perfect: float  # what knowing the state would be worth
     tests: tuple[TestValue, ...]
     planned_cost: float  # of acting on the plan: tests bought, then the best action
-    posterior: Mapping[Label, float] = field(default_factory=dict)  # that it was reckoned with
-    left_out: Mapping[str, str] = field(default_factory=dict)  # columns whose value cannot be reckoned, and why
+    posterior: Mapping[Label, float] = field(default_factory=dict)  # that it was computed with
+    left_out: Mapping[str, str] = field(default_factory=dict)  # columns whose value cannot be computed, and why
 
     @property
     def best(self) -> TestValue | None:

@@ -89,7 +89,9 @@ class InfluenceDiagram:
                 )
             if parent not in self._places:
                 word = "knows" if isinstance(piece, Decision) else "has the parent"
-                raise NetworkError(f"{piece.name!r} {word} {parent!r}, which is no node", fix=guess(parent, self.names))
+                raise NetworkError(
+                    f"{piece.name!r} {word} {parent!r}, which is not a node", fix=guess(parent, self.names)
+                )
         return tuple(self._places[parent] for parent in parents)
 
     def _network(self, pieces: Sequence[Piece]) -> BeliefNetwork:

@@ -243,7 +243,7 @@ def _refuse_too_deep(data: bytes, where: str) -> None:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

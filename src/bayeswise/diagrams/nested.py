@@ -178,7 +178,7 @@ def _at_case(where: str) -> Iterator[None]:
     except (NetworkError, ParameterError) as error:
         raise type(error)(f"{error.what}{where}", fix=error.fix) from None
     except (TypeError, ValueError, IndexError):
-        raise NetworkError(f"a row is no list of numbers{where}", fix="give a probability for each state") from None
+        raise NetworkError(f"a row is not a list of numbers{where}", fix="give a probability for each state") from None
 
 
 def _certain(name: str, states: Vocabulary, state: str, where: str = "") -> FloatArray:

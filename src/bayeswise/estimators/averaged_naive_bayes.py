@@ -24,7 +24,7 @@ class AveragedNaiveBayes(NaiveBayes):
     temper      what columns say together is counted once, by their pairs: "auto" of normal columns while rows are few
                 (up to 32,768, or 67 million over columns squared), "pairs" always, and of categories too; or the
                 exponent of normal columns itself, as 1.0
-    smoothing   imagined rows of each level of a category; of the whole column for numbers and counts
+    smoothing   pseudo-counts of each level of a category; of the whole column for numbers and counts
     families    "auto" by the kind of column, "select" by evidence, "categorical", a name, or a mapping by column
 
     `relevance_` is p(column relevant | rows) after fitting, `temper_` the exponent. The other words are

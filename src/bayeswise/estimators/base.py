@@ -37,7 +37,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
-class Face(BaseEstimator):
+class EstimatorBase(BaseEstimator):
     """An estimator whose fitted state is one model: a `TableModel` under `model_`."""
 
     model_: Any
@@ -74,7 +74,7 @@ class Face(BaseEstimator):
         """X after scikit-learn's checks, and those of the model's own."""
         return features.checked(self, X, reset=reset)
 
-    def _wishes(self) -> dict[str, Any]:
+    def _overrides(self) -> dict[str, Any]:
         """What is asked for about columns, where it differs from the standard."""
         standard = self._schema_words
         return {name: getattr(self, name) for name, default in standard.items() if getattr(self, name) != default}
@@ -107,7 +107,7 @@ class Face(BaseEstimator):
         return both
 
 
-class ClassifierFace(ClassifierMixin, Face):
+class ClassifierBase(ClassifierMixin, EstimatorBase):
     """The face of a `ProbabilityModel`."""
 
     _dtype_of_y: Any
@@ -146,7 +146,7 @@ class ClassifierFace(ClassifierMixin, Face):
         self._dtype_of_y = dtype if reset else np.result_type(self._dtype_of_y, dtype)
 
 
-class MergingFace(ClassifierFace):
+class MergingBase(ClassifierBase):
     """The face of a `Classifier`, whose statistics merge and subtract exactly."""
 
     # -- what each face says for itself -----------------------------------------------------------------------

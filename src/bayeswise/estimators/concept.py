@@ -61,7 +61,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
                 fix=f"say which one is the concept, as in positive={labels.classes[0]!r}",
             )
         self._dtype_of_y = np.asarray(values).dtype
-        schema = features.schema_of(X, categorical=True, wishes={})
+        schema = features.schema_of(X, categorical=True, overrides={})
         rows = features.batches(schema, X, labels)
         self.model_ = concept_of(schema, rows, self.positive, self.noise, self.prior)
         return self

@@ -168,27 +168,27 @@ def schema_of(
     X: Any,
     *,
     categorical: bool,
-    wishes: Mapping[str, Any],
+    overrides: Mapping[str, Any],
     flags_are_numbers: bool = False,
 ) -> Schema:
     """What the columns of X mean; the target is y, or the first name like it that no column has."""
     target = Target("y", "mixed")
     if issparse(X):
         return Schema((Column(WORDS, "text", reason="a sparse matrix of word counts"),), target)
-    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not wishes:
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not categorical and not overrides:
         return Schema(_unnamed(X.shape[1], "number", None), target)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and categorical and not wishes:
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and categorical and not overrides:
         return Schema(_unnamed(X.shape[1], "category", "integer"), target)
     source = open_source(X)
-    kinds = dict(wishes.get("kinds") or {})
-    declared = {normal_name(str(name)) for name in wishes.get("levels") or ()}
+    kinds = dict(overrides.get("kinds") or {})
+    declared = {normal_name(str(name)) for name in overrides.get("levels") or ()}
     numbers = ("integer", "float", "boolean") if flags_are_numbers else ("integer", "float")
     for column in source.columns:
         if categorical:
             kinds.setdefault(column.name, "category")
         elif column.storage in numbers and normal_name(column.name) not in declared:
             kinds.setdefault(column.name, "number")
-    schema = infer_schema(source, None, **{**wishes, "kinds": kinds})
+    schema = infer_schema(source, None, **{**overrides, "kinds": kinds})
     if schema.ignored:
         reasons = "; ".join(f"{name!r} ({schema[name].reason})" for name in schema.ignored)
         warnings.warn(f"columns that are not used: {reasons}", UserWarning, stacklevel=4)
@@ -351,9 +351,9 @@ def checked_columns(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=[np.float64, np.float32])
 
 
-def schema_for(X: Any, wishes: Mapping[str, Any]) -> Schema:
+def schema_for(X: Any, overrides: Mapping[str, Any]) -> Schema:
     """What the columns of X mean to a regression."""
-    return usable(features.schema_of(X, categorical=False, wishes=wishes))
+    return usable(features.schema_of(X, categorical=False, overrides=overrides))
 
 
 def batches_of(

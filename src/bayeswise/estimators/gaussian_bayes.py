@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.base import MergingFace
+from bayeswise.estimators.base import MergingBase
 from bayeswise.estimators.targets import Labels
 from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
@@ -26,7 +26,7 @@ from bayeswise.tables.schema.labels import Label
 _BELIEFS = ("covariance", "divisor", "shrinkage", "class_prior", "prior", "predictive", "variance_floor")
 
 
-class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFace):
+class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBase):
     """p(class | row) proportional to p(class) Normal(row; mean of the class, covariance), from exact sums.
 
     covariance    "per-class" (QDA: quadratic boundary), "shared" (LDA: linear), "diagonal", "shared-diagonal",
@@ -173,7 +173,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingFa
             model.fisher(asked)
 
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
-        schema = features.schema_of(X, categorical=False, wishes=self._wishes(), flags_are_numbers=True)
+        schema = features.schema_of(X, categorical=False, overrides=self._overrides(), flags_are_numbers=True)
         refuse_other_kinds(schema)
         return GaussianBayesModel(schema, self._settings(), summarise([], schema, request_of(schema)).statistics)
 

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import Face
+from bayeswise.estimators.base import EstimatorBase
 from bayeswise.estimators.features import (
     ExpandedColumns,
     batches_of,
@@ -44,7 +44,7 @@ def _has_moments(estimator: LinearRegression) -> bool:
     return estimator.likelihood == "gaussian"
 
 
-class LinearRegression(ExpandedColumns, RegressorMixin, Face):
+class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     """y = w0 + w . x + noise: the likelihood chooses the loss, the prior the regulariser.
 
     likelihood   "gaussian": squares; "student-t", "laplace": robust; "poisson", "exponential": E[y] = exp(w0 + w . x)
@@ -105,7 +105,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, Face):
         X, target, weights = self._rows(X, y, sample_weight, reset=True)
         refuse_outside(target if weights is None else np.where(weights > 0, target, 1.0), settings.likelihood, "y")
         X, target, weights = present(X, target, weights)
-        schema = schema_for(X, self._wishes())
+        schema = schema_for(X, self._overrides())
         if settings.likelihood == "gaussian" and not is_wide(len(schema.used)):
             self.model_ = self._moments_of(schema, settings, X, target, weights)
             tell_dependent(self.model_, stacklevel=3)

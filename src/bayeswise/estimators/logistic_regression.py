@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import ClassifierFace
+from bayeswise.estimators.base import ClassifierBase
 from bayeswise.estimators.features import ExpandedColumns, checked_columns, feature_names, present, schema_for
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
@@ -22,7 +22,7 @@ from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
 
 
-class LogisticRegression(ExpandedColumns, ClassifierFace):
+class LogisticRegression(ExpandedColumns, ClassifierBase):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
     prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `freedom` degrees; not of the intercept. None is
@@ -87,7 +87,7 @@ class LogisticRegression(ExpandedColumns, ClassifierFace):
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
         X, codes, weights = present(X, labels.codes, self._with_class_weights(labels, weights))
-        schema = schema_for(X, self._wishes())
+        schema = schema_for(X, self._overrides())
         rows = features.batches(schema, X, None, weights)
         self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
         if not self.model_.certificate.converged:

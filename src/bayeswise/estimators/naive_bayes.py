@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from bayeswise.engines import Request, summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.base import MergingFace
+from bayeswise.estimators.base import MergingBase
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
@@ -39,7 +39,7 @@ _BELIEFS = (
 )
 
 
-class NaiveBayes(MergingFace):
+class NaiveBayes(MergingBase):
     """p(class | row) proportional to p(class) prod p(cell | class), for numbers, categories, flags and text together.
 
     families      "auto" by the kind of column; "select" by evidence (`selection_` says why); one family for all
@@ -178,7 +178,7 @@ class NaiveBayes(MergingFace):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NaiveBayesModel:
-        schema = features.schema_of(X, categorical=self._is_categorical(), wishes=self._wishes())
+        schema = features.schema_of(X, categorical=self._is_categorical(), overrides=self._overrides())
         factors = self._factors(X, schema, labels, weights)
         return self._model_of(schema, factors, summarise([], schema, Request({})).statistics)
 

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import MergingFace
+from bayeswise.estimators.base import MergingBase
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
@@ -23,13 +23,13 @@ from bayeswise.tables.schema.labels import Label
 _BELIEFS = ("structure", "prior", "strength", "class_prior", "k", "min_frequency", "criterion", "max_parents")
 
 
-class NetworkClassifier(MergingFace):
+class NetworkClassifier(MergingBase):
     """p(class | row) from a belief network of the class and all columns.
 
     structure      "naive": columns depend on the class alone; "tan": and on one other column each, along the tree of
                    most information; "aode": the average over all networks in which they depend on one and the same
                    column; "k-dependence": on `k` others each; "markov-blanket": any graph, found by hill climbing
-    prior          imagined rows: "laplace" for each cell of a table, "m-estimate" for each row of it, "bdeu" for all
+    prior          pseudo-counts: "laplace" for each cell of a table, "m-estimate" for each row of it, "bdeu" for all
     strength       how many
     numbers        "cut": where that shortens the description of the classes (Fayyad and Irani); "category": each
                    number is a level of its own
@@ -105,12 +105,12 @@ class NetworkClassifier(MergingFace):
         beliefs["class_prior"] = self._named_prior(classes)
         return NetworkSettings(**beliefs | divided_missing(self.missing)[1])
 
-    def _wishes(self) -> dict[str, Any]:
-        wishes = super()._wishes() | {"missing": divided_missing(self.missing)[0]}
-        return {name: wish for name, wish in wishes.items() if wish != self._schema_words[name]}
+    def _overrides(self) -> dict[str, Any]:
+        overrides = super()._overrides() | {"missing": divided_missing(self.missing)[0]}
+        return {name: override for name, override in overrides.items() if override != self._schema_words[name]}
 
     def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
-        schema = features.schema_of(X, categorical=self._is_categorical, wishes=self._wishes())
+        schema = features.schema_of(X, categorical=self._is_categorical, overrides=self._overrides())
 
         def rows() -> Iterator[Batch]:
             return features.batches(schema, X, labels, weights)

@@ -14,7 +14,7 @@ from bayeswise.evaluation.calibrated import CalibratedModel, calibrated
 from bayeswise.evaluation.curves import Curve, cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.empty_columns import next_test_for
 from bayeswise.evaluation.evaluate import Comparison, Evaluation, compare, evaluate
-from bayeswise.evaluation.parameter_draws import decision_doubt, posterior_draws
+from bayeswise.evaluation.parameter_draws import decision_stability, posterior_draws
 from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "compare",
     "cost_curve",
     "coverage_curve",
-    "decision_doubt",
+    "decision_stability",
     "evaluate",
     "log_parts",
     "next_test_for",

@@ -29,7 +29,7 @@ def family_outcomes(family: Any, parameters: Any, column: int, n_states: int) ->
         return f"the family {family.name!r} has no quantiles"
     each = [make(family, _of_state(parameters, state, column)) for state in range(n_states)]
     if any(one is None for one in each):
-        return "a class has one certain value, which is no density"
+        return "a class has one certain value, which is not a density"
     if not hasattr(each[0], "logpmf"):
         return Densities(tuple(each))
     return _counts(each)

@@ -1,4 +1,4 @@
-"""What the empty columns of a row could still say: the tests that could be made, and those that cannot be reckoned."""
+"""What the empty columns of a row could still say: the tests that could be made, and those that cannot be computed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def empty_columns(model: Any, batch: Batch) -> EmptyColumns:
         return EmptyColumns(dict(found), {}, independent)
     if not isinstance(model, NaiveBayesModel):
         raise FitError(
-            f"{type(model).__name__} is no model of the columns, and does not tell what an empty one could say",
+            f"{type(model).__name__} is not a model of the columns, and does not tell what an empty one could say",
             fix="use a naive or Gaussian Bayes model of the same rows",
         )
     told = {name: _of_column(model, name) for name in names}

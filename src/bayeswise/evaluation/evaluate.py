@@ -256,7 +256,7 @@ class Comparison:
 
 
 def compare(first: Evaluation, second: Evaluation, *, level: float = 0.95) -> Comparison:
-    """The paired comparison of two evaluations of the same rows: what both pay alike is no noise."""
+    """The paired comparison of two evaluations of the same rows: what both pay alike is not noise."""
     order = Vocabulary(second.decisions.states).positions_in(Vocabulary(first.decisions.states))  # (n_states,)
     if not np.array_equal(first.truth, order[second.truth]):
         raise ParameterError("the evaluations are about different rows", fix="evaluate both models on the same table")

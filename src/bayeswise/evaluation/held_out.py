@@ -30,7 +30,7 @@ Progress: TypeAlias = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What is needed to reckon costs: the posterior, the true state, and which rows of the table these are."""
+    """What is needed to compute costs: the posterior, the true state, and which rows of the table these are."""
 
     states: tuple[Label, ...]
     posterior: FloatArray  # (n_rows, n_states)
@@ -107,7 +107,7 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
         )
     target = model.schema.target.name
     known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
-    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_strays=False)
+    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
     named = None if targets is None else open_source({target: list(targets)})
     every = list(encoder.batches(open_like(table, model.schema), targets=named))
     groups = np.concatenate([each.groups for each in every]) if every else np.zeros(0, dtype=np.int32)

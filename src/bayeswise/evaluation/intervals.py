@@ -102,7 +102,7 @@ def _between(
 
 
 def check_level(level: float) -> None:
-    """Refuse a confidence that is no share, such as 95."""
+    """Refuse a confidence that is not a share, such as 95."""
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0.0 < level < 1.0:
         raise ParameterError(f"the level of confidence is {level!r}", fix="give a share such as 0.95")
 

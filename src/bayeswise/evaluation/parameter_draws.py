@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.decisions.costs.cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for
-from bayeswise.decisions.policy.stability import DecisionDoubt, doubt_of, joined
+from bayeswise.decisions.policy.stability import DecisionStability, joined, stability_of
 from bayeswise.families.arithmetic.deviations import standard_scores
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray, IntArray
@@ -36,7 +36,7 @@ _ROWS = 1 << 13  # whose draws are kept at a time
 def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> FloatArray:
     """(n, n_rows, n_states) the posterior of each row under n draws of the parameters.
 
-    Shares of classes and of levels are Dirichlet with the counts and the imagined rows of the smoothing; mean and
+    Shares of classes and of levels are Dirichlet with the counts and the pseudo-counts of the smoothing; mean and
     variance of a normal column have the posterior of the reference prior, variance ~ n s^2 / chi^2(n - 1) and
     mean ~ N(m, variance / n). Columns of other families and texts stay at their estimates. Covariances are inverse
     Wishart.
@@ -53,14 +53,14 @@ def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> F
     return np.stack(draws)
 
 
-def decision_doubt(model: Any, table: Any, costs: Any, *, n: int = 200, seed: int = 0) -> DecisionDoubt:
+def decision_stability(model: Any, table: Any, costs: Any, *, n: int = 200, seed: int = 0) -> DecisionStability:
     """How probably each row's action is truly the best one, and what it is expected to lose if it is not.
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
     >>> costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}
     >>> few, many = (bw.fit(rows * k, target="play") for k in (1, 100))
-    >>> [bool(decision_doubt(m, rows[:1], costs).confidence[0] > 0.99) for m in (few, many)]
+    >>> [bool(decision_stability(m, rows[:1], costs).confidence[0] > 0.99) for m in (few, many)]
     [False, True]
     """
     _check(model, n)
@@ -72,7 +72,7 @@ def decision_doubt(model: Any, table: Any, costs: Any, *, n: int = 200, seed: in
         cells = {name: values[first : first + part.n_rows] for name, values in columns.items()}
         draws = posterior_draws(model, part, n=n, seed=seed)  # the same parameters for every part
         try:
-            parts.append(doubt_of(draws, given, states=model.classes, rows=cells))
+            parts.append(stability_of(draws, given, states=model.classes, rows=cells))
         except RowCostError as error:
             raise error.at(first + error.row) from None
         first += part.n_rows

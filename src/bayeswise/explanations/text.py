@@ -81,7 +81,7 @@ class Bars:
         top = max((abs(size) for size in sizes if math.isfinite(size)), default=0.0) or 1.0
 
         def line(name: str, value: str, bar: Text, log_ratio: float, style: str = "") -> None:
-            # Text, not str: a label like "[/b]" is no markup
+            # Text, not str: a label like "[/b]" is not markup
             labels = (Text(shown(name, name_width), style), Text(shown(value, value_width), style))
             table.add_row(*labels, bar, weight_text(log_ratio), factor_text(log_ratio))
 

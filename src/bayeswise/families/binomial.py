@@ -52,7 +52,7 @@ class Binomial(WithBetaPrior[Product]):
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Product:
-        """Moments of k, and those of the log coefficients which the evidence needs; `SupportError` for what is no k."""
+        """Moments of k, and those of the log coefficients which the evidence needs; `SupportError` otherwise."""
         numbers = as_columns(values)
         outside = ~(np.isnan(numbers) | self._is_inside(numbers))
         needs = f"a binomial count is a whole number from 0 to {self.trials}"

@@ -42,7 +42,7 @@ class Geometric(WithBetaPrior[Moments]):
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Moments:
-        """n and sum x; `DataError` for a value that is no whole number from 0 on."""
+        """n and sum x; `DataError` for a value that is not a whole number from 0 on."""
         numbers = as_columns(values)
         outside = ~(np.isnan(numbers) | is_whole(numbers))
         refuse_outside(numbers, outside, "a number of failures is 0, 1, 2, ...", groups, weights)

@@ -59,7 +59,7 @@ class Multinomial:
         weights: FloatArray | None = None,
         declared: Vocabulary | None = None,
     ) -> WordCounts:
-        """The sum of each word's counts and of the log coefficients; `SupportError` for what is no count."""
+        """The sum of each word's counts and of the log coefficients; `SupportError` for what is not a count."""
         _refuse_outside(Cells.of(counts), groups, weights)
         return WordCounts.of(counts, words, groups, n_groups, weights, declared)
 
@@ -203,7 +203,7 @@ def _safe(value: FloatArray) -> FloatArray:
 
 
 def _is_outside(cells: Cells) -> BoolArray:
-    """(n_rows,) whether a row holds what is no count."""
+    """(n_rows,) whether a row holds what is not a count."""
     return cells.sums((~is_whole(cells.value)).astype(np.float64)) > 0
 
 
@@ -220,7 +220,7 @@ def _checked(counts: Any, n_words: int) -> Cells:
 
 
 def _refuse_outside(cells: Cells, groups: CodeArray | None, weights: FloatArray | None) -> None:
-    """An error for the first cell that is no count; rows left out (group -1, weight 0) may hold anything."""
+    """An error for the first cell that is not a count; rows left out (group -1, weight 0) may hold anything."""
     outside = ~(np.isnan(cells.value) | is_whole(cells.value))
     if groups is not None:
         outside &= groups[cells.row] >= 0

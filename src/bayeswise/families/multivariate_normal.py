@@ -29,7 +29,7 @@ from bayeswise.statistics.scatter import Scatter
 class NormalInverseWishart:
     """covariance ~ InverseWishart(freedom, scale), mean | covariance ~ Normal(mean, covariance / strength).
 
-    It is what `strength` imagined rows with mean `mean`, and `freedom` rows with sum of products of deviations `scale`
+    It is what `strength` pseudo-counts with mean `mean`, and `freedom` rows with sum of products of deviations `scale`
     would have taught. All fields have a first axis of groups, which may be left out.
 
     >>> NormalInverseWishart(mean=np.zeros(2), strength=1, freedom=4, scale=np.eye(2))

@@ -54,7 +54,7 @@ class NormalParameters:
 class NormalInverseGamma:
     """variance ~ InverseGamma(shape, scale), mean | variance ~ Normal(mean, variance / strength).
 
-    It is what `strength` imagined rows with mean `mean`, and 2 `shape` rows with sum of squared deviations 2 `scale`
+    It is what `strength` pseudo-counts with mean `mean`, and 2 `shape` rows with sum of squared deviations 2 `scale`
     would have taught. `mean_low` carries the digits of the mean beyond the 53 bits of a float.
     """
 

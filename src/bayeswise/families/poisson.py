@@ -59,7 +59,7 @@ class Poisson:
         n_groups: int = 1,
         weights: FloatArray | None = None,
     ) -> Product:
-        """Moments of x, and those of log x! which the evidence needs; `DataError` for what is no count."""
+        """Moments of x, and those of log x! which the evidence needs; `DataError` for what is not a count."""
         numbers = as_columns(values)
         outside = ~(np.isnan(numbers) | is_whole(numbers))
         refuse_outside(numbers, outside, "a Poisson count is 0, 1, 2, ...", groups, weights)

@@ -1,8 +1,8 @@
-"""Conjugate priors that several families share, each the statistic of imagined rows.
+"""Conjugate priors that several families share, each the statistic of pseudo-counts.
 
 BetaPrior      Bernoulli, geometric, binomial       imagined successes and failures
 GammaPrior     Poisson, exponential                 imagined events in an imagined time
-Dirichlet      categorical, multinomial             imagined rows of each level
+Dirichlet      categorical, multinomial             pseudo-counts of each level
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class GammaPrior:
 
 @dataclass(frozen=True, repr=False)
 class Dirichlet:
-    """p(probabilities) = product of p_j^(weight_j - 1) / B(weight); weight_j imagined rows of level j.
+    """p(probabilities) = product of p_j^(weight_j - 1) / B(weight); weight_j pseudo-counts of level j.
 
-    A weight of 0 forbids its level until it is seen. `unseen` imagined rows belong to levels that nobody has named.
+    A weight of 0 forbids its level until it is seen. `unseen` pseudo-counts belong to levels that nobody has named.
 
     >>> Dirichlet.of({"red": 6, "blue": 2})
     Dirichlet(red=6, blue=2)
@@ -107,12 +107,12 @@ class Dirichlet:
 
     @classmethod
     def of(cls, weights: Mapping[Label, float], unseen: float = 0.0) -> Dirichlet:
-        """From imagined rows by level."""
+        """From pseudo-counts by level."""
         return cls(Vocabulary(weights), np.array(list(weights.values()), dtype=np.float64), unseen)
 
     @classmethod
     def lidstone(cls, levels: Vocabulary, alpha: float, unseen: float = 0.0) -> Dirichlet:
-        """alpha imagined rows of each level: (n_j + alpha) / (n + alpha J).
+        """alpha pseudo-counts of each level: (n_j + alpha) / (n + alpha J).
 
         >>> Dirichlet.lidstone(Vocabulary(["red", "blue"]), alpha=0.5)
         Dirichlet(red=0.5, blue=0.5)
@@ -126,18 +126,18 @@ class Dirichlet:
 
     @classmethod
     def m_estimate(cls, levels: Vocabulary, m: float, p: Mapping[Label, float] | None = None) -> Dirichlet:
-        """m imagined rows shared out by p (evenly by default): (n_j + m p_j) / (n + m); m = 0 is maximum likelihood.
+        """m pseudo-counts shared out by p (evenly by default): (n_j + m p_j) / (n + m); m = 0 is maximum likelihood.
 
         >>> Dirichlet.m_estimate(Vocabulary(["red", "blue"]), m=4, p={"red": 0.75, "blue": 0.25})
         Dirichlet(red=3, blue=1)
         """
-        refuse_unless(np.isfinite(m) & (m >= 0), "m, the number of imagined rows, must not be negative", m)
+        refuse_unless(np.isfinite(m) & (m >= 0), "m, the number of pseudo-counts, must not be negative", m)
         shares = np.full(len(levels), 1.0 / max(len(levels), 1)) if p is None else _shares(levels, p)
         return cls(levels, m * shares)
 
     @property
     def total(self) -> FloatArray:
-        """(n_groups,) or () all imagined rows."""
+        """(n_groups,) or () all pseudo-counts."""
         return np.asarray(self.weight.sum(axis=-1) + self.unseen)
 
     def sample(self, size: int, generator: np.random.Generator) -> FloatArray:

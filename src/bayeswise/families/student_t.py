@@ -147,4 +147,4 @@ class StudentT(WithoutConjugatePrior):
         return np.asarray(parameters.location + parameters.scale * generator.standard_normal(shape) / np.sqrt(mixing))
 
     def exponential_form(self, parameters: StudentTParameters) -> NoReturn:
-        raise ParameterError("Student's t distribution is no exponential family")
+        raise ParameterError("Student's t distribution is not an exponential family")

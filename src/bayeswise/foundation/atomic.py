@@ -3,7 +3,7 @@
 A kill at any moment leaves the old file or the new one, and at most a hidden `.bayeswise-*.partial` beside it, which
 the next writer in that directory takes away. Of several writers the last whole one wins. As with `open`: a new file
 gets the permissions of the umask, an existing one keeps its own, a link stays and the file it leads to is replaced, a
-write-protected file is refused, and what is no file (a pipe, /dev/null) is written to directly. Owner and hard links of
+write-protected file is refused, and a pipe or device (/dev/null) is written to directly. Owner and hard links of
 a replaced file are not kept.
 
 >>> from tempfile import mkdtemp

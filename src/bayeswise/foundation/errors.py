@@ -3,13 +3,13 @@
     BayeswiseError                    exit code
       UsageError                      2   what was asked makes no sense
         ParameterError                    a setting has an impossible value
-        PriorError                        a prior is no probability distribution
+        PriorError                        a prior is not a probability distribution
         CostError                         a cost table is incomplete or not finite
         NotInstalledError                 an optional package is needed
         NotAvailableError                 an attribute that a model of this kind does not have
       DataError                       3   the data cannot be read
-        SourceError                       the file or object is no table
-        SchemaError                       the columns make no table (names, kinds, strays)
+        SourceError                       the file or object is not a table
+        SchemaError                       the columns make no table (names, kinds, invalid values)
         NetworkError                      nodes and tables make no distribution (cycles, names, rows)
         NonFiniteError                    an infinite cell
         SupportError                      a value that the family of its column does not allow
@@ -156,7 +156,7 @@ class ParameterError(UsageError):
 
 
 class PriorError(UsageError):
-    """A prior is no probability distribution over the named states."""
+    """A prior is not a probability distribution over the named states."""
 
 
 class CostError(UsageError):
@@ -178,7 +178,7 @@ class DataError(BayeswiseError, ValueError):
 
 
 class SourceError(DataError):
-    """The file or object is no table."""
+    """The file or object is not a table."""
 
 
 class SchemaError(DataError):

@@ -169,7 +169,7 @@ def own_classes(model: Any, table: Any) -> Any:
     known = Vocabulary(model.classes)
     parts = [
         batch.group_labels.positions_in(known)[batch.groups]
-        for batch in Encoder(model.schema, learning=True, check_strays=False).batches(open_like(table, model.schema))
+        for batch in Encoder(model.schema, learning=True, check_invalid=False).batches(open_like(table, model.schema))
     ]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 

@@ -197,7 +197,7 @@ class Classifier(ProbabilityModel):
         """Rows with their target, encoded; a batch, or a list of batches, passes as it is."""
         if are_batches(table):
             return iter([table] if isinstance(table, Batch) else table)
-        encoder = Encoder(self.schema, learning=True, check_strays=check)
+        encoder = Encoder(self.schema, learning=True, check_invalid=check)
         return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 
     def groups_of(self, batch: Batch) -> CodeArray:

@@ -102,7 +102,7 @@ def _types(name: str) -> Iterator[type]:
     package = import_module(home)
     members = [getattr(package, each) for each in package.__all__] if last == "*" else [getattr(package, last)]
     for member in members:
-        # of the families those with a density: priors and parameters are no part of a model
+        # of the families those with a density: priors and parameters are not part of a model
         if isinstance(member, type) and (home != "bayeswise.families" or hasattr(member, "log_density")):
             yield member
 

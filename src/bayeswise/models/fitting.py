@@ -39,23 +39,25 @@ SAME = {
 
 
 @overload
-def fit(table: Any, target: str, *, model: Literal["naive-bayes", "naive"] = ..., **wishes: Any) -> NaiveBayesModel: ...
+def fit(
+    table: Any, target: str, *, model: Literal["naive-bayes", "naive"] = ..., **overrides: Any
+) -> NaiveBayesModel: ...
 @overload
-def fit(table: Any, target: str, *, model: Literal["averaged"], **wishes: Any) -> AveragedNaiveBayesModel: ...
+def fit(table: Any, target: str, *, model: Literal["averaged"], **overrides: Any) -> AveragedNaiveBayesModel: ...
 @overload
-def fit(table: Any, target: str, *, model: Literal["gaussian"], **wishes: Any) -> GaussianBayesModel: ...
+def fit(table: Any, target: str, *, model: Literal["gaussian"], **overrides: Any) -> GaussianBayesModel: ...
 @overload
-def fit(table: Any, target: str, *, model: Literal["logistic"], **wishes: Any) -> LogisticModel: ...
+def fit(table: Any, target: str, *, model: Literal["logistic"], **overrides: Any) -> LogisticModel: ...
 @overload
-def fit(table: Any, target: str, *, model: Literal["linear"], **wishes: Any) -> LinearModel | IteratedModel: ...
+def fit(table: Any, target: str, *, model: Literal["linear"], **overrides: Any) -> LinearModel | IteratedModel: ...
 @overload
 def fit(
-    table: Any, target: str, *, model: Literal["tan", "aode", "k-dependence", "markov-blanket"], **wishes: Any
+    table: Any, target: str, *, model: Literal["tan", "aode", "k-dependence", "markov-blanket"], **overrides: Any
 ) -> Any: ...
-def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -> Any:
+def fit(table: Any, target: str, *, model: str = "naive-bayes", **overrides: Any) -> Any:
     """Learn from any table with the target inside: a path, `-`, a dataframe, an array, a list of dicts.
 
-    model           wishes about beliefs
+    model           overrides about beliefs
     "naive-bayes"   families, convention, smoothing, class_prior, prior_smoothing, variance_divisor, ...
     "averaged"      the same, relevance, n_relevant and temper: over all subsets of relevant columns
     "gaussian"      covariance, divisor, shrinkage, prior, predictive, class_prior
@@ -64,7 +66,7 @@ def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -
     "tan", "aode", "k-dependence", "markov-blanket"
                     prior, strength, class_prior, cuts, k, min_frequency, criterion, max_parents
 
-    Wishes about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"], weight="n",
+    Overrides about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"], weight="n",
     missing="ignore" | "level" | "error" (not for regressions), unseen="smooth" | "ignore" | "error".
 
     >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]
@@ -79,14 +81,14 @@ def fit(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -
     if kind == "averaged":
         from bayeswise.models.averaged_naive_bayes import fit_averaged
 
-        return fit_averaged(table, target, **wishes)
-    return learned(table, target, model=kind, **wishes)[0]
+        return fit_averaged(table, target, **overrides)
+    return learned(table, target, model=kind, **overrides)[0]
 
 
-def learned(table: Any, target: str, *, model: str = "naive-bayes", **wishes: Any) -> tuple[Any, Report]:
-    """What `fit` learns, and what it met on its way: strays, rows without a target."""
+def learned(table: Any, target: str, *, model: str = "naive-bayes", **overrides: Any) -> tuple[Any, Report]:
+    """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
     home, _, name = LEARNED[kind_named(model)].rpartition(".")
-    answer: tuple[Any, Report] = getattr(import_module(home), name)(table, target, **wishes)
+    answer: tuple[Any, Report] = getattr(import_module(home), name)(table, target, **overrides)
     return answer
 
 
@@ -102,8 +104,8 @@ def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple
     from bayeswise.models.regression.learning import linear_of, logistic_of
     from bayeswise.tables.schema.null_words import open_like
 
-    road: Any = logistic_of if hasattr(model, "classes") else linear_of
-    answer: tuple[Any, Report] = road(open_like(table, model.schema), model.schema, model.settings)
+    route: Any = logistic_of if hasattr(model, "classes") else linear_of
+    answer: tuple[Any, Report] = route(open_like(table, model.schema), model.schema, model.settings)
     return answer
 
 

@@ -19,14 +19,14 @@ SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
 Progress = Callable[[int], None]
 
 
-def divided(wishes: dict[str, Any], words: Sequence[str] = SCHEMA_WORDS) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Wishes about columns, and wishes about beliefs.
+def divided(overrides: dict[str, Any], words: Sequence[str] = SCHEMA_WORDS) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Overrides about columns, and overrides about beliefs.
 
     >>> divided({"ignore": ["id"], "smoothing": 2.0})
     ({'ignore': ['id']}, {'smoothing': 2.0})
     """
-    about_columns = {name: value for name, value in wishes.items() if name in words}
-    return about_columns, {name: value for name, value in wishes.items() if name not in words}
+    about_columns = {name: value for name, value in overrides.items() if name in words}
+    return about_columns, {name: value for name, value in overrides.items() if name not in words}
 
 
 def schema_for(source: Source, target: str, schema: Schema | None, about_columns: dict[str, Any]) -> Schema:

@@ -30,7 +30,7 @@ class CodedNetwork:
     rows: CodedRows
 
     def description_length(self, code: Code = "evidence") -> DescriptionLength:
-        """The bits of each node given its parents; rows with a hole in a family are left out of it."""
+        """The bits of each node given its parents; rows with a missing value in a family are left out of it."""
         return DescriptionLength(code, tuple(self._part(name, code) for name in self.network.names))
 
     def _part(self, name: str, code: Code) -> Part:

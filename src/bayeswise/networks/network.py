@@ -70,7 +70,7 @@ class BeliefNetwork:
         for parent in node.parents:
             if parent not in self._places:
                 raise NetworkError(
-                    f"node {node.name!r} has the parent {parent!r}, which is no node", fix=guess(parent, self.names)
+                    f"node {node.name!r} has the parent {parent!r}, which is not a node", fix=guess(parent, self.names)
                 )
         return tuple(self._places[parent] for parent in node.parents)
 
@@ -271,11 +271,11 @@ class BeliefNetwork:
         return answer(self, node, evidence, soft, method=method, n_rows=n_rows, seed=seed)
 
     @classmethod
-    def learn(cls, table: Any, **wishes: Any) -> BeliefNetwork:
+    def learn(cls, table: Any, **overrides: Any) -> BeliefNetwork:
         """A network from rows: tables by counting, the graph given (`parents=`) or found by a score (`score=`)."""
         from bayeswise.networks.learning import learn
 
-        return learn(table, **wishes)
+        return learn(table, **overrides)
 
     # -- pictures ---------------------------------------------------------------------------------------------
     def picture(

@@ -48,7 +48,9 @@ def _from_numbers(node: str, states: Vocabulary, n_rows: int, given: Any) -> Flo
     try:
         numbers = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise NetworkError(f"the table of {node!r} is no array of numbers", fix="give a row for each case") from None
+        raise NetworkError(
+            f"the table of {node!r} is not an array of numbers", fix="give a row for each case"
+        ) from None
     if numbers.size == n_rows and len(states) == 2 and numbers.size != n_rows * 2:
         numbers = np.stack([numbers.ravel(), 1.0 - numbers.ravel()], axis=-1)
     if numbers.size != n_rows * len(states) or (numbers.ndim > 1 and numbers.shape[-1] != len(states)):

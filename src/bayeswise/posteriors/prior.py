@@ -37,7 +37,7 @@ def prior_by_state(given: Mapping[Any, float], states: Sequence[Label]) -> Float
 
 
 def check_shares(given: Any) -> None:
-    """Refuse what is no prior of any states: each share must be a number from 0 to 1, the sum 1 to within 1e-9.
+    """Refuse what is not a prior of any states: each share must be a number from 0 to 1, the sum 1 to within 1e-9.
 
     >>> check_shares({"yes": 0.7, "no": 0.2})
     Traceback (most recent call last):

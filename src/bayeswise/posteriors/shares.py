@@ -30,7 +30,7 @@ def as_shares(values: Any, states: Sequence[Label]) -> FloatArray:
 
 
 def check_posterior(probability: FloatArray, states: Sequence[Label]) -> None:
-    """Refuse what is no distribution: a number that is missing, below 0, or a row that does not sum to 1."""
+    """Refuse what is not a distribution: a number that is missing, below 0, or a row that does not sum to 1."""
     for start in range(0, len(probability), _BLOCK_ROWS):
         block = probability[start : start + _BLOCK_ROWS]
         total = block[:, 0].copy()

@@ -1,6 +1,6 @@
 """Numbers as the kernels take them: doubles or singles as they are, integers exactly, whatever their size.
 
-An integer beyond 2^53 is no double, but it is the sum of two: its upper half and its lower 32 bits. Sums and products
+An integer beyond 2^53 is the sum of two doubles: its upper half and its lower 32 bits. Sums and products
 of such halves are exact, and so are the sums of integers that are made of them.
 """
 

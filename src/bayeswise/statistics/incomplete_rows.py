@@ -38,7 +38,7 @@ class RowsWithHoles:
         sizes = [len(vocabulary) for vocabulary in self.levels]
         fits = self.cells.dtype == np.int32 and self.cells.shape == (self.weight.shape[-1], len(sizes))
         if not fits or len(self.weight.shape) != 2 or (self.cells < -1).any() or (self.cells >= sizes).any():
-            raise SchemaError("rows with holes, their levels and their weights do not match")
+            raise SchemaError("rows with missing values, their levels and their weights do not match")
 
     def refuse_impossible(self) -> None:
         refuse_amounts([self.weight, self.weight.sum()], "the count of a row with missing cells")

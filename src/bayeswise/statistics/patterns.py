@@ -1,4 +1,4 @@
-"""Scatter of rows with holes: one exact scatter for each pattern of missing cells, over the cells that are there.
+"""Scatter of rows with missing values: one exact scatter for each pattern, over the cells that are there.
 
 This is all that maximum likelihood needs of an incomplete table: EM runs on it and never sees a row again.
 """
@@ -192,5 +192,5 @@ def _refuse_too_many(patterns: BoolArray, n_groups: int) -> None:
     if sums > MOST_SUMS:
         raise NotStreamableError(
             f"the missing cells form {len(patterns):,} different patterns, whose covariances need {sums:,} sums",
-            fix="leave out the columns with the most holes, or use NaiveBayes, for which patterns do not matter",
+            fix="leave out the columns with the most missing values, or use NaiveBayes, which needs no patterns",
         )

@@ -106,7 +106,7 @@ def check_head(head: bytes, n_bytes: int, limits: Limits) -> int:
     """The length of the header, from the first bytes of a file of so many bytes."""
     length = int.from_bytes(head[:8], "little")
     if n_bytes < HEAD_BYTES or head[8:HEAD_BYTES] != b"{":
-        raise StoreError(f"it is no model file: {_impression(head, n_bytes)}", fix=_OURS)
+        raise StoreError(f"it is not a model file: {_impression(head, n_bytes)}", fix=_OURS)
     if n_bytes > limits.file_bytes:
         raise StoreError(f"it has {n_bytes} bytes, more than {limits.file_bytes}")
     if length > min(limits.header_bytes, n_bytes - 8):

@@ -211,7 +211,7 @@ def _read(file: BinaryIO, limits: Limits) -> bytes:
         check_head(head, status.st_size, limits)
         return head + file.read()
     if not stat.S_ISFIFO(status.st_mode):
-        raise StoreError("it is no file", fix="give the path of a model file")
+        raise StoreError("it is not a file", fix="give the path of a model file")
     check_head(head, limits.file_bytes if len(head) == HEAD_BYTES else len(head), limits)
     return b"".join(_pieces(head, file, limits))
 

@@ -61,7 +61,7 @@ class Unpacker:
 
     def _items(self, items: Any, path: str) -> tuple[Any, ...]:
         if not isinstance(items, list):
-            raise TypeError(f"{items!r:.80} is no list")
+            raise TypeError(f"{items!r:.80} is not a list")
         if _NESTED.isdisjoint(map(type, items)):
             return tuple(items)
         return tuple(self.unpacked(item, f"{path}/{n}") for n, item in enumerate(items))
@@ -90,7 +90,7 @@ class Unpacker:
 
     def _dataclass(self, kind: type, tree: dict[str, Tree], path: str) -> Any:
         if not is_dataclass(kind):
-            raise TypeError(f"{kind.__name__} is no dataclass and has no from_plain")
+            raise TypeError(f"{kind.__name__} is not a dataclass and has no from_plain")
         names = expected(kind, tree)
         _, *members = _members(tree, "$type", *names)
         values = {name: self.unpacked(member, f"{path}/{name}") for name, member in zip(names, members, strict=True)}
@@ -120,7 +120,7 @@ def _exact(words: Any, low: Any) -> ExactArray:
 
 def _float(text: Any) -> float:
     if text not in ("inf", "-inf", "nan"):
-        raise ValueError(f"{text!r:.80} is no number that JSON cannot write")
+        raise ValueError(f"{text!r:.80} is not a number that JSON cannot write")
     return float(text)
 
 

@@ -33,8 +33,8 @@ class RawColumn:
 
 
 @dataclass(frozen=True)
-class Stray:
-    """A cell that is no number where numbers were asked for.
+class InvalidValue:
+    """A cell that is not a number where numbers were asked for.
 
     `row` counts from 0 over the whole source; `line` counts from 1 in its text file, with the header.
     """
@@ -55,8 +55,8 @@ class Chunk(Protocol):
         """The position of the chunk's first row in the source, counted from 0."""
         ...
 
-    def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[Stray]]:
-        """The column as doubles; NaN is missing; a cell that is no number is NaN and a stray.
+    def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[InvalidValue]]:
+        """The column as doubles; NaN is missing; a cell that is not a number is NaN and a invalid value.
 
         Text is parsed (blanks around it are ignored; null words are NaN in text files). Integers beyond 2**53
         are rounded here; `ColumnProfile.wide_integers` counts them beforehand.
@@ -70,8 +70,8 @@ class Chunk(Protocol):
         """
         ...
 
-    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[Stray]]]:
-        """`numbers` of several columns, as one matrix (n_rows, n_columns) in C order, and the strays by column.
+    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
+        """`numbers` of several columns, as one matrix (n_rows, n_columns) in C order, and the invalid values by column.
 
         The matrix may be a read-only view of the table's own memory.
         """

@@ -31,7 +31,7 @@ FUN = Utility("fun", {"yes": 1, "no": 0}, ["go"])
         ([RAIN, GO], NetworkError, "the diagram has no utility"),
         ([RAIN, RAIN, FUN, GO], NetworkError, "there are two nodes 'rain'"),
         ([GO, "fun"], NetworkError, "found 'fun'"),
-        ([GO, Utility("fun", [1, 0], ["goo"])], NetworkError, "'fun' has the parent 'goo', which is no node"),
+        ([GO, Utility("fun", [1, 0], ["goo"])], NetworkError, "'fun' has the parent 'goo', which is not a node"),
         ([Decision("go", YES_NO, ["rian"]), RAIN, FUN], NetworkError, "did you mean 'rain'?"),
         (
             [
@@ -208,7 +208,7 @@ def test_questions_that_make_no_sense_say_what_to_ask_instead(ask: Any, said: st
 
 def test_a_policy_may_only_use_what_is_known() -> None:
     found = oil().solve().policies["drill"]
-    with pytest.raises(ParameterError, match="is no policy of 'test'"):
+    with pytest.raises(ParameterError, match="is not a policy of 'test'"):
         oil().solve(policies={"test": found})
     blind = oil().changed([Decision("drill", YES_NO, knows=["test"])])
     with pytest.raises(ParameterError, match="needs 'report', which is not known then"):

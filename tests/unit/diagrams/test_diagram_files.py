@@ -105,7 +105,7 @@ table = { take = 1, leave = { rain = 4, sun = 0 } }
         (('states = ["yes", "no"]', ""), "d.toml, [chance.rain]: there is no states"),
         (('states = ["yes", "no"]', "states = 3"), "d.toml, [chance.rain]: states must be a list"),
         (('knows = ["rain"]', "knows = [3]"), "d.toml, [decision.go]: knows must be a list of texts"),
-        (('knows = ["rain"]', 'knows = ["rian"]'), "d.toml: 'go' knows 'rian', which is no node"),
+        (('knows = ["rain"]', 'knows = ["rian"]'), "d.toml: 'go' knows 'rian', which is not a node"),
         (("[utility.fun]", "[utilities.fun]"), "d.toml has the unknown entry 'utilities'"),
         (("[utility.fun]", "[utility.rain]"), "d.toml, [utility.rain]: there are two nodes 'rain'"),
         (("yes = -1, no = 2", "yes = -1"), "d.toml: the utility 'fun' has no entry for go = yes, rain = no"),

@@ -29,9 +29,9 @@ def document(**changes: object) -> dict[str, object]:
         ({"utility": {"comfort": {"table": UTILITY["table"]}}}, "the utility 'comfort' must be a number"),
         ({"chance": {"weather": {**CHANCE, "table": {"rain": {"bad": 0.2}, "sun": 0.1}}}}, "for a probability"),
         ({"chance": {"weather": {**CHANCE, "table": {"rain": [0.3], "sun": 0.7}}}}, "for a probability"),
-        ({"chance": {"weather": {**CHANCE, "table": [0.3, 10**400]}}}, "is no array of numbers"),
+        ({"chance": {"weather": {**CHANCE, "table": [0.3, 10**400]}}}, "is not an array of numbers"),
         ({"chance": {"weather": {**CHANCE, "table": {"rain": 10**400, "sun": 0}}}}, "a number beyond floats"),
-        ({"chance": {"weather": {**CHANCE, "table": [[0.3, {}]]}}}, "is no array of numbers"),
+        ({"chance": {"weather": {**CHANCE, "table": [[0.3, {}]]}}}, "is not an array of numbers"),
     ],
 )
 def test_a_table_without_its_parents_or_for_a_number_is_told(changes: dict[str, object], what: str) -> None:

@@ -150,7 +150,7 @@ def test_ordinary_rows_are_ranked_each_under_the_model_without_it() -> None:
 
 
 def test_a_fitted_model_without_its_rows_is_asked_for_its_own_tail() -> None:
-    """One normal column: P(|Z| >= |z|), and a row with a hole is compared with rows that have one too."""
+    """One normal column: P(|Z| >= |z|), and a row with a missing value is compared with rows that have one too."""
     table = {"x": GENERATOR.normal(size=4000), "z": 1e-6 * GENERATOR.normal(size=4000), "y": ["a", "b"] * 2000}
     maker = bw.DecisionMaker(bw.fit(table, target="y"), novelty=0.01)
     rows = {"x": [0.0, 1.96, 5.0, 1.96], "z": [0.0, 0.0, 0.0, None]}
@@ -170,7 +170,7 @@ def test_auto_takes_the_calibration_that_does_best_on_rows_left_out() -> None:
 
 
 def test_votes_of_few_trees_are_calibrated_as_votes_and_not_as_certainties() -> None:
-    """A share of 0 among twentieths is no evidence of e^-745: one surprise must not outweigh all other rows."""
+    """A share of 0 among twentieths is not evidence of e^-745: one surprise must not outweigh all other rows."""
     generator = np.random.default_rng(8)
     votes = generator.integers(0, 21, 2000) / 20
     truth = (generator.random(2000) > 0.1 + 0.8 * votes).astype(int)

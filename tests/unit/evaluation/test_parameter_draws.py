@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import bayeswise as bw
-from bayeswise.decisions import doubt_of
-from bayeswise.evaluation.parameter_draws import GaussianPosterior, decision_doubt, posterior_draws
+from bayeswise.decisions import stability_of
+from bayeswise.evaluation.parameter_draws import GaussianPosterior, decision_stability, posterior_draws
 from bayeswise.foundation.errors import FitError
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -58,7 +58,7 @@ def test_one_normal_column_has_the_mean_of_the_reference_posterior() -> None:
 def test_more_rows_make_the_decision_surer() -> None:
     rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn", strict=True)]
     costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}, "call": 0.55}
-    few, many = (decision_doubt(bw.fit(rows * k, target="play"), rows, costs) for k in (1, 50))
+    few, many = (decision_stability(bw.fit(rows * k, target="play"), rows, costs) for k in (1, 50))
     assert few.expected_regret.mean() > 3 * many.expected_regret.mean()
     assert many.confidence.mean() > few.confidence.mean()
 
@@ -87,13 +87,13 @@ def test_the_mean_density_over_draws_of_a_gaussian_model_is_the_student_t(settin
 def test_a_gaussian_model_of_more_rows_is_surer() -> None:
     generator = np.random.default_rng(5)
     costs = {"go": {"a": 0, "b": 3}, "stay": {"a": 1, "b": 0}, "call": 0.4}
-    doubts = []
+    cost_warnings = []
     for n in (30, 3000):
         y = np.array(["a", "b"])[generator.integers(0, 2, n)]
         X = generator.normal(size=(n, 2)) + (y == "b")[:, None]
         model = bw.GaussianBayes().fit(X, y).model_
-        doubts.append(decision_doubt(model, {"x0": [0.2, 0.9, 0.4], "x1": [0.5, 0.3, None]}, costs, n=100))
-    assert doubts[1].expected_regret.mean() < 0.2 * doubts[0].expected_regret.mean()
+        cost_warnings.append(decision_stability(model, {"x0": [0.2, 0.9, 0.4], "x1": [0.5, 0.3, None]}, costs, n=100))
+    assert cost_warnings[1].expected_regret.mean() < 0.2 * cost_warnings[0].expected_regret.mean()
     diagonal = bw.GaussianBayes(covariance="diagonal").fit(X, y).model_
     draws = posterior_draws(diagonal, {"x0": [0.2], "x1": [0.5]}, n=100)
     assert draws.mean(axis=0) == pytest.approx(diagonal.predict_proba({"x0": [0.2], "x1": [0.5]}), abs=0.02)
@@ -122,12 +122,12 @@ def test_many_rows_are_doubted_in_stretches_with_the_same_draws() -> None:
     table = {"x": (generator.normal(size=len(yes)) + yes).tolist(), "fee": [1.0] * len(yes)}
     model = bw.fit({"x": table["x"], "y": np.where(yes, "yes", "no").tolist()}, target="y")
     costs = bw.Costs({"act": {"yes": 0, "no": "3 * fee"}, "wait": {"yes": 2, "no": 0}})
-    found = decision_doubt(model, table, costs, n=7)
-    whole = doubt_of(posterior_draws(model, table, n=7), costs, states=model.classes, rows=table)
+    found = decision_stability(model, table, costs, n=7)
+    whole = stability_of(posterior_draws(model, table, n=7), costs, states=model.classes, rows=table)
     assert found.best.tolist() == whole.best.tolist()
     assert found.probability_best.tolist() == whole.probability_best.tolist()
     assert found.expected_regret.tolist() == whole.expected_regret.tolist()
     assert repr(found).startswith("DecisionDoubt(20,000 rows, right with 0.9")
     with pytest.raises(bw.BayeswiseError, match="no number for 'fee' in row 19000"):
-        decision_doubt(model, {**table, "fee": [1.0] * 18_999 + [None] + [1.0] * 1000}, costs, n=2)
-    assert len(decision_doubt(model, {"x": [], "fee": []}, costs, n=2).best) == 0
+        decision_stability(model, {**table, "fee": [1.0] * 18_999 + [None] + [1.0] * 1000}, costs, n=2)
+    assert len(decision_stability(model, {"x": [], "fee": []}, costs, n=2).best) == 0

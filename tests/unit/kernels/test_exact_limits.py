@@ -69,7 +69,7 @@ PROGRAM = "from tests.unit.kernels.test_exact_limits import digest; print(digest
 
 
 def digest() -> str:
-    """The bytes of sums of awkward data: many scales, holes, weights, groups."""
+    """The bytes of sums of awkward data: many scales, missing values, weights, groups."""
     random = np.random.default_rng(7)
     values = np.ldexp(random.standard_normal((3000, 21)), random.integers(-40, 40, (3000, 21)))
     values[random.random(values.shape) < 0.002] = np.nan

@@ -132,7 +132,7 @@ def test_models_that_are_all_impossible_have_no_weights() -> None:
 
 
 def test_the_relevance_of_what_is_no_column_is_refused() -> None:
-    with pytest.raises(bw.UsageError, match="'outlok', which is no column"):
+    with pytest.raises(bw.UsageError, match="'outlok', which is not a column"):
         averaged(bw.fit(GOLF, target="play"), {"outlok": 0.9})
-    with pytest.raises(bw.UsageError, match="'z', which is no column"):
+    with pytest.raises(bw.UsageError, match="'z', which is not a column"):
         bw.AveragedNaiveBayes(relevance={"z": 0.9}).fit(np.eye(4), [0, 1, 0, 1])

@@ -92,8 +92,8 @@ DECLARED: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("kind", [*KINDS, "logistic"])
 @pytest.mark.parametrize("how", DECLARED)
 def test_classes_keep_the_declared_order(kind: str, how: str, tmp_path: Path) -> None:
-    table, wishes = DECLARED[how]
-    model = bw.fit(table, "y", model=kind, **wishes)  # type: ignore[call-overload]
+    table, overrides = DECLARED[how]
+    model = bw.fit(table, "y", model=kind, **overrides)  # type: ignore[call-overload]
     sorted_model = bw.fit(ROWS, "y", model=kind)  # type: ignore[call-overload]
     assert model.classes == ("ripe", "green") and sorted_model.classes == ("green", "ripe")
     close = pytest.approx(sorted_model.predict_proba(ROWS)[:, ::-1], abs=1e-12)
@@ -110,10 +110,10 @@ def test_ties_go_to_the_first_declared_class() -> None:
 
 
 def test_rows_in_any_parts_give_one_file_in_the_declared_order(tmp_path: Path) -> None:
-    wishes: dict[str, Any] = {"levels": {"y": ["b", "c", "a"]}, "kinds": {"x": "number"}}
+    overrides: dict[str, Any] = {"levels": {"y": ["b", "c", "a"]}, "kinds": {"x": "number"}}
     rows = [{"x": float(k), "y": "abc"[k % 3]} for k in range(9)]
-    whole = bw.fit(rows, "y", **wishes)
-    parts = bw.fit(rows[:1], "y", **wishes).learn(rows[4:]).merge(bw.fit(rows[1:4], "y", **wishes))
+    whole = bw.fit(rows, "y", **overrides)
+    parts = bw.fit(rows[:1], "y", **overrides).learn(rows[4:]).merge(bw.fit(rows[1:4], "y", **overrides))
     for name, model in {"whole": whole, "parts": parts, "again": parts.learn(rows[:2]).forget(rows[:2])}.items():
         assert model.classes == ("b", "c", "a")
         model.save(tmp_path / name)

@@ -71,10 +71,10 @@ def test_a_covered_row_is_as_probable_as_the_concepts_that_cover_it() -> None:
     assert cube.p_covered(new) == pytest.approx(summed, rel=1e-12)
 
 
-@pytest.mark.parametrize("wishes", [{"noise": 0.5}, {"noise": "some"}, {"noise": float("nan")}, {"prior": "vague"}])
-def test_a_rate_of_noise_and_a_prior_are_checked_before_anything_is_learned(enjoy: Path, wishes: Any) -> None:
+@pytest.mark.parametrize("overrides", [{"noise": 0.5}, {"noise": "some"}, {"noise": float("nan")}, {"prior": "vague"}])
+def test_a_rate_of_noise_and_a_prior_are_checked_before_anything_is_learned(enjoy: Path, overrides: Any) -> None:
     with pytest.raises(bw.UsageError, match="Fix: "):
-        learn_concept(enjoy, "enjoy", **wishes)
+        learn_concept(enjoy, "enjoy", **overrides)
 
 
 def test_there_are_four_ways_to_answer(enjoy: Path) -> None:

@@ -219,7 +219,7 @@ def test_models_without_names_are_numbered() -> None:
 
 @pytest.mark.parametrize("scale", [1e300, 1e-310])
 def test_families_are_weighed_in_the_unit_of_the_column(scale: float) -> None:
-    """Squares of such numbers are no floats; a change of the unit adds the same bits for every value."""
+    """Squares of such numbers are not floats; a change of the unit adds the same bits for every value."""
     values = np.array([1.0, 1.5, 2.0, 2.75, 3.0])
     small, large = (description_length(coded_family(families.Normal(), x)).bits for x in (values, values * scale))
     assert large == pytest.approx(small + 5 * math.log2(scale), rel=1e-12)

@@ -238,7 +238,7 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "what"),
+    ("overrides", "what"),
     [
         ({"target": None}, "there is no target"),
         ({"kinds": 3}, "kinds is 3, and no mapping by column"),
@@ -250,8 +250,8 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
         ({"model": "gaussian", "class_prior": [0.5, 0.5]}, "class_prior must be a mapping by class, or None"),
     ],
 )
-def test_a_wish_of_the_wrong_kind_is_refused_by_name(wishes: dict[str, Any], what: str) -> None:
+def test_a_wish_of_the_wrong_kind_is_refused_by_name(overrides: dict[str, Any], what: str) -> None:
     table = {"x": [1.5, 2.5, 3.5, 4.5], "y": ["a", "a", "b", "b"]}
     with pytest.raises(BayeswiseError, match=what) as refused:
-        bw.fit(table, **{"target": "y", **wishes})
+        bw.fit(table, **{"target": "y", **overrides})
     assert refused.value.fix

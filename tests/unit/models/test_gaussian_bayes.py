@@ -35,10 +35,10 @@ def clouds(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Any, Any]:
     return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + y[:, None], y
 
 
-def quietly(X: Any, y: Any, **wishes: Any) -> bw.GaussianBayes:
+def quietly(X: Any, y: Any, **overrides: Any) -> bw.GaussianBayes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SingularWarning)
-        return bw.GaussianBayes(**wishes).fit(X, y)
+        return bw.GaussianBayes(**overrides).fit(X, y)
 
 
 # -- the statistic --------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_a_class_too_narrow_to_be_squared_leaves_the_others_as_they_are() -> Non
 
 @pytest.mark.parametrize("settings", [{}, {"covariance": "shared"}, {"predictive": "student-t"}])
 def test_tiny_units_and_huge_rows_meet(settings: dict[str, Any]) -> None:
-    """1e300 / 1e-310 is no float, and the class on its side is the answer all the same."""
+    """1e300 / 1e-310 is not a float, and the class on its side is the answer all the same."""
     X, y = clouds()
     model = quietly(X * 1e-310, y, **settings)
     far = np.array([[1e300, 0.0, 0.0], [0.0, -1e308, 1e300]])
@@ -202,12 +202,12 @@ def test_fewer_rows_than_columns_still_give_finite_posteriors(form: str, n: int)
     assert model.predict(X).tolist() == y.tolist()
 
 
-@pytest.mark.parametrize("wishes", [{"shrinkage": 0.1}, {"shrinkage": "auto"}])
-def test_shrinkage_makes_a_singular_covariance_regular(wishes: dict[str, Any]) -> None:
+@pytest.mark.parametrize("overrides", [{"shrinkage": 0.1}, {"shrinkage": "auto"}])
+def test_shrinkage_makes_a_singular_covariance_regular(overrides: dict[str, Any]) -> None:
     X, y = clouds(10, 8)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = bw.GaussianBayes(**wishes).fit(X, y)
+        model = bw.GaussianBayes(**overrides).fit(X, y)
     assert not model.model_.singular
 
 
@@ -229,7 +229,7 @@ def test_shrinkage_of_one_is_the_diagonal_form() -> None:
 
 
 # -- missing cells ----------------------------------------------------------------------------------------------------
-def with_holes(share: float = 0.25) -> tuple[Any, Any]:
+def with_missing(share: float = 0.25) -> tuple[Any, Any]:
     X, y = clouds(120, 3, seed=5)
     X[np.random.default_rng(1).random(X.shape) < share] = np.nan
     return X, y
@@ -247,7 +247,7 @@ def log_seen(X: Any, y: Any, means: Any, covariances: Any) -> float:
 @pytest.mark.parametrize("form", ["per-class", "shared"])
 def test_em_finds_a_maximum_of_the_likelihood_of_what_is_seen(form: str) -> None:
     """Against scipy's densities, row by row: any small step from the estimate leads downwards, quadratically."""
-    X, y = with_holes()
+    X, y = with_missing()
     model = bw.GaussianBayes(form).fit(X, y).model_
     assert model.completion is not None and model.completion.converged
     top = log_seen(X, y, model.means, model.covariances)
@@ -274,7 +274,7 @@ def test_em_on_complete_rows_is_the_closed_form() -> None:
 
 
 def test_missing_cells_are_integrated_out_in_prediction() -> None:
-    X, y = with_holes()
+    X, y = with_missing()
     for form in FORMS:
         model = bw.GaussianBayes(form).fit(X, y).model_
         found = model.predict_proba(X)
@@ -288,15 +288,15 @@ def test_missing_cells_are_integrated_out_in_prediction() -> None:
 
 
 def test_a_row_of_holes_has_the_prior_as_posterior() -> None:
-    X, y = with_holes()
-    for wishes in ({}, {"covariance": "shared"}, {"predictive": "student-t"}):
-        model = bw.GaussianBayes(**wishes).fit(X, y)
+    X, y = with_missing()
+    for overrides in ({}, {"covariance": "shared"}, {"predictive": "student-t"}):
+        model = bw.GaussianBayes(**overrides).fit(X, y)
         assert model.predict_proba([[np.nan] * 3])[0] == pytest.approx(np.exp(model.model_.log_prior), rel=1e-14)
         assert model.log_evidence([[np.nan] * 3])[0] == pytest.approx(0.0, abs=1e-14)
 
 
 def test_uncorrelated_columns_need_no_em() -> None:
-    X, y = with_holes()
+    X, y = with_missing()
     for form in ("diagonal", "shared-diagonal", "spherical"):
         assert bw.GaussianBayes(form).fit(X, y).model_.completion is None
     model = bw.GaussianBayes("diagonal").fit(X, y).model_
@@ -305,7 +305,7 @@ def test_uncorrelated_columns_need_no_em() -> None:
 
 
 def test_leaving_out_a_row_with_holes_is_a_refit() -> None:
-    X, y = with_holes()
+    X, y = with_missing()
     model = bw.GaussianBayes().fit(X, y)
     for k in range(4):
         rest = bw.GaussianBayes().fit(np.delete(X, k, axis=0), np.delete(y, k))
@@ -315,7 +315,7 @@ def test_leaving_out_a_row_with_holes_is_a_refit() -> None:
 
 # -- bad input --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("overrides", "words"),
     [
         ({"covariance": "full"}, "covariance must be one of 'per-class'"),
         ({"divisor": "n+1"}, "divisor must be one of"),
@@ -327,9 +327,9 @@ def test_leaving_out_a_row_with_holes_is_a_refit() -> None:
         ({"covariance": "diagonal", "predictive": "student-t"}, "do not go with covariance='diagonal'"),
     ],
 )
-def test_impossible_settings_are_refused(wishes: dict[str, Any], words: str) -> None:
+def test_impossible_settings_are_refused(overrides: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        bw.GaussianBayes(**wishes).fit(*clouds())
+        bw.GaussianBayes(**overrides).fit(*clouds())
 
 
 def test_a_class_prior_names_its_classes() -> None:
@@ -355,7 +355,7 @@ def test_infinite_and_forbidden_cells_are_named() -> None:
     with pytest.raises(NonFiniteError, match="'x2' has an infinite value in row 5"):
         bw.GaussianBayes().fit(np.where(np.arange(180).reshape(60, 3) == 14, -np.inf, X), y)
     with pytest.raises(MissingCellError, match="NaN"):
-        bw.GaussianBayes(missing="error").fit(with_holes()[0], with_holes()[1])
+        bw.GaussianBayes(missing="error").fit(with_missing()[0], with_missing()[1])
 
 
 def test_the_student_t_predictive_needs_rows_or_a_prior() -> None:

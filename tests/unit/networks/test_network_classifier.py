@@ -1,4 +1,4 @@
-"""The scikit-learn face of network classifiers: cuts, holes, files, decisions, and what is refused."""
+"""The scikit-learn face of network classifiers: cuts, missing values, files, decisions, and what is refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ every_structure = pytest.mark.parametrize("structure", STRUCTURES)
 
 @pytest.fixture(scope="module")
 def patients() -> tuple[pd.DataFrame, Any]:
-    """Numbers, categories and flags, with holes in two columns."""
+    """Numbers, categories and flags, with missing values in two columns."""
     generator = np.random.default_rng(0)
     ill = generator.random(400) < 0.4
     frame = pd.DataFrame(
@@ -136,13 +136,13 @@ def test_a_structure_is_changed_without_a_second_look_at_the_rows(patients: Any)
     frame, y = patients
     table = frame.assign(y=y)
     tan = fit_network(table, "y", structure="tan")
-    for wishes in ({"structure": "aode"}, {"structure": "naive"}, {"structure": "k-dependence", "k": 1}):
-        anew = fit_network(table, "y", **wishes)
-        np.testing.assert_allclose(tan.changed(**wishes).predict_proba(frame), anew.predict_proba(frame), rtol=1e-12)
+    for overrides in ({"structure": "aode"}, {"structure": "naive"}, {"structure": "k-dependence", "k": 1}):
+        anew = fit_network(table, "y", **overrides)
+        np.testing.assert_allclose(tan.changed(**overrides).predict_proba(frame), anew.predict_proba(frame), rtol=1e-12)
     assert bytes_of(tan.changed(structure="naive").learn(table).changed(structure="tan")) == bytes_of(tan.learn(table))
-    for wishes in ({"structure": "markov-blanket"}, {"structure": "k-dependence", "k": 2}):
+    for overrides in ({"structure": "markov-blanket"}, {"structure": "k-dependence", "k": 2}):
         with pytest.raises(ParameterError, match="cannot be had from these counts"):
-            tan.changed(**wishes)
+            tan.changed(**overrides)
 
 
 @every_structure
@@ -203,7 +203,7 @@ def test_an_account_names_parents_and_intervals(patients: Any) -> None:
     assert (hole.value, hole.note.split(";")[0]) == (None, "missing: summed out")
 
 
-@pytest.mark.parametrize(("wishes", "error", "what"), [
+@pytest.mark.parametrize(("overrides", "error", "what"), [
     ({"structure": "tam"}, ParameterError, "did you mean 'tan'"),
     ({"prior": "jeffreys"}, ParameterError, "no prior 'jeffreys'"),
     ({"strength": -1.0}, ParameterError, "strength must be a number from 0 on"),
@@ -211,9 +211,9 @@ def test_an_account_names_parents_and_intervals(patients: Any) -> None:
     ({"max_parents": 0}, ParameterError, "max_parents must be a whole number from 1 on"),
     ({"criterion": "bix"}, ParameterError, "did you mean 'bic'"),
 ])  # fmt: skip
-def test_a_wrong_setting_is_refused_by_name(wishes: dict[str, Any], error: type[Exception], what: str) -> None:
+def test_a_wrong_setting_is_refused_by_name(overrides: dict[str, Any], error: type[Exception], what: str) -> None:
     with pytest.raises(error, match=what):
-        NetworkSettings(**wishes)
+        NetworkSettings(**overrides)
 
 
 def test_what_cannot_be_learned_is_refused(patients: Any) -> None:

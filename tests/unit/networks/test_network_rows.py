@@ -15,7 +15,7 @@ from bayeswise.networks.inference.rows import posterior_and_evidence
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_row_among_many_is_answered_like_a_query(seed: int) -> None:
-    """Rows at random, many of them impossible, some with holes; a few are repeated often, as rows of tables are."""
+    """Rows at random, many of them impossible, some with missing values; a few are repeated often."""
     network = random_network(seed, n_nodes=9, zeros=0.25)
     generator = np.random.default_rng(seed)
     target, *columns = (int(k) for k in generator.permutation(9)[:7])

@@ -117,7 +117,7 @@ def test_a_tree_hangs_from_its_root() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "wishes", "told"),
+    ("table", "overrides", "told"),
     [
         ({"a": [], "b": []}, {}, "column 'a' has no cell"),
         ({"a": [None, 1], "b": [1, None]}, {"missing": "drop"}, "none of the 2 rows has every cell"),
@@ -132,6 +132,8 @@ def test_a_tree_hangs_from_its_root() -> None:
         ({"a": [1, 2], "b": [1, 2]}, {"method": "exakt"}, "there is no method 'exakt'. Fix: did you mean 'exact'"),
     ],
 )
-def test_what_cannot_be_learned_is_told(table: dict[str, list[object]], wishes: dict[str, object], told: str) -> None:
+def test_what_cannot_be_learned_is_told(
+    table: dict[str, list[object]], overrides: dict[str, object], told: str
+) -> None:
     with pytest.raises(BayeswiseError, match=told):
-        BeliefNetwork.learn(table, **wishes)
+        BeliefNetwork.learn(table, **overrides)

@@ -1,4 +1,4 @@
-"""What is no posterior, no state or no weight is refused before anything is fitted to it."""
+"""What is not a posterior, no state or no weight is refused before anything is fitted to it."""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ def test_a_lie_about_the_length_of_the_header_is_refused_at_once(container: Forg
     ("header", "what"),
     [
         (b'{"__metadata__":{},"__metadata__":{}}', "a key is there twice"),
-        (b'{"a":NaN}', "NaN is no number in JSON"),
-        (b'{"a":-Infinity}', "-Infinity is no number in JSON"),
+        (b'{"a":NaN}', "NaN is not a number in JSON"),
+        (b'{"a":-Infinity}', "-Infinity is not a number in JSON"),
         (b'{"a":1e400}', "no JSON of ours"),
         (b'{ "a":1}', "canonical"),
         (b'{"a":1}\t', "canonical"),
@@ -198,7 +198,7 @@ def test_a_note_that_makes_no_sense_is_refused(container: Forger, note: str) -> 
     [
         (b"", "no JSON of ours"),
         (b"[1,2", "no JSON of ours"),
-        (b"[NaN]", "NaN is no number"),
+        (b"[NaN]", "NaN is not a number"),
         (b'{"a":1,"a":2}', "a key is there twice"),
         (b"[1e999]", "no JSON of ours"),
         (b"[1 ]", "canonical"),

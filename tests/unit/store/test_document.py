@@ -183,7 +183,7 @@ GOOD = pack(Part("x", 1.0)).tree
         ({"$map": [[["a"], 1]]}, "TypeError"),
         ({"$map": [["a"]]}, "ValueError"),
         ({"$map": {"a": 1}}, "ValueError"),
-        ({"$list": "ab"}, "is no list"),
+        ({"$list": "ab"}, "is not a list"),
     ],
     ids=repr,
 )

@@ -151,7 +151,7 @@ def test_every_older_format_has_its_migration() -> None:
     assert set(migrations.MIGRATIONS) == set(range(1, migrations.FORMAT))
 
 
-# -- what is no model file ----------------------------------------------------------------------------------
+# -- what is not a model file ----------------------------------------------------------------------------------
 def archive() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
@@ -181,7 +181,7 @@ def test_another_kind_of_file_is_recognised(tmp_path: Path, content: bytes, what
     for load in (read_model, describe):
         with pytest.raises(StoreError) as caught:
             load(path)
-        assert str(caught.value).startswith(f"cannot load {str(path)!r}: it is no model file: ")
+        assert str(caught.value).startswith(f"cannot load {str(path)!r}: it is not a model file: ")
         assert what in str(caught.value)
 
 
@@ -231,5 +231,5 @@ def test_a_model_can_come_through_a_pipe(tmp_path: Path, model: bytes) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
 def test_an_endless_device_is_not_read() -> None:
-    with pytest.raises(StoreError, match="it is no file"):
+    with pytest.raises(StoreError, match="it is not a file"):
         read_model("/dev/zero")

@@ -221,15 +221,15 @@ def test_strays_up_to_one_percent_are_missing_and_reported(tmp_path: Path) -> No
     path = file_with_strays(tmp_path / "a.csv", 99, 1)
     (batch,) = encoder.batches(open_source(path))
     assert math.isnan(batch.values[0, 0])
-    assert str(encoder.report.strays["x"]) == "1 of 100 cells are no numbers: '3a' (line 2)"
+    assert str(encoder.report.invalid["x"]) == "1 of 100 cells are not numbers: '3a' (line 2)"
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, None])
 def test_more_strays_are_an_error_at_the_end_of_the_table(tmp_path: Path, chunk_rows: int | None) -> None:
     path = file_with_strays(tmp_path / "a.csv", 98, 1)
-    with pytest.raises(SchemaError, match=r"1 of 99 cells are no numbers: '3a' \(line 2\)"):
+    with pytest.raises(SchemaError, match=r"1 of 99 cells are not numbers: '3a' \(line 2\)"):
         learn(path, NUMBER, chunk_rows=chunk_rows)
-    assert len(learn(path, NUMBER, check_strays=False)) == 1
+    assert len(learn(path, NUMBER, check_invalid=False)) == 1
 
 
 def test_a_word_after_row_65536_changes_no_column(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_word_after_row_65536_changes_no_column(tmp_path: Path) -> None:
     values = np.concatenate([batch.values for batch in encoder.batches(open_source(path))])
     assert schema["x"].kind == "number"
     assert np.isnan(values).sum() == 1
-    assert "'oops' (line 66002)" in str(encoder.report.strays["x"])
+    assert "'oops' (line 66002)" in str(encoder.report.invalid["x"])
 
 
 def test_what_is_no_count_is_refused_in_a_count_column() -> None:

@@ -111,7 +111,7 @@ def test_a_column_of_another_type_is_an_error_and_not_a_column_of_holes(change: 
 
 
 def test_words_where_numbers_were_are_an_error() -> None:
-    with pytest.raises(KindError, match="3 of 3 cells are no numbers: 'hot'"):
+    with pytest.raises(KindError, match="3 of 3 cells are not numbers: 'hot'"):
         predict({**ROWS, "degrees": ["hot", "cold", "mild"]})
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, NonFiniteError, ParameterError, SchemaError
 from bayeswise.tables.schema.inference import Examination, examine, infer_schema
-from bayeswise.tables.schema.kinds import Finding, judge
-from bayeswise.tables.schema.overrides import Wish
+from bayeswise.tables.schema.kinds import Finding, infer_kind
+from bayeswise.tables.schema.overrides import Override
 from bayeswise.tables.schema.schema import Column
 from bayeswise.tables.source import open_source
 
@@ -198,8 +198,8 @@ def test_strings_of_a_frame_stay_strings_but_the_doubt_is_told() -> None:
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ([[1], [2, 3]] * 3, "lists and structs are no single values"),
-        ([{"a": 1}, {"a": 2}] * 3, "lists and structs are no single values"),
+        ([[1], [2, 3]] * 3, "lists and structs are not single values"),
+        ([{"a": 1}, {"a": 2}] * 3, "lists and structs are not single values"),
         ([b"1", b"2"] * 3, "bytes have no meaning of their own"),
         ([datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)] * 3, "dates and times"),
         ([datetime.timedelta(1), datetime.timedelta(2)] * 3, "dates and times"),
@@ -228,7 +228,7 @@ def test_numbers_of_a_file_can_be_declared_as_text_or_as_integers(csv_of: CsvOf)
 
 
 def test_levels_of_another_type_than_the_cells_are_refused() -> None:
-    with pytest.raises(SchemaError, match="is no integer label"):
+    with pytest.raises(SchemaError, match="is not an integer label"):
         column({"x": [1, 2, 1]}, levels={"x": ["1", "2"]})
 
 
@@ -259,15 +259,15 @@ def test_many_levels_are_worth_a_word() -> None:
 
 def test_more_than_a_million_levels_are_no_category() -> None:
     few = finding({"x": ["a", "b", "a", "b"]}).profile
-    many = replace(few, rows=9_000_000, strays=9_000_000, distinct=1_000_001, distinct_exact=False, levels=())
-    assert what(judge(many, False, Wish()).column) == ("ignored", "more than a million different values")
-    assert judge(many, False, Wish(kind="category")).column.kind == "category"
+    many = replace(few, rows=9_000_000, invalid=9_000_000, distinct=1_000_001, distinct_exact=False, levels=())
+    assert what(infer_kind(many, False, Override()).column) == ("ignored", "more than a million different values")
+    assert infer_kind(many, False, Override(kind="category")).column.kind == "category"
 
 
 def test_an_id_in_a_wide_table_is_known_by_its_estimated_number_of_values() -> None:
     few = finding({"x": ["a", "b", "a", "b"]}).profile
-    ids = replace(few, rows=100_000, strays=100_000, distinct=99_200, distinct_exact=False, levels=())
-    assert what(judge(ids, False, Wish()).column) == ("ignored", "every value is different")
+    ids = replace(few, rows=100_000, invalid=100_000, distinct=99_200, distinct_exact=False, levels=())
+    assert what(infer_kind(ids, False, Override()).column) == ("ignored", "every value is different")
 
 
 def test_columns_without_a_text_for_a_name_are_asked_for_by_number() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bayeswise.tables.schema import profile as profiles
 from bayeswise.tables.schema.profile import ColumnProfile, profile
-from bayeswise.tables.source import Stray, open_source
+from bayeswise.tables.source import InvalidValue, open_source
 
 
 def of_cells(cells: list[Any]) -> ColumnProfile:
@@ -29,16 +29,16 @@ def of_text(folder: Path, *cells: str) -> ColumnProfile:
 def parts(column: ColumnProfile) -> int:
     words = sum(column.null_words.values())
     numbers = column.integers + column.decimals + column.infinite
-    return column.missing + words + numbers + column.booleans + column.strays
+    return column.missing + words + numbers + column.booleans + column.invalid
 
 
 def test_the_cells_of_a_text_file(tmp_path: Path) -> None:
     column = of_text(tmp_path, "1", "0007", "2.5", "", "NA", " na", "3a", "inf", "9007199254740993", "1e3", "red wine")
     assert (column.rows, parts(column)) == (11, 11)
     assert (column.integers, column.zero_padded, column.wide_integers) == (3, 1, 1)
-    assert (column.decimals, column.infinite, column.strays, column.missing) == (2, 1, 2, 0)
+    assert (column.decimals, column.infinite, column.invalid, column.missing) == (2, 1, 2, 0)
     assert column.null_words == {"": 1, "NA": 1, " na": 1}
-    assert column.stray_examples == (Stray(6, 8, "3a"), Stray(10, 12, "red wine"))
+    assert column.invalid_examples == (InvalidValue(6, 8, "3a"), InvalidValue(10, 12, "red wine"))
     assert (column.minimum, column.maximum) == (1.0, 9007199254740992.0)
     assert (column.distinct, column.distinct_exact, column.levels_complete) == (8, True, True)
     assert column.longest == 16
@@ -50,14 +50,14 @@ def test_the_cells_of_an_object_column() -> None:
     column = of_cells([1, "1", True, 1.0, None, math.nan, 2.5, math.inf, 2**80, "x"])
     assert (column.rows, parts(column), column.missing) == (10, 10, 2)
     assert (column.integers, column.decimals, column.infinite, column.booleans) == (4, 1, 1, 1)
-    assert (column.strays, column.wide_integers, column.distinct) == (1, 1, 8)
+    assert (column.invalid, column.wide_integers, column.distinct) == (1, 1, 8)
     assert [label for label, _ in column.levels] == [True, 1, 2**80, 1.0, 2.5, math.inf, "1", "x"]
 
 
 def test_only_the_first_five_strays_are_shown_and_long_ones_are_cut() -> None:
     column = of_cells(["ä" * 1000, "b", "c", "d", "e", "f"])
-    assert [stray.row for stray in column.stray_examples] == [0, 1, 2, 3, 4]
-    assert column.stray_examples[0].text == "ä" * 100 + "…"
+    assert [invalid.row for invalid in column.invalid_examples] == [0, 1, 2, 3, 4]
+    assert column.invalid_examples[0].text == "ä" * 100 + "…"
     assert column.longest == 1000
 
 
@@ -87,7 +87,7 @@ def test_a_table_without_rows_has_empty_profiles() -> None:
 
 def test_lists_and_bytes_are_strays_without_values() -> None:
     column = profile(open_source(pl.DataFrame({"a": [[1], None, [2]]})))["a"]
-    assert (column.rows, column.missing, column.strays, column.distinct) == (3, 1, 2, 0)
+    assert (column.rows, column.missing, column.invalid, column.distinct) == (3, 1, 2, 0)
 
 
 def test_ties_among_levels_go_by_type_and_value() -> None:

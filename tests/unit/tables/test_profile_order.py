@@ -45,7 +45,7 @@ def test_the_order_of_rows_does_not_matter_but_for_the_first_strays(cells: list[
     shuffled = list(cells)
     chance.shuffle(shuffled)
     one, other = comparable(of_cells(cells)), comparable(of_cells(shuffled))
-    assert replace(one, stray_examples=(), storage="object") == replace(other, stray_examples=(), storage="object")
+    assert replace(one, invalid_examples=(), storage="object") == replace(other, invalid_examples=(), storage="object")
 
 
 @pytest.mark.parametrize("n_values", [50_000, 1_500_000])
@@ -65,4 +65,4 @@ def test_files_do_not_matter(tmp_path: Path) -> None:
     whole, parts = profile(open_source(tmp_path / "whole.csv")), profile(open_source(str(tmp_path / "part*.csv")))
     assert whole["a"] == parts["a"]
     assert whole["b"] == parts["b"]
-    assert comparable(replace(whole["c"], stray_examples=())) == comparable(replace(parts["c"], stray_examples=()))
+    assert comparable(replace(whole["c"], invalid_examples=())) == comparable(replace(parts["c"], invalid_examples=()))

@@ -133,8 +133,8 @@ def test_labels_of_every_kind_round_trip(tmp_path: Path) -> None:
 def test_lines_are_counted_through_quoted_line_ends_and_blank_lines(tmp_path: Path) -> None:
     path = written(tmp_path, 'a,b\n"x\ny",1\n\nz,oops\n')
     (chunk,) = open_source(path).chunks(["b"])
-    _, (stray,) = chunk.numbers("b")
-    assert (stray.row, stray.line, stray.text) == (1, 5, "oops")
+    _, (invalid,) = chunk.numbers("b")
+    assert (invalid.row, invalid.line, invalid.text) == (1, 5, "oops")
 
 
 def test_blank_lines_are_skipped_but_a_single_column_keeps_them(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_broken_record_is_reported_with_its_line(tmp_path: Path, content: str,
 
 
 def test_junk_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="is no text"):
+    with pytest.raises(SourceError, match="is not text"):
         open_source(written(tmp_path, bytes(range(256)) * 4))
 
 
@@ -233,8 +233,8 @@ def test_a_delimiter_must_be_one_character(tmp_path: Path) -> None:
 
 def test_a_column_changes_its_looks_at_row_65537(tmp_path: Path) -> None:
     path = written(tmp_path, "a,b\n" + "1,2\n" * 65_536 + "3a,2\n")
-    (stray,) = [stray for chunk in open_source(path).chunks(["a"]) for stray in chunk.numbers("a")[1]]
-    assert (stray.row, stray.line, stray.text) == (65_536, 65_538, "3a")
+    (invalid,) = [invalid for chunk in open_source(path).chunks(["a"]) for invalid in chunk.numbers("a")[1]]
+    assert (invalid.row, invalid.line, invalid.text) == (65_536, 65_538, "3a")
 
 
 def test_a_sweep_that_is_given_up_can_be_started_again(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_decimal_comma_goes_with_exponents_and_without_points(tmp_path: Path) 
     path = written(tmp_path, "a;b\n1,5e3;x\n123456789012345678,25;y\n1.234,5;z\n")
     source = open_source(path, decimal=",")
     assert numbers_of(source, "a")[:2] == [1500.0, 123456789012345678.25]
-    assert [stray.text for stray in strays_of(source, "a")] == ["1.234,5"]
+    assert [invalid.text for invalid in strays_of(source, "a")] == ["1.234,5"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -237,8 +237,8 @@ def test_rows_are_counted_over_files(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("x,y\n3,p\noops,q\n")
     chunks = list(open_source(str(tmp_path / "?.csv")).chunks(["x"]))
     assert [chunk.first_row for chunk in chunks] == [0, 2]
-    (stray,) = chunks[1].numbers("x")[1]
-    assert (stray.row, stray.line, stray.text) == (3, 3, "oops")
+    (invalid,) = chunks[1].numbers("x")[1]
+    assert (invalid.row, invalid.line, invalid.text) == (3, 3, "oops")
 
 
 def test_files_with_other_columns_are_refused(tmp_path: Path) -> None:

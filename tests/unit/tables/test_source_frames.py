@@ -224,7 +224,7 @@ MOMENT = datetime.datetime(1969, 12, 31, 23, 59, 58, 250000)
 def test_dates_and_times_read_as_iso_text(table: Any, label: str) -> None:
     assert storage_of(table, "t") == "temporal"
     assert labels_of(table, "t") == [label, None]
-    assert [stray.text for stray in strays_of(table, "t")] == [label]
+    assert [invalid.text for invalid in strays_of(table, "t")] == [label]
 
 
 def test_decimals_are_numbers_and_their_labels_keep_the_digits() -> None:

@@ -67,8 +67,8 @@ def test_minus_zero_keeps_its_sign(tmp_path: Path) -> None:
 )
 def test_a_cell_that_is_no_number_is_a_stray_with_its_line(tmp_path: Path, cell: str) -> None:
     source = csv_column(tmp_path, "1", cell)
-    (stray,) = strays_of(source, "x")
-    assert (stray.row, stray.line, stray.text) == (1, 3, cell)
+    (invalid,) = strays_of(source, "x")
+    assert (invalid.row, invalid.line, invalid.text) == (1, 3, cell)
     assert math.isnan(numbers_of(source, "x")[1])
 
 
@@ -83,7 +83,7 @@ def test_null_words_can_be_chosen_even_numbers(tmp_path: Path) -> None:
     path.write_text("a,b\n-999,NA\n1,?\n")
     source = open_source(path, null_words=["-999"])
     assert math.isnan(numbers_of(source, "a")[0])
-    assert [stray.text for stray in strays_of(source, "b")] == ["NA", "?"]
+    assert [invalid.text for invalid in strays_of(source, "b")] == ["NA", "?"]
     assert profile(source)["a"].null_words == {"-999": 1}
 
 

@@ -91,7 +91,7 @@ def test_every_source_has_the_same_profile(tmp_path: Path, form: str) -> None:
     assert [n for _, n in count.levels] == frame["count"].value_counts().tolist()
     counts = frame["colour"].value_counts()
     assert dict(colour.levels) == counts.to_dict()
-    assert (colour.strays, colour.longest, colour.levels_complete) == (N, 27, True)
+    assert (colour.invalid, colour.longest, colour.levels_complete) == (N, 27, True)
 
 
 def test_numbers_of_an_array_are_those_of_a_frame_with_its_names() -> None:

@@ -52,9 +52,9 @@ def test_numbers_of_every_width_are_read_at_once_as_they_are_one_by_one() -> Non
     )
     for names in (list(table), ["unsigned", "double", "tiny"], ["long"]):
         (chunk,) = open_source(table).chunks(names)
-        values, strays = chunk.matrix(names)
+        values, invalid = chunk.matrix(names)
         assert values.flags.c_contiguous
-        assert not any(strays.values())
+        assert not any(invalid.values())
         for place, name in enumerate(names):
             np.testing.assert_array_equal(values[:, place], chunk.numbers(name)[0])
 
@@ -62,6 +62,6 @@ def test_numbers_of_every_width_are_read_at_once_as_they_are_one_by_one() -> Non
 def test_what_is_no_plain_number_is_still_read_column_by_column() -> None:
     table = pd.DataFrame({"x": [1.0, 2.0], "n": pd.array([1, None], dtype="Int64"), "t": ["3", "x"]})
     (chunk,) = open_source(table).chunks(["x", "n", "t"])
-    values, strays = chunk.matrix(["x", "n", "t"])
+    values, invalid = chunk.matrix(["x", "n", "t"])
     np.testing.assert_array_equal(values, [[1.0, 1.0, 3.0], [2.0, np.nan, np.nan]])
-    assert [len(strays[name]) for name in ("x", "n", "t")] == [0, 0, 1]
+    assert [len(invalid[name]) for name in ("x", "n", "t")] == [0, 0, 1]

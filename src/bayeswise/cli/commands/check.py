@@ -44,7 +44,7 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Reckon what the decisions of a model cost per case, beside what else one could do.
+    """Compute what the decisions of a model cost per case, beside what else one could do.
 
     \b
     bayeswise check loan.bayeswise test.csv --costs decision.toml --max-cost 3.5
@@ -58,10 +58,10 @@ def run(
     from bayeswise.cli.output.table_text import as_json as json_text
 
     if max_cost is not None and math.isnan(max_cost):
-        raise UsageError("--max-cost is no number", fix="write what a case may cost, such as 3.5")
+        raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    found, _, learned = judged(
+    found, _, learned = evaluated(
         fitted,
         files,
         decision,
@@ -76,7 +76,7 @@ def run(
         raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
 
 
-def judged(
+def evaluated(
     model: Any,
     files: list[str],
     decision: DecisionFile | None,

@@ -1,4 +1,4 @@
-"""bayeswise compare FILE -t TARGET: which model describes a table in the fewest bits, and foretells it best."""
+"""bayeswise compare FILE -t TARGET: which model describes a table in the fewest bits, and predicts it best."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(
     from bayeswise.models.description_length.comparing import compare_table
 
     source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
-    wishes = columns.asked_for(
+    overrides = columns.asked_for(
         [column.name for column in source.columns],
         category=category,
         number=number,
@@ -53,7 +53,7 @@ def run(
         binary=binary,
         ignore=ignore,
     )
-    lines = compare_table(source, target, _costs_of(costs, target), **wishes)
+    lines = compare_table(source, target, _costs_of(costs, target), **overrides)
     if as_json:
         facts = {"target": target, "left_out": lines[0].n_rows, "models": [_facts(line) for line in lines]}
         print(json_text(facts, indent=2))

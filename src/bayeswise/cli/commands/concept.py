@@ -48,8 +48,10 @@ def run(
     from bayeswise.models.hypotheses.learning import learn_concept
 
     source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
-    wishes = columns.asked_for([column.name for column in source.columns], category=category, ignore=ignore)
-    model = learn_concept(source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **wishes)
+    overrides = columns.asked_for([column.name for column in source.columns], category=category, ignore=ignore)
+    model = learn_concept(
+        source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **overrides
+    )
     facts = as_plain(model)
     print(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else "\n".join(_page(facts, target)))
 

@@ -96,13 +96,13 @@ def run(
         like=fitted.schema,
     )
     mend = None if calibrate is None else partial(calibrating.mended, fitted, calibrate, opened)
-    road = deciding(fitted, costs, mend, prior=prior, at_most=at_most or [], novelty=novelty)
+    route = deciding(fitted, costs, mend, prior=prior, at_most=at_most or [], novelty=novelty)
     source = opened(files, once=True)
     kept, _ = kept_columns(keep, source.columns, source.description)
-    layout = road.layout(kept)
+    layout = route.layout(kept)
     with Bar(f"deciding {source.description}", shown=out is not None) as bar:
-        rows = road.rows(source, bar, layout)
-        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=road.about, totals=rows.totals)
+        rows = route.rows(source, bar, layout)
+        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=route.about, totals=rows.totals)
         write_rows(rows, layout.names, text, out)
     say(rows.summary())
     if out is not None and out != reading.STDIN:
@@ -110,7 +110,7 @@ def run(
 
 
 @dataclass(frozen=True)
-class Road:
+class Route:
     """How a kind of model is decided on: which columns come out, what fills them, and what JSON says first."""
 
     layout: Callable[[list[str]], Any]
@@ -126,7 +126,7 @@ def deciding(
     prior: list[str] | None,
     at_most: list[str],
     novelty: float | None,
-) -> Road:
+) -> Route:
     """The road of a model of classes, its posterior mended, or of a regression of a number."""
     if not hasattr(model, "classes"):
         return _of_numbers(model, costs, bool(prior or at_most or mend or novelty is not None))
@@ -137,15 +137,15 @@ def deciding(
     limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])
     shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
     aligned = decision.costs.aligned(model.classes)
-    judged = model if mend is None else mend(aligned)
-    return Road(
+    evaluated = model if mend is None else mend(aligned)
+    return Route(
         lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),
-        lambda source, bar, layout: DecidedRows(judged, source, bar, layout, aligned, shifted, limits),
+        lambda source, bar, layout: DecidedRows(evaluated, source, bar, layout, aligned, shifted, limits),
         {"classes": list(model.classes), "actions": list(decision.costs.actions)},
     )
 
 
-def _of_numbers(model: Any, costs: str, asked: bool) -> Road:
+def _of_numbers(model: Any, costs: str, asked: bool) -> Route:
     from bayeswise.cli.output.decided_rows import DecidedNumbers, number_layout
     from bayeswise.decisions.costs.decision_file import read_columns
     from bayeswise.decisions.costs.number_costs import NumberCosts
@@ -161,7 +161,7 @@ def _of_numbers(model: Any, costs: str, asked: bool) -> Road:
             f"{costs} is about {target!r}; the model is about {model.schema.target.name!r}", fix="name another model"
         )
     number = NumberCosts.read(costs)
-    return Road(
+    return Route(
         number_layout,
         lambda source, bar, layout: DecidedNumbers(
             model, reading.Watched(source, bar, also=layout.kept), layout, number

@@ -52,10 +52,10 @@ def run(
         typer.Option("--convention", metavar="NAME", help="laplace, exact, weka, scikit-learn, ..."),
     ] = None,
     smoothing: Annotated[
-        float | None, typer.Option("--smoothing", metavar="A", help="Imagined rows of each level [1].")
+        float | None, typer.Option("--smoothing", metavar="A", help="Pseudo-counts of each level [1].")
     ] = None,
     m_estimate: Annotated[
-        float | None, typer.Option("--m-estimate", metavar="M", help="Imagined rows shared by all levels.")
+        float | None, typer.Option("--m-estimate", metavar="M", help="Pseudo-counts shared by all levels.")
     ] = None,
     prior: Annotated[
         list[str] | None,
@@ -67,7 +67,7 @@ def run(
         ),
     ] = None,
     prior_smoothing: Annotated[
-        float | None, typer.Option("--prior-smoothing", metavar="A", help="Imagined rows of each class [0].")
+        float | None, typer.Option("--prior-smoothing", metavar="A", help="Pseudo-counts of each class [0].")
     ] = None,
     variance_divisor: Annotated[
         Literal["n", "n-1", "n-K"] | None,
@@ -152,7 +152,7 @@ def run(
         bool, typer.Option("--no-standardise", help="Regressions: the prior is about columns as they are.")
     ] = False,
     bdeu: Annotated[
-        float | None, typer.Option("--bdeu", metavar="S", help="Networks: imagined rows of each whole table.")
+        float | None, typer.Option("--bdeu", metavar="S", help="Networks: pseudo-counts of each whole table.")
     ] = None,
     cuts: Annotated[
         list[str] | None,
@@ -176,7 +176,7 @@ def run(
         typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
     ] = None,
     threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="At most so many.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
@@ -196,7 +196,7 @@ def run(
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
     new one is whole.
     """
-    from bayeswise.cli.options.fitting import Wanted, facts_of
+    from bayeswise.cli.options.fitting import FitRequest, facts_of
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.options.settings import beliefs, what_was_typed
     from bayeswise.cli.output.table_text import as_json as json_text
@@ -237,7 +237,7 @@ def run(
         "ignore": ignore,
     }
     target, kinds = decision_option.target_and_kinds(decision, target, columns_typed)
-    wanted = Wanted(
+    wanted = FitRequest(
         kind_named(kind),
         kinds,
         levels=levels,

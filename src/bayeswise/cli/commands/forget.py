@@ -21,7 +21,7 @@ def run(
     again: Annotated[
         bool, typer.Option("--again", help="Forget rows that were forgotten before: they were learned more than once.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,

@@ -16,7 +16,7 @@ from bayeswise.foundation.errors import KindError, UsageError
 def run(
     models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two model files or more.")],
     out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The model of all their rows.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is no model.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Add up models of several tables: the result is the model of all rows together, byte for byte.

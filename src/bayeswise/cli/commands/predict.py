@@ -64,7 +64,7 @@ def run(
     from bayeswise.cli.output.table_form import TableForm
 
     fitted = load_for("predict", model, "predict", "schema")
-    roads = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
+    routes = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
     written = TableForm.of(out, form, as_json=as_json)
@@ -80,10 +80,10 @@ def run(
     )
     kept, opaque = kept_columns(keep, source.columns, source.description)
     target = fitted.schema.target.name
-    layout = roads.layout(kept, target)
+    layout = routes.layout(kept, target)
     with Bar(f"predicting {source.description}", shown=out is not None) as bar:
-        answers = roads.answers(reading.Watched(source, bar, also=layout.kept), layout)
-        about = {"target": target, "answer": layout.answer, **roads.about}
+        answers = routes.answers(reading.Watched(source, bar, also=layout.kept), layout)
+        about = {"target": target, "answer": layout.answer, **routes.about}
         text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=about, totals=answers.tally.to_dict)
         write_rows(answers, layout.names, text, out)
     say(*_remarks(layout, target, opaque, answers.tally))
@@ -92,7 +92,7 @@ def run(
 
 
 @dataclass(frozen=True)
-class Road:
+class Route:
     """How a kind of model answers: which columns come out, and what fills them."""
 
     layout: Callable[[list[str], str], Layout]
@@ -100,7 +100,7 @@ class Road:
     about: dict[str, Any]
 
 
-def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Road:
+def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Route:
     """The road of a classifier, or of a regression of a number; what was asked for must be something it has."""
     from bayeswise.cli.output.answers import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
 
@@ -112,7 +112,7 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
                 f"{path} holds a model of classes given rows, which knows nothing of how likely a row is",
                 fix="leave out --evidence, or fit --model gaussian or naive-bayes",
             )
-        return Road(
+        return Route(
             lambda kept, target: Layout.of(kept, target, model.classes, proba=proba, evidence=evidence),
             lambda source, layout: Answers(model, source, layout),
             {"classes": list(model.classes)},
@@ -122,7 +122,7 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
         what = f"{asked} is about classes, and this model answers with a number"
         raise UsageError(what, fix="use --quantiles .05,.95")
     shares = quantiles_of(quantiles)
-    return Road(
+    return Route(
         lambda kept, target: NumberLayout.named(kept, target, shares),
         lambda source, layout: NumberAnswers(model, source, layout, shares),
         {"quantiles": shares},
@@ -135,14 +135,14 @@ def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> It
     if layout.answer != target:
         yield f"The table has a column {target!r} already: the answer is in {layout.answer!r}."
     for name in opaque:
-        yield f"{shown(name)}: lists and bytes are no cells of a text table; left out."
-    names = dict.fromkeys([*tally.missing, *tally.unseen, *tally.strays])
+        yield f"{shown(name)}: lists and bytes are not cells of a text table; left out."
+    names = dict.fromkeys([*tally.missing, *tally.unseen, *tally.invalid])
     for name in names:
         found: list[str] = []
         if name in tally.missing:
             found.append(f"{cells_of(tally.missing[name])} missing")
-        if name in tally.strays:
-            found.append(f"of these {tally.strays[name]}")
+        if name in tally.invalid:
+            found.append(f"of these {tally.invalid[name]}")
         if name in tally.unseen:
             found.append(f"{cells_of(tally.unseen[name])} unseen: a level that the model never saw")
         yield f"{shown(name)}: {'; '.join(found)}."

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.commands.check import CrossValidation, judged
+from bayeswise.cli.commands.check import CrossValidation, evaluated
 from bayeswise.cli.options import calibration as calibrating
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as costs_option
@@ -45,7 +45,7 @@ def run(
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *files, *(each for each in (costs, calibrate) if each)])
-    found, described, learned = judged(
+    found, described, learned = evaluated(
         fitted,
         files,
         decision,

@@ -26,9 +26,9 @@ LearnedTable: TypeAlias = Annotated[
 ]
 
 
-def refuse_its_own_rows(learned: str | None, judged: Sequence[str], cv: str | None) -> None:
-    """Rows that a calibration was fitted to are no test of it."""
-    if learned is not None and (cv is not None or any(_same_file(learned, each) for each in judged)):
+def refuse_its_own_rows(learned: str | None, evaluated: Sequence[str], cv: str | None) -> None:
+    """Rows that a calibration was fitted to are not a test of it."""
+    if learned is not None and (cv is not None or any(_same_file(learned, each) for each in evaluated)):
         raise UsageError("--calibrate uses up the rows that would judge it", fix="check rows that are new to the model")
 
 

@@ -34,7 +34,7 @@ from bayeswise.tables.source import Source
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FitRequest:
     """What was typed about the model, its columns and its beliefs."""
 
     kind: str
@@ -206,7 +206,7 @@ def facts_of(model: Any, report: Report, source: str, path: str, replaced: bool)
         "prior": class_prior(model),
         "columns": columns_of(model),
         **temper_of(model),
-        "no_numbers": {name: str(count) for name, count in report.strays.items() if count.strays},
+        "no_numbers": {name: str(count) for name, count in report.invalid.items() if count.invalid},
         "convention": convention_of(model),
         "n_free_parameters": model.n_free_parameters(),
         **regression_of(model),

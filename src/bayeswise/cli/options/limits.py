@@ -56,7 +56,9 @@ def _most(text: str, piece: str) -> int | float:
         number = -1.0
     whole = number == int(number) if abs(number) < 2**53 else False
     if not number >= 0 or (share and number > 100) or not (share or whole):
-        raise ParameterError(f"--at-most {piece} is no number of rows", fix="write a whole number, or a share: ask=5%")
+        raise ParameterError(
+            f"--at-most {piece} is not a number of rows", fix="write a whole number, or a share: ask=5%"
+        )
     return number / 100 if share else int(number)
 
 

@@ -54,7 +54,7 @@ def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None, als
     source = ListsSource("the row", list(schema.used), cells, 1)
     source.textual = True
     source.null_words = null_words(null, schema)
-    (batch,) = _encoder(model, check_strays=True).batches(source)
+    (batch,) = _encoder(model, check_invalid=True).batches(source)
     return OneRow(batch, found)
 
 
@@ -63,13 +63,13 @@ def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = 
     known = [column.name for column in source.columns]
     beside = {name: find_name(name, known, where=source.description) for name in also}
     watched = Watched(source, also=tuple(beside.values()))
-    for batch in _encoder(model, check_strays=False).batches(watched):
+    for batch in _encoder(model, check_invalid=False).batches(watched):
         chunk = watched.chunk
         assert chunk is not None
         if chunk.first_row + chunk.n_rows >= number:
             row = number - 1 - chunk.first_row
             names = _names_in(source, model)
-            _tell_strays(model, names, chunk, number - 1)
+            _report_invalid(model, names, chunk, number - 1)
             cells = {name: chunk.cells(names[name])[row] for name in model.schema.categories}
             cells |= {name: float(chunk.numbers(column)[0][row]) for name, column in beside.items()}
             return OneRow(rows_of(batch, slice(row, row + 1)), cells)
@@ -79,13 +79,13 @@ def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = 
     )
 
 
-def _encoder(model: Any, check_strays: bool) -> Encoder:
+def _encoder(model: Any, check_invalid: bool) -> Encoder:
     return Encoder(
         model.schema,
         learning=False,
         vocabularies=model.vocabularies,
         batch_rows=None,
-        check_strays=check_strays,
+        check_invalid=check_invalid,
     )
 
 
@@ -95,8 +95,8 @@ def _names_in(source: Source, model: Any) -> dict[str, str]:
     return {name: find_name(name, names, where=source.description) for name in model.schema.used}
 
 
-def _tell_strays(model: Any, names: Mapping[str, str], chunk: Chunk, row: int) -> None:
+def _report_invalid(model: Any, names: Mapping[str, str], chunk: Chunk, row: int) -> None:
     for name in model.schema.numbers:
-        for stray in chunk.numbers(names[name])[1]:
-            if stray.row == row:
-                say(f"{name}: {place_of(stray)} is no number; taken as missing.")
+        for invalid in chunk.numbers(names[name])[1]:
+            if invalid.row == row:
+                say(f"{name}: {place_of(invalid)} is not a number; taken as missing.")

@@ -62,7 +62,7 @@ def option(name: str) -> str:
 
 
 def _of_network(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Imagined rows as a prior with its strength; parents as the structure calls them."""
+    """Pseudo-counts as a prior with its strength; parents as the structure calls them."""
     priors = {"smoothing": "laplace", "m_estimate": "m-estimate", "bdeu": "bdeu"}
     typed = [name for name in priors if name in given]
     if len(typed) > 1:
@@ -117,7 +117,7 @@ def numbers_of(text: str, what: str) -> list[float]:
     try:
         return [float(number) for number in text.split(",")]
     except ValueError:
-        raise UsageError(f"{what} is no list of numbers", fix="write for example 30,50") from None
+        raise UsageError(f"{what} is not a list of numbers", fix="write for example 30,50") from None
 
 
 def weights_prior(kind: str, pieces: Sequence[str] | None) -> dict[str, Any]:

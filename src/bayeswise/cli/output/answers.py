@@ -76,7 +76,7 @@ def free_name(names: Sequence[str], taken: set[str]) -> str:
 
 
 def kept_columns(asked: str, columns: Sequence[RawColumn], where: str) -> tuple[list[str], list[str]]:
-    """The columns to write again, and those that cannot be: lists and bytes are no cells of a text table."""
+    """The columns to write again, and those that cannot be: lists and bytes are not cells of a text table."""
     opaque = [column.name for column in columns if column.storage in ("nested", "binary")]
     names = [column.name for column in columns]
     if asked == "none":
@@ -94,7 +94,7 @@ class Tally:
     rows: int = 0
     missing: dict[str, int] = field(default_factory=dict)
     unseen: dict[str, int] = field(default_factory=dict)
-    strays: dict[str, str] = field(default_factory=dict)
+    invalid: dict[str, str] = field(default_factory=dict)
 
     def count_missing(self, names: Iterable[str], counts: Iterable[int]) -> None:
         for name, count in zip(names, counts, strict=True):
@@ -106,7 +106,7 @@ class Tally:
             "n_rows": self.rows,
             "missing": self.missing,
             "unseen": self.unseen,
-            "no_numbers": self.strays,
+            "no_numbers": self.invalid,
         }
 
 
@@ -121,7 +121,7 @@ class Answers:
         self._encoder = Encoder(
             model.schema, learning=False, vocabularies=getattr(model, "vocabularies", {}), batch_rows=None
         )
-        self._stray_counts: dict[str, int] = {}
+        self._invalid_counts: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:
         """The columns of a chunk, and which of them need no guard."""
@@ -167,16 +167,16 @@ class Answers:
 
     def _clean_numbers(self) -> set[str]:
         """The columns in which every cell of this chunk was a number or missing by one of the usual words."""
-        counts = {name: count.strays for name, count in self._encoder.report.strays.items()}
-        clean = {name for name, count in counts.items() if count == self._stray_counts.get(name, 0)}
-        self._stray_counts = counts
+        counts = {name: count.invalid for name, count in self._encoder.report.invalid.items()}
+        clean = {name for name, count in counts.items() if count == self._invalid_counts.get(name, 0)}
+        self._invalid_counts = counts
         harmless = all(guarded(word) == word for word in self.source.null_words)
         return clean if harmless else set()
 
     def _finish(self) -> None:
         report = self._encoder.report
         self.tally.unseen = dict(report.unseen)
-        self.tally.strays = {name: str(count) for name, count in report.strays.items() if count.strays}
+        self.tally.invalid = {name: str(count) for name, count in report.invalid.items() if count.invalid}
 
 
 STDDEV = "stddev"

@@ -66,7 +66,7 @@ def _refuse_other_than_model(path: str) -> None:
         describe(path)
     except StoreError:
         raise UsageError(
-            f"{path} exists and is no model that can be read",
+            f"{path} exists and is not a model that can be read",
             fix="name another output, or add --force to replace it",
         ) from None
 
@@ -122,7 +122,7 @@ def told_warnings() -> Iterator[None]:
 
 
 def say(*lines: str) -> None:
-    """Tell the user something that is no data."""
+    """Tell the user something that is not data."""
     for line in lines:
         print(legible(line, _LONGEST_LINE), file=sys.stderr)
 

@@ -122,7 +122,7 @@ def _cell(action: Label, state: Label | None, value: Any) -> Cell:
 
 
 def plain_number(value: Any) -> float | None:
-    """A number as a float; None for what is no number (flags are none), or too large for a float."""
+    """A number as a float; None for what is not a number (flags are none), or too large for a float."""
     if isinstance(value, bool | np.bool_ | str):
         return None
     try:
@@ -169,7 +169,7 @@ class RowCostError(CostError):
 
 
 def turned(entries: Any) -> Any:
-    """Gains as costs; what is no number stays as it is, and is refused where cells are checked."""
+    """Gains as costs; what is not a number stays as it is, and is refused where cells are checked."""
     if isinstance(entries, Mapping):
         return {state: turned(value) for state, value in entries.items()}
     if isinstance(entries, str):

@@ -23,7 +23,7 @@ from bayeswise.decisions.costs.cells import (
     turned,
 )
 from bayeswise.decisions.costs.expressions import Expression
-from bayeswise.decisions.costs.warnings import doubts, warn_of
+from bayeswise.decisions.costs.warnings import cost_warnings, warn_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.render.labels import guess, shown
@@ -266,7 +266,7 @@ class Costs:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant: actions that are never best, and being right that is dearer than being wrong."""
-        return tuple(doubts(self))
+        return tuple(cost_warnings(self))
 
     def rule(self, row: Mapping[str, Any] | None = None) -> Rule:
         """The policy in words, with exact thresholds for two states; formulas need the `row` they are about.

@@ -94,7 +94,7 @@ def _words(text: str) -> Iterator[tuple[int, str, str]]:
     while text[end:].strip():
         found = _WORDS.match(text, end)
         if found is None or found.lastgroup is None:
-            raise _wrong(text, end, "is no number, name of a column or sign")
+            raise _wrong(text, end, "is not a number, name of a column or sign")
         yield found.start(found.lastgroup), found.lastgroup, found[found.lastgroup]
         end = found.end()
 

@@ -37,7 +37,7 @@ def warn_of(messages: Sequence[str], stacklevel: int) -> None:
         warnings.warn(more, CostWarning, stacklevel=stacklevel)
 
 
-def doubts(costs: Costs) -> Iterator[str]:
+def cost_warnings(costs: Costs) -> Iterator[str]:
     """Sentences about a single action, actions that are never best, and being right that is dearer than being wrong."""
     if len(costs.actions) == 1:
         yield f"there is nothing to decide: {costs.actions[0]!r} is the only action"

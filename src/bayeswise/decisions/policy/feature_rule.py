@@ -101,7 +101,7 @@ class FeatureRule:
 
 
 def _check_density(state: Label, density: Any) -> None:
-    """Refuse what is no distribution, and one whose parameters make it none: its quantiles are not numbers."""
+    """Refuse what is not a distribution, and one whose parameters make it none: its quantiles are not numbers."""
     lacks = [name for name in ("logpdf", "cdf", "ppf") if not callable(getattr(density, name, None))]
     if lacks:
         raise ParameterError(

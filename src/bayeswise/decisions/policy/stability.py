@@ -16,7 +16,7 @@ from bayeswise.posteriors.shares import check_posterior
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionDoubt:
+class DecisionStability:
     """For each row: the action under the mean posterior, how probably it is truly best, and what it loses if not."""
 
     best: IntArray  # (n_rows,)
@@ -35,13 +35,13 @@ class DecisionDoubt:
         return f"DecisionDoubt({len(self.best):,} rows, right with {sure:.4g}, expected regret {regret:.4g})"
 
 
-def doubt_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = None) -> DecisionDoubt:
+def stability_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = None) -> DecisionStability:
     """Posteriors drawn from what is believed about the parameters, (n_samples, n_rows, n_states).
 
     The expected regret is what knowing the parameters exactly would save: the value of more training rows, at most.
 
     >>> draws = np.array([[[0.9, 0.1]], [[0.6, 0.4]], [[0.2, 0.8]]])
-    >>> answer = doubt_of(draws, {"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}}, states=["y", "n"])
+    >>> answer = stability_of(draws, {"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}}, states=["y", "n"])
     >>> answer.best.tolist(), answer.confidence.round(4).tolist(), answer.expected_regret.round(4).tolist()
     ([1], [0.6667], [0.4333])
     """
@@ -66,14 +66,14 @@ def doubt_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = Non
         answer = decide_rows(draw, table, columns)
         wins[at, answer.best] += 1.0
         regret += answer.expected_cost[at, best] - answer.least_cost
-    return DecisionDoubt(best, wins / len(draws), regret / len(draws))
+    return DecisionStability(best, wins / len(draws), regret / len(draws))
 
 
-def joined(parts: Sequence[DecisionDoubt], n_actions: int) -> DecisionDoubt:
+def joined(parts: Sequence[DecisionStability], n_actions: int) -> DecisionStability:
     """The doubts of several stretches of rows as one."""
     if not parts:
-        return DecisionDoubt(np.zeros(0, dtype=np.int64), np.zeros((0, n_actions)), np.zeros(0))
-    return DecisionDoubt(
+        return DecisionStability(np.zeros(0, dtype=np.int64), np.zeros((0, n_actions)), np.zeros(0))
+    return DecisionStability(
         np.concatenate([part.best for part in parts]),
         np.concatenate([part.probability_best for part in parts]),
         np.concatenate([part.expected_regret for part in parts]),

@@ -126,7 +126,7 @@ def given_policy(diagram: InfluenceDiagram, name: str, rule: Any, knows: Sequenc
 
 def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
     if rule.decision != name or rule.options != diagram.states(name):
-        raise ParameterError(f"the policy of {rule.decision!r} is no policy of {name!r}", fix="give one for it")
+        raise ParameterError(f"the policy of {rule.decision!r} is not a policy of {name!r}", fix="give one for it")
     for node, states in zip(rule.knows, rule.states, strict=True):
         if node not in diagram.known(name):
             raise ParameterError(

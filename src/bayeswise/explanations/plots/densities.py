@@ -59,7 +59,7 @@ def _beyond(regions: Any, low: float, high: float) -> tuple[str, ...]:
 class ClassDensityDisplay:
     """Densities of the classes, weighted by their priors; the strip below shows the decision.
 
-    The area below the highest curve is how often the decision is right. A density is no probability: it may exceed 1.
+    The area below the highest curve is how often the decision is right. A density may exceed 1.
     """
 
     def __init__(self, curves: Curves, *, title: str = "") -> None:

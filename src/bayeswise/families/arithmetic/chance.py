@@ -1,4 +1,4 @@
-"""A probability and its complement, both with all their digits: 1 - 1e-20 is no float, but 1e-20 is."""
+"""A probability and its complement, both with all their digits: 1 - 1e-20 is not a float, but 1e-20 is."""
 
 from __future__ import annotations
 

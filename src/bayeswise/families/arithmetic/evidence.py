@@ -2,7 +2,7 @@
 
 The probability of rows with the parameters integrated out is a ratio of gamma functions. By Stirling's formula it is
 the likelihood at the posterior mean less a few terms of one sign, and that form keeps its digits with 1e15 rows or with
-a prior of 1e15 imagined rows.
+a prior of 1e15 pseudo-counts.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategorySpread
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tempered_cells
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
-from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, Imagined
+from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, PseudoRows
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Counts, PairCounts, Product
 from bayeswise.tables.batch import Batch
@@ -107,7 +107,7 @@ class AveragedTable(CategoryTable):
         return _log_evidence_ratio(np.delete(self.count, at[row], axis=1), self.imagined)
 
 
-def _log_evidence_ratio(count: FloatArray, imagined: Imagined) -> float:
+def _log_evidence_ratio(count: FloatArray, imagined: PseudoRows) -> float:
     """log p(cells | classes, relevant) - log p(cells | not relevant), of counts (n_states, n_cells)."""
     if count.shape[1] == 0:
         return 0.0

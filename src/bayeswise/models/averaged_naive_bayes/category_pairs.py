@@ -214,7 +214,7 @@ class CategorySpread:
 
 
 def _imagined(table: AveragedTable, n_cells: int, vanished: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Imagined rows of each cell (n_rows, n_cells) and in all (n_rows,)."""
+    """Pseudo-counts of each cell (n_rows, n_cells) and in all (n_rows,)."""
     now, fewer = table.imagined, max(n_cells - 1, 0)
     each = np.broadcast_to(now.by_cell(n_cells), (len(vanished), n_cells))
     if now.shares is None and fewer:

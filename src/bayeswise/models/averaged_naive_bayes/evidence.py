@@ -80,7 +80,7 @@ def evidence_of(model: NaiveBayesModel) -> Evidence:
 
 
 def _log_target(model: AveragedNaiveBayesModel) -> float:
-    """Classes as counted, under the imagined rows of the prior (one of each class where there are none)."""
+    """Classes as counted, under the pseudo-counts of the prior (one of each class where there are none)."""
     weight, settings = model.class_weight, model.settings
     if settings.class_prior is not None:
         log_prior = log(prior_by_state(settings.class_prior, model.classes))

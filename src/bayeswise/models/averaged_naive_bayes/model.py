@@ -145,9 +145,9 @@ def fit_averaged(
     relevance: Any = 0.5,
     n_relevant: Any = None,
     temper: Any = "auto",
-    **wishes: Any,
+    **overrides: Any,
 ) -> AveragedNaiveBayesModel:
-    """Learn the average over structures from any table; the wishes are those of `bw.fit`.
+    """Learn the average over structures from any table; the overrides are those of `bw.fit`.
 
     temper  what columns say together is counted once, by their pairs: "auto" of normal columns up to some 10,000 rows,
             "pairs" always, and of categories too; or a number, the exponent itself (1: each as if it were alone)
@@ -157,5 +157,5 @@ def fit_averaged(
     >>> {name: round(p, 3) for name, p in fit_averaged(rows, target="play").relevance.items()}
     {'wind': 1.0, 'coin': 0.336}
     """
-    plain = fit_with_pairs(table, target, temper, **wishes)
+    plain = fit_with_pairs(table, target, temper, **overrides)
     return averaged(plain, relevance, n_relevant=n_relevant, temper=given_temper(temper))

@@ -1,7 +1,7 @@
 """Normal columns with mean and variance integrated out, class by class or all together.
 
 Everything is in units of the whole column: (x - mean) / stddev. The prior is normal-inverse-gamma: `strength`
-imagined rows with the whole column's mean and variance. Cells are then Student-t. Where the sums of pairs of columns
+pseudo-counts with the whole column's mean and variance. Cells are then Student-t. Where the sums of pairs of columns
 are known, what columns say together is counted once (redundancy.py). A log-normal column is a normal one of log x.
 """
 
@@ -119,7 +119,7 @@ class AveragedNormalScores(LeftOutInBlocks):
         return float(np.exp(log_temper(self.spread.classes(*about)))[0])
 
     def _about_whole(self, prior: Prior, log_factor: FloatArray) -> tuple[Any, ...]:
-        """Mean, variance and share of the columns, (n_rows, n_columns) each, and the imagined rows behind them."""
+        """Mean, variance and share of the columns, (n_rows, n_columns) each, and the pseudo-counts behind them."""
         shape = (len(log_factor), len(self.columns))
         says = np.broadcast_to(prior.says, (*shape[:1], 1, shape[1]))[:, 0]
         mean, variance = (np.broadcast_to(part, (shape[0], 1, shape[1]))[:, 0] for part in (prior.mean, prior.variance))

@@ -14,7 +14,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import LinearTerm
-from bayeswise.models.naive_bayes.imagined import imagined_rows
+from bayeswise.models.naive_bayes.imagined import pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.tables.batch import Batch
 
@@ -43,7 +43,7 @@ class AveragedFamilyScores(LeftOutInBlocks):
     log_prior_odds: FloatArray  # (n_columns,)
 
     def __post_init__(self) -> None:
-        if imagined_rows(self.family, self.statistic.pooled(), self.pseudo_rows) is None:
+        if pseudo_rows_of(self.family, self.statistic.pooled(), self.pseudo_rows) is None:
             raise ParameterError(
                 f"the family {self.family.name!r} has no evidence in closed form, so that its columns "
                 f"({', '.join(map(repr, self.columns))}) cannot be averaged over structures",
@@ -56,8 +56,8 @@ class AveragedFamilyScores(LeftOutInBlocks):
 
     @cached_property
     def prior(self) -> Any:
-        """Imagined rows like the whole column."""
-        return imagined_rows(self.family, self.statistic.pooled(), self.pseudo_rows)
+        """Pseudo-counts like the whole column."""
+        return pseudo_rows_of(self.family, self.statistic.pooled(), self.pseudo_rows)
 
     @cached_property
     def believed(self) -> Believed:
@@ -118,7 +118,7 @@ class AveragedFamilyScores(LeftOutInBlocks):
         family = self.family
         each = family.statistic(values, np.arange(n_rows, dtype=np.int32), n_rows, weights)
         whole = self.statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
-        prior = imagined_rows(family, whole, self.pseudo_rows)
+        prior = pseudo_rows_of(family, whole, self.pseudo_rows)
         says = ~np.isnan(values) & family.estimate(whole).exists
         log_factor = -family.log_marginal(whole, prior)
         log_relevant = []

@@ -64,6 +64,6 @@ def given_temper(temper: Any) -> float | None:
     return float(temper)
 
 
-def fit_with_pairs(table: Any, target: str, temper: Any = "auto", **wishes: Any) -> NaiveBayesModel:
+def fit_with_pairs(table: Any, target: str, temper: Any = "auto", **overrides: Any) -> NaiveBayesModel:
     """A plain model of any table, as `bw.fit` learns it, whose statistics hold the pairs that a temper asks for."""
-    return learned(table, target, asking=partial(with_pairs, temper=temper), **wishes)[0]
+    return learned(table, target, asking=partial(with_pairs, temper=temper), **overrides)[0]

@@ -75,7 +75,7 @@ class Spread:
     def classes(
         self, mean: FloatArray, variance: FloatArray, share: FloatArray, mean_rows: float, rows: float
     ) -> Classes:
-        """With imagined rows of the whole column's mean and variance, (n_rows, n_columns) each."""
+        """With pseudo-counts of the whole column's mean and variance, (n_rows, n_columns) each."""
         n_rows = len(mean)
         weight = np.broadcast_to(self.weight, (n_rows, len(self.weight)))
         square = np.einsum("kjj->kj", self.cross)

@@ -27,7 +27,7 @@ class AveragedSettings(NaiveBayesSettings):
     n_relevant  instead: a prior of how many columns are relevant, all structures of one number alike: "uniform",
                 (a, b) of a beta-binomial, or probabilities by number
     temper      the exponent of what normal columns say; None: from their covariances, where pairs were summed, else 1
-    smoothing   imagined rows: of each level of a category, and like the whole column for numbers and counts
+    smoothing   pseudo-counts: of each level of a category, and like the whole column for numbers and counts
 
     Variances have a prior of their own, so that there is no floor and no divisor to choose.
     """
@@ -62,12 +62,12 @@ class AveragedSettings(NaiveBayesSettings):
                 raise ParameterError(f"{name} means nothing where parameters are averaged over", fix="leave it out")
 
     def check_columns(self, columns: Iterable[str]) -> None:
-        """Refuse a relevance of what is no column."""
+        """Refuse a relevance of what is not a column."""
         known = tuple(columns)
         strange = next((name for name in self._named if name not in known), None)
         if strange is not None:
             shown = ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "")
-            raise ParameterError(f"relevance names {strange!r}, which is no column", fix=f"name one of {shown}")
+            raise ParameterError(f"relevance names {strange!r}, which is not a column", fix=f"name one of {shown}")
 
     @property
     def _named(self) -> Mapping[str, float]:

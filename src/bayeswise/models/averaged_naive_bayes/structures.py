@@ -1,6 +1,6 @@
 """A prior of how many columns are relevant: all structures with k relevant columns share p(k) evenly.
 
-The columns are then not independent of each other, and the average over 2^d structures is no product. With r_j the
+The columns are then not independent of each other, and the average over 2^d structures is not a product. With r_j the
 Bayes factor of a column times p(cell | state) / p(cell), it is a sum of elementary symmetric polynomials,
 
     sum over structures = prod_j p(cell_j)  sum_k p(k) / binomial(d, k)  e_k(r_1, ..., r_d)
@@ -57,7 +57,7 @@ def _log_binomial(n: int, k: FloatArray) -> FloatArray:
 
 
 def check_n_relevant(n_relevant: Any) -> None:
-    """Refuse what is no prior of a number of columns."""
+    """Refuse what is not a prior of a number of columns."""
     if n_relevant is None or (isinstance(n_relevant, str) and n_relevant == "uniform"):
         return
     if isinstance(n_relevant, Mapping) and _are_shares(n_relevant):

@@ -36,7 +36,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Prior:
-    """`strength` imagined rows with this variance, and a tenth of them with this mean."""
+    """`strength` pseudo-counts with this variance, and a tenth of them with this mean."""
 
     mean: FloatArray
     variance: FloatArray  # 0: the column does not vary, and says nothing
@@ -53,7 +53,7 @@ class Prior:
 
     @property
     def mean_strength(self) -> float:
-        """The imagined rows behind the mean."""
+        """The pseudo-counts behind the mean."""
         return MEAN_SHARE * self.strength
 
     def scales(self, seen: Summary) -> tuple[FloatArray, FloatArray]:

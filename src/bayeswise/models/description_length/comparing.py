@@ -1,4 +1,4 @@
-"""Several naive Bayes models of one table side by side: bits, and how well each foretells rows left out.
+"""Several naive Bayes models of one table side by side: bits, and how well each predicts rows left out.
 
 All of them are made of the statistics of one sweep. On the way rows are kept to be left out, each in closed form: all
 of a table of up to 8,192, a sample of a larger one.
@@ -46,12 +46,12 @@ class Compared:
     parts: tuple[Part, ...] = ()  # the bits of the target, and of each column
 
 
-def candidates(table: Any, target: str, **wishes: Any) -> dict[str, NaiveBayesModel]:
+def candidates(table: Any, target: str, **overrides: Any) -> dict[str, NaiveBayesModel]:
     """Four readings of one table; the last one only where some column is a number of another family than its kind's."""
-    return candidates_of(open_source(table), target, KeptRows(0), wishes)
+    return candidates_of(open_source(table), target, KeptRows(0), overrides)
 
 
-def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **wishes: Any) -> tuple[Compared, ...]:
+def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **overrides: Any) -> tuple[Compared, ...]:
     """The candidates of a table, in one pass over it; `costs_of` gives costs (n_actions, n_states) for the classes.
 
     >>> rows = 8 * [{"wind": w, "play": p} for w, p in (("weak", "yes"), ("strong", "no"))]
@@ -59,7 +59,7 @@ def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **wi
     [('naive Bayes', 24, 0.0), ('averaged', 25, 0.0), ('no column', 35, 1.0)]
     """
     kept = KeptRows()
-    models = candidates_of(open_source(table), target, kept, wishes)
+    models = candidates_of(open_source(table), target, kept, overrides)
     first = next(iter(models.values()))
     return _compared(models, kept.batches(first.schema, first.vocabularies), costs_of)
 
@@ -67,7 +67,7 @@ def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **wi
 def compare(models: Mapping[str, NaiveBayesModel], table: Any, costs_of: CostsOf | None = None) -> tuple[Compared, ...]:
     """Models that have learned a table, in the order of their bits; every row is left out in turn."""
     first = next(iter(models.values()))
-    encoder = Encoder(first.schema, learning=True, vocabularies=dict(first.vocabularies), check_strays=False)
+    encoder = Encoder(first.schema, learning=True, vocabularies=dict(first.vocabularies), check_invalid=False)
     return _compared(models, encoder.batches(open_like(table, first.schema)), costs_of)
 
 

@@ -39,9 +39,9 @@ from bayeswise.tables.source import Source
 _LOGS, _FACTORIALS = "logarithms", "log factorials"
 
 
-def candidates_of(source: Source, target: str, kept: KeptRows, wishes: dict[str, Any]) -> dict[str, NaiveBayesModel]:
+def candidates_of(source: Source, target: str, kept: KeptRows, overrides: dict[str, Any]) -> dict[str, NaiveBayesModel]:
     """The models by name, and on the way some rows to leave out."""
-    schema = infer_schema(source, target, **wishes)
+    schema = infer_schema(source, target, **overrides)
     factors = with_pairs(factors_for(schema, "auto"))
     request = request_of(factors, schema)
     if schema.numbers:

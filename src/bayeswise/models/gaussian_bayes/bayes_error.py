@@ -118,12 +118,12 @@ def _by_sampling(densities: Densities, log_prior: FloatArray, draws: int, seed: 
     states = np.repeat(np.arange(len(prior)), counts)
     rows = densities.sample(states, np.random.default_rng(seed))
     posterior = normalise(densities.relative(rows) + log_prior).probability
-    doubt = 1.0 - posterior.max(axis=1)
+    stability = 1.0 - posterior.max(axis=1)
     taken = np.argmax(posterior, axis=1)
     error, variance, lost = 0.0, 0.0, [0.0] * len(prior)
     for state in np.flatnonzero(prior > 0).tolist():
         own = states == state
-        error += prior[state] * float(doubt[own].mean())
-        variance += prior[state] ** 2 * float(doubt[own].var(ddof=1)) / float(counts[state])
+        error += prior[state] * float(stability[own].mean())
+        variance += prior[state] ** 2 * float(stability[own].var(ddof=1)) / float(counts[state])
         lost[state] = float(prior[state] * (taken[own] != state).mean())
     return BayesError(error, error, float(np.sqrt(variance)), "sampling", tuple(lost))

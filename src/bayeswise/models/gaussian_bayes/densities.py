@@ -81,7 +81,7 @@ class Densities:
         """(n_rows, n_states) squared Mahalanobis distance to each mean, over the cells that are there."""
         return self._over(values, Densities._squares, lambda block, part, found: _or(found, np.inf))
 
-    def _over(self, values: FloatArray, answer: _Answer, far: _Mending) -> FloatArray:
+    def _over(self, values: FloatArray, answer: _Answer, far: _Calibrating) -> FloatArray:
         """All rows as if they were complete and ordinary; then again, by pattern, those that turn out not to be."""
         out = answer(self, values)
         lost = np.flatnonzero(~np.isfinite(out).all(axis=1))
@@ -165,7 +165,7 @@ class Densities:
 
     def _offset(self, values: FloatArray) -> FloatArray:
         log_unit = 0.0 if self.frame is None else float(np.log(self.frame.unit).sum())
-        if not self.is_linear:  # NaN for rows with holes, which have fewer units
+        if not self.is_linear:  # NaN for rows with missing values, which have fewer units
             return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, -log_unit)
         framed, out = self.framed(values), np.zeros((len(values), 1))
         over_ranges(lambda rows: self._kernel_of_centre(framed[rows], out[rows]), len(out))
@@ -262,7 +262,7 @@ def _or(found: FloatArray, infinity: float) -> FloatArray:
 
 
 _Answer: TypeAlias = Callable[[Densities, FloatArray], FloatArray]
-_Mending: TypeAlias = Callable[[Densities, FloatArray, FloatArray], FloatArray]
+_Calibrating: TypeAlias = Callable[[Densities, FloatArray, FloatArray], FloatArray]
 
 
 def in_large_units(values: FloatArray, origin: FloatArray, unit: FloatArray) -> tuple[FloatArray, IntArray]:

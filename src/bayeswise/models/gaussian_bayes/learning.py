@@ -21,18 +21,18 @@ def fit(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> GaussianBayesModel:
     """Learn Gaussian classes from any table whose columns are numbers; empty cells are welcome.
 
-    Wishes about columns: kinds={"zip": "ignored"}, ignore=["id"], weight="n". Wishes about beliefs: covariance,
+    Overrides about columns: kinds={"zip": "ignored"}, ignore=["id"], weight="n". Overrides about beliefs: covariance,
     divisor, shrinkage, prior, predictive, class_prior.
 
     >>> rows = [{"height": h, "y": y} for h, y in ((1.6, "a"), (1.8, "a"), (2.0, "b"), (2.2, "b"))]
     >>> fit(rows, target="y", covariance="shared").regions()
     Regions(height: 'a' | 1.9 | 'b')
     """
-    return learned(table, target, schema=schema, threads=threads, progress=progress, **wishes)[0]
+    return learned(table, target, schema=schema, threads=threads, progress=progress, **overrides)[0]
 
 
 def learned(
@@ -42,10 +42,10 @@ def learned(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> tuple[GaussianBayesModel, Report]:
-    """What `fit` learns, and what it met on its way: strays, rows without a target."""
-    about_columns, beliefs = divided(wishes)
+    """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
+    about_columns, beliefs = divided(overrides)
     settings = GaussianBayesSettings().changed(**beliefs)
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)

@@ -137,7 +137,7 @@ class GaussianBayesModel(Classifier):
         return prior + k * d + of_one * (1 if self.settings.is_shared else k)
 
     def weak_prior(self, rows: float = 1.0) -> NormalInverseWishart:
-        """A prior worth so many imagined rows: mean of the whole table, its variances, no correlations."""
+        """A prior worth so many pseudo-counts: mean of the whole table, its variances, no correlations."""
         whole = self.moments.columns
         stddev = np.where(whole.stddev > 0, whole.stddev, 1.0) * whole.unit
         freedom = len(stddev) + 1.0 + rows

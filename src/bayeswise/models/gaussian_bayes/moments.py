@@ -1,4 +1,4 @@
-"""Weight, mean and scatter of each class, from the exact statistic; with holes, of the table that EM completes.
+"""Weight, mean and scatter of each class, from the exact statistic; with missing values, of what EM completes.
 
 Means are kept as high + low and scatters in units near the spread of each column, so that neither an offset of 1e15 nor
 a column on a scale of 1e6 (or 1e-300) costs a digit.
@@ -60,7 +60,7 @@ class ClassMoments:
 
 
 def class_moments(statistic: PatternScatter, form: Form) -> ClassMoments:
-    """Closed form for complete rows and for columns taken one by one; EM for correlated columns with holes."""
+    """Closed form for complete rows and for columns taken one by one; EM for correlated columns with missing values."""
     columns = columns_of(statistic)
     if not statistic.holes:
         return _of_complete(statistic.complete, columns)

@@ -61,10 +61,10 @@ def _answer(answers: Answers, hypothesis: Any) -> Any:
 def _distribution(answer: Any, hypothesis: Any) -> Mapping[Any, Any]:
     if not isinstance(answer, Mapping):
         if not isinstance(answer, Hashable):
-            raise ParameterError(f"hypothesis {hypothesis!r} says {answer!r}, which is no label", fix=_FIX)
+            raise ParameterError(f"hypothesis {hypothesis!r} says {answer!r}, which is not a label", fix=_FIX)
         return {answer: 1}
     if not answer or not _are_shares(answer.values()):
-        raise ParameterError(f"what hypothesis {hypothesis!r} says is no distribution: {dict(answer)!r}", fix=_FIX)
+        raise ParameterError(f"what hypothesis {hypothesis!r} says is not a distribution: {dict(answer)!r}", fix=_FIX)
     return answer
 
 

@@ -30,7 +30,7 @@ def learn_concept(
     positive: Any = None,
     noise: float = 0.0,
     prior: ConceptPrior = "uniform",
-    **wishes: Any,
+    **overrides: Any,
 ) -> ConceptModel:
     """The concepts behind `target == positive`, from any table of categories.
 
@@ -40,18 +40,18 @@ def learn_concept(
     ([{'sky': 'sunny', 'air': 'warm'}], [{'sky': '?', 'air': 'warm'}, {'sky': 'sunny', 'air': '?'}])
     """
     source = open_source(table)
-    schema = _schema_of(source, target, wishes)
+    schema = _schema_of(source, target, overrides)
     return concept_of(schema, Encoder(schema, learning=True).batches(source), positive, noise, prior)
 
 
-def _schema_of(source: Source, target: str, wishes: Mapping[str, Any]) -> Schema:
+def _schema_of(source: Source, target: str, overrides: Mapping[str, Any]) -> Schema:
     """As every model reads the table, except that columns of one value are kept: a concept may demand it."""
-    found = examine(source, target, **wishes)
-    left_out = {normal_name(name) for name in wishes.get("ignore") or ()}
+    found = examine(source, target, **overrides)
+    left_out = {normal_name(name) for name in overrides.get("ignore") or ()}
     alone = [each for each in found.findings if each.column.kind == "ignored" and each.profile.distinct == 1]
     kept = {each.column.name: "category" for each in alone if normal_name(each.column.name) not in left_out}
-    kinds = {**kept, **(wishes.get("kinds") or {})}
-    return examine(source, target, **{**wishes, "kinds": kinds}).schema if kept else found.schema
+    kinds = {**kept, **(overrides.get("kinds") or {})}
+    return examine(source, target, **{**overrides, "kinds": kinds}).schema if kept else found.schema
 
 
 def concept_of(

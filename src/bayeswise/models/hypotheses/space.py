@@ -95,7 +95,7 @@ class HypothesisSpace:
 
         def likelihood(hypothesis: Any, datum: Any) -> Any:
             if not isinstance(datum, Sequence) or isinstance(datum, str) or len(datum) != 2:
-                raise ParameterError(f"{datum!r} is no pair of a case and its label", fix="observe (case, label)")
+                raise ParameterError(f"{datum!r} is not a pair of a case and its label", fix="observe (case, label)")
             case, label = datum
             if label not in known:
                 raise ParameterError(f"there is no label {label!r}", fix=f"use one of {known!r}")

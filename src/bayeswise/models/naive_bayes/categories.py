@@ -40,19 +40,19 @@ class Categories:
 
 @dataclass(frozen=True)
 class CategoryTable:
-    """One column: counts of its cells (levels, then "missing" where that is a level) and the imagined rows of each."""
+    """One column: counts of its cells (levels, then "missing" where that is a level) and the pseudo-counts of each."""
 
     column: Column
     counts: Counts
     count: FloatArray  # (n_states, n_cells)
-    imagined: Imagined
+    imagined: PseudoRows
 
     @classmethod
     def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column) -> CategoryTable:
         count = counts.weight.to_floats()
         if column.missing == "level":
             count = np.concatenate([count, counts.missing.to_floats()[:, None]], axis=1)
-        return cls(column, counts, count, Imagined.of(counts, settings, column, n_states=count.shape[0]))
+        return cls(column, counts, count, PseudoRows.of(counts, settings, column, n_states=count.shape[0]))
 
     @property
     def n_levels(self) -> int:
@@ -70,7 +70,7 @@ class CategoryTable:
         return _log_ratio(above, self.total + self.imagined.below(n_cells), n_cells)
 
     def log_unseen(self) -> FloatArray:
-        """(n_states,) a level that no row showed: as if the column had one more level, with its own imagined rows."""
+        """(n_states,) a level that no row showed: as if the column had one more level, with its own pseudo-counts."""
         return self._log_other(self.total, self.count.shape[1])
 
     def _log_other(self, total: FloatArray, n_cells: int) -> FloatArray:
@@ -132,8 +132,8 @@ class CategoryTable:
 
 
 @dataclass(frozen=True)
-class Imagined:
-    """The imagined rows of a column with a given number of cells: alpha for each, or m in all."""
+class PseudoRows:
+    """The pseudo-counts of a column with a given number of cells: alpha for each, or m in all."""
 
     each: float | None  # Lidstone's alpha; None: m rows shared out
     all: float  # m
@@ -141,7 +141,7 @@ class Imagined:
     printed: float | None = None  # the rows below the line, where they are not the sum of those above it
 
     @classmethod
-    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column, n_states: int) -> Imagined:
+    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column, n_states: int) -> PseudoRows:
         printed = settings.pseudo_rows * n_states if settings.denominator == "classes" else None
         smoothing = settings.smoothing
         if not isinstance(smoothing, MEstimate):
@@ -164,7 +164,7 @@ class Imagined:
         return self.all if self.each is None else self.each * n_cells
 
     def of_another(self, n_cells: int) -> float:
-        """The imagined rows of one more level."""
+        """The pseudo-counts of one more level."""
         return self.all / max(n_cells, 1) if self.each is None else self.each
 
     def below_with_another(self, n_cells: int) -> float:

@@ -31,14 +31,14 @@ def fit(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> NaiveBayesModel:
     """Learn naive Bayes from any table: a path, `-`, a dataframe, an array, a list of dicts.
 
     families: "auto" by kind, "select" by the evidence of each family (see `select`), a name, or a mapping by column.
-    Wishes about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"],
+    Overrides about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"],
     missing="ignore" | "level" | "error", unseen="smooth" | "ignore" | "error", weight="n".
-    Wishes about beliefs: smoothing, class_prior, prior_smoothing, variance_divisor, variance_floor, ...
+    Overrides about beliefs: smoothing, class_prior, prior_smoothing, variance_divisor, variance_floor, ...
 
     >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]
     >>> fit(rows, target="play")
@@ -52,7 +52,7 @@ def fit(
         schema=schema,
         threads=threads,
         progress=progress,
-        **wishes,
+        **overrides,
     )[0]
 
 
@@ -66,13 +66,13 @@ def learned(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     asking: Callable[[tuple[Factor, ...]], tuple[Factor, ...]] | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> tuple[NaiveBayesModel, Report]:
-    """What `fit` learns, and what it met on its way: strays, rows without a target.
+    """What `fit` learns, and what it met on its way: invalid values, rows without a target.
 
     `asking` changes the factors before the sweep: what a model built on this one needs of rows besides.
     """
-    about_columns, beliefs = divided(wishes)
+    about_columns, beliefs = divided(overrides)
     settings = settings_of(convention, beliefs)
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)

@@ -58,7 +58,7 @@ class NaiveBayesModel(Classifier):
 
     # -- what it is -------------------------------------------------------------------------------------------
     def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
-        """(..., n_states) from the weights of the classes and imagined rows, or as given."""
+        """(..., n_states) from the weights of the classes and pseudo-counts, or as given."""
         return super().log_prior_of(class_weight + self.settings.prior_smoothing)
 
     @cached_property
@@ -245,7 +245,7 @@ class NaiveBayesModel(Classifier):
         """Rows that the model has learned, in the codes of its own vocabularies."""
         if are_batches(table):
             return iter([table] if isinstance(table, Batch) else table)
-        encoder = Encoder(self.schema, learning=True, vocabularies=dict(self.vocabularies), check_strays=False)
+        encoder = Encoder(self.schema, learning=True, vocabularies=dict(self.vocabularies), check_invalid=False)
         return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 
 

@@ -168,11 +168,11 @@ def _without(statistic: Moments, groups: IntArray, values: FloatArray, weights: 
         shift = -w * away / safe
         remains = squares - w * (away / scale) ** 2 * (n / safe)
         norm = np.where(left > 0, scale * np.sqrt(np.maximum(remains, 0.0)), 0.0)
-    doubtful = present & (left > 0) & ~(remains > _LEAST_SHARE_LEFT * squares)
+    unstable = present & (left > 0) & ~(remains > _LEAST_SHARE_LEFT * squares)
     if values.size <= _CELLS_WORTH_EXACT_SUMS:
-        doubtful = present & (left > 0)
+        unstable = present & (left > 0)
     result = Left(left, mean + shift, _low_of(mean, shift, mean_low), norm)
-    return _exactly(result, statistic, groups, x, w, doubtful) if doubtful.any() else result
+    return _exactly(result, statistic, groups, x, w, unstable) if unstable.any() else result
 
 
 def _low_of(mean: FloatArray, shift: FloatArray, mean_low: FloatArray) -> FloatArray:
@@ -183,10 +183,10 @@ def _low_of(mean: FloatArray, shift: FloatArray, mean_low: FloatArray) -> FloatA
 
 
 def _exactly(
-    result: Left, statistic: Moments, groups: IntArray, x: FloatArray, w: FloatArray, doubtful: BoolArray
+    result: Left, statistic: Moments, groups: IntArray, x: FloatArray, w: FloatArray, unstable: BoolArray
 ) -> Left:
     """The doubtful cells again, from exact sums."""
-    rows, columns = np.nonzero(doubtful)
+    rows, columns = np.nonzero(unstable)
     cell = (groups[rows], columns)
     taken_weight = Dyadic.of_floats(w[rows, columns])
     taken = Dyadic.of_floats(x[rows, columns])

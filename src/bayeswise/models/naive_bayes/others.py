@@ -1,6 +1,6 @@
 """Number columns of every other family: Poisson, exponential, log-normal, gamma, ...
 
-Conjugate families start from `smoothing` imagined rows of the whole column, so that a class of zeros still allows a
+Conjugate families start from `smoothing` pseudo-counts of the whole column, so that a class of zeros still allows a
 one. For the others a class whose likelihood has no maximum takes the limit that it climbs towards: the normal
 distribution for Student's t, a spread of a tiny share (`variance_floor`) of the whole column's for a class of one
 value. A class without rows takes the whole column's estimate; if that has no density either, the column says nothing.
@@ -21,7 +21,7 @@ from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm
-from bayeswise.models.naive_bayes.imagined import imagined_rows
+from bayeswise.models.naive_bayes.imagined import pseudo_rows_of
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
@@ -112,7 +112,7 @@ class FamilyScores:
 
     def _estimated(self, statistic: Any, whole: Any) -> tuple[Any, BoolArray]:
         """Parameters and where they are known; `whole` has the same groups, each the whole column."""
-        estimate, prior = self.family.estimate(statistic), imagined_rows(self.family, whole, self.pseudo_rows)
+        estimate, prior = self.family.estimate(statistic), pseudo_rows_of(self.family, whole, self.pseudo_rows)
         if prior is not None:
             known = estimate.exists | self.family.estimate(whole).exists
             return self.family.parameters(statistic, prior), known

@@ -18,7 +18,7 @@ from bayeswise.families.arithmetic.deviations import gap_between
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.models.naive_bayes.imagined import imagined_rows
+from bayeswise.models.naive_bayes.imagined import pseudo_rows_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
@@ -113,7 +113,7 @@ def _log_evidence(family: Any, statistic: Any) -> float:
     if family.name == "normal":
         return _log_normal_evidence(statistic)
     spread = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))
-    prior = _normal_prior(spread) if family.name == "log-normal" else imagined_rows(family, spread, 1.0)
+    prior = _normal_prior(spread) if family.name == "log-normal" else pseudo_rows_of(family, spread, 1.0)
     log_marginal: FloatArray = family.log_marginal(statistic, prior)
     return float(log_marginal.sum())
 
@@ -126,7 +126,7 @@ def _normal_prior(whole: Any) -> families.NormalInverseGamma:
 
 
 def _log_normal_evidence(statistic: Any) -> float:
-    """`_normal_prior` in units of the whole column, as squares of 1e300 and of 1e-300 are no floats."""
+    """`_normal_prior` in units of the whole column, as squares of 1e300 and of 1e-300 are not floats."""
     whole = statistic.pooled()
     found = whole.stddev("n", empty=0.0)
     unit = np.where(found > 0, found, 1.0)

@@ -21,7 +21,7 @@ VarianceRule = Literal["floor", "added"]
 
 @dataclass(frozen=True)
 class MEstimate:
-    """(n_v + m p_v) / (n + m): m imagined rows shared out by p, evenly unless p is given by column and level.
+    """(n_v + m p_v) / (n + m): m pseudo-counts shared out by p, evenly unless p is given by column and level.
 
     >>> MEstimate(2, p={"wind": {"weak": 0.9, "strong": 0.1}})
     MEstimate(m=2, p={'wind': {'weak': 0.9, 'strong': 0.1}})
@@ -41,7 +41,7 @@ class NaiveBayesSettings:
 
     smoothing          Lidstone's alpha for each level, or an m-estimate
     class_prior        probability by class, or None to count
-    prior_smoothing    imagined rows of each class where the prior is counted
+    prior_smoothing    pseudo-counts of each class where the prior is counted
     denominator        what smoothing adds below: alpha for each level of the column (right), or for each class
                        (as some lecture notes print it; its probabilities do not add up to one)
     variance_divisor   n (maximum likelihood) or n-1 (unbiased)
@@ -82,7 +82,7 @@ class NaiveBayesSettings:
 
     @property
     def pseudo_rows(self) -> float:
-        """The imagined rows behind families that are smoothed towards the whole column."""
+        """The pseudo-counts behind families that are smoothed towards the whole column."""
         return self.smoothing.m if isinstance(self.smoothing, MEstimate) else self.smoothing
 
     @property

@@ -73,7 +73,7 @@ class Words:
         n_groups: int,
         weights: FloatArray | None,
     ) -> Counts:
-        """Cells that are no whole numbers, or rows with weights: weight x cell is exactly high + low, and both add."""
+        """Cells that are not whole numbers, or rows with weights: weight x cell is exactly high + low, and both add."""
         if cells.size and not (np.isfinite(cells).all() and cells.min() >= 0):
             what = "Negative values in data: " if cells.min() < 0 else ""
             raise ParameterError(f"{what}word counts must be finite and not negative", fix="give counts, not scores")

@@ -123,8 +123,8 @@ class Features:
         return matrix
 
     def filled(self, batch: Batch, mean: FloatArray, *, missing: str) -> FloatArray:
-        """The matrix without holes: means in their place, or an error."""
-        whole = refuse_holes(self.schema, batch, missing)
+        """The matrix without missing values: means in their place, or an error."""
+        whole = refuse_missing(self.schema, batch, missing)
         matrix = self.matrix(batch)
         if whole and not self.schema.categories:
             return matrix
@@ -135,7 +135,7 @@ class Features:
         return dict(zip(self.names, np.asarray(weights, dtype=np.float64).tolist(), strict=True))
 
 
-def refuse_holes(schema: Schema, batch: Batch, missing: str) -> bool:
+def refuse_missing(schema: Schema, batch: Batch, missing: str) -> bool:
     """An error that names the first infinite cell and, with missing="error", the first missing one.
 
     True where all numbers are there.

@@ -45,18 +45,18 @@ def learned_logistic(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> tuple[LogisticModel, Report]:
     """Logistic regression of a column of classes, and what was met on the way.
 
-    Wishes about beliefs: prior, scale, freedom, intercept, standardise, moderated, missing ("error" or "mean").
+    Overrides about beliefs: prior, scale, freedom, intercept, standardise, moderated, missing ("error" or "mean").
 
     >>> rows = [{"x": x, "y": y} for x, y in ((0.0, "low"), (1.0, "low"), (3.0, "high"), (4.0, "high"))]
     >>> model, _ = learned_logistic(rows, "y", scale=2.0)
     >>> model.predict([{"x": 0.5}, {"x": 5.0}]), model.certificate.converged
     (['low', 'high'], True)
     """
-    about_columns, beliefs = divided(wishes, COLUMN_WORDS)
+    about_columns, beliefs = divided(overrides, COLUMN_WORDS)
     settings = LogisticSettings().changed(**beliefs)
     source = open_like(table, schema)
     return logistic_of(source, usable(schema_for(source, target, schema, about_columns)), settings, progress)
@@ -110,18 +110,18 @@ def learned_linear(
     schema: Schema | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of a column of numbers, and what was met on the way.
 
-    Wishes about beliefs: likelihood, prior, scale, freedom, intercept, standardise, missing ("error" or "mean").
+    Overrides about beliefs: likelihood, prior, scale, freedom, intercept, standardise, missing ("error" or "mean").
 
     >>> rows = [{"x": float(x), "y": 1.0 + 2.0 * x} for x in range(4)]
     >>> model, _ = learned_linear(rows, "y", prior=None)
     >>> model.predict([{"x": 10.0}]).tolist(), model.weights.tolist()
     ([21.0], [2.0])
     """
-    about_columns, beliefs = divided(wishes, COLUMN_WORDS)
+    about_columns, beliefs = divided(overrides, COLUMN_WORDS)
     settings = LinearSettings().changed(**beliefs)
     source = open_like(table, schema)
     if schema is None:
@@ -158,7 +158,7 @@ def linear_of(
 
 
 def _number_target(source: Source, target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
-    """Wishes under which any target is taken for what it is; a number may be asked for by name."""
+    """Overrides under which any target is taken for what it is; a number may be asked for by name."""
     name = find_name(target, [column.name for column in source.columns], where=source.description, role="target")
     asked = (about_columns.get("kinds") or {}).items()
     kinds = {name if normal_name(column) == normal_name(name) else column: kind for column, kind in asked}

@@ -21,7 +21,7 @@ from bayeswise.foundation.errors import (
     TooFewRowsError,
 )
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.regression.features import Feature, Features, refuse_holes
+from bayeswise.models.regression.features import Feature, Features, refuse_missing
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
@@ -236,12 +236,12 @@ class LinearModel(RegressionModel):
 
     def learn(self, table: Any) -> LinearModel:
         """The model that has seen the rows of this table too."""
-        found = self._of_table(table, check_strays=True)
+        found = self._of_table(table, check_invalid=True)
         return self if found is None else self._having_learned(found, ())
 
     def forget(self, table: Any, *, again: bool = False) -> LinearModel:
         """The model that has never seen these rows, to the last byte; `again`: though they were forgotten before."""
-        gone = self._of_table(table, check_strays=False)
+        gone = self._of_table(table, check_invalid=False)
         if gone is None:
             return self
         history = forgotten_by(self) if again else history_with(self, gone.statistics)
@@ -253,8 +253,8 @@ class LinearModel(RegressionModel):
             ) from None
         return with_ledger(left, history)
 
-    def _of_table(self, table: Any, *, check_strays: bool) -> LinearModel | None:
-        rows = TargetRows(self.schema, open_like(table, self.schema), check_strays=check_strays)
+    def _of_table(self, table: Any, *, check_invalid: bool) -> LinearModel | None:
+        rows = TargetRows(self.schema, open_like(table, self.schema), check_invalid=check_invalid)
         return LinearModel.of_rows(self.schema, self.settings, rows)
 
     def _having_learned(self, found: LinearModel, history: tuple[str, ...]) -> LinearModel:
@@ -282,8 +282,8 @@ class LinearModel(RegressionModel):
 
 
 def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> RegressionMoments:
-    """The moments of encoded rows; with missing="error" a hole is an error, otherwise its row teaches nothing."""
-    refuse_holes(schema, batch, missing)
+    """The moments of encoded rows; missing="error" refuses a missing value, otherwise its row teaches nothing."""
+    refuse_missing(schema, batch, missing)
     n_levels = {name: len(levels) for name, levels in zip(schema.categories, batch.vocabularies, strict=True)}
     if n_levels:
         widest = max(n_levels, key=lambda name: n_levels[name])

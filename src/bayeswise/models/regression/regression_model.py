@@ -22,7 +22,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 class WeightedModel(TableModel):
     """A model that has a weight for each number, and for each level of a category but its reference."""
 
-    if TYPE_CHECKING:  # fields of some models, reckoned by others
+    if TYPE_CHECKING:  # fields of some models, computed by others
 
         @property
         def features(self) -> Features:
@@ -55,7 +55,7 @@ class RegressionModel(WeightedModel):
 
     @abstractmethod
     def matrix(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_features) without holes."""
+        """(n_rows, n_features) without missing values."""
 
     @abstractmethod
     def predictive_of(self, batch: Batch) -> Predictive:

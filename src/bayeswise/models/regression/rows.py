@@ -15,7 +15,7 @@ from bayeswise import _kernels
 from bayeswise.engines.ranges import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
-from bayeswise.models.regression.features import Features, refuse_extreme, refuse_holes
+from bayeswise.models.regression.features import Features, refuse_extreme, refuse_missing
 from bayeswise.statistics.moments import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
@@ -150,7 +150,7 @@ def in_blocks(work: Callable[[slice], T], blocks: list[slice]) -> list[T]:
 
 @dataclass(frozen=True)
 class Design:
-    """The rows without a hole; with missing="error" there is none in any."""
+    """The rows without a missing value; with missing="error" there is none in any."""
 
     features: Features
     matrix: FloatArray  # (n_complete, n_features)
@@ -163,7 +163,7 @@ class Design:
         parts = list(batches)
         if not parts:
             raise FitError("X has no rows", fix="give at least one")
-        in_order = [refuse_holes(schema, batch, missing) for batch in parts]  # every batch is looked at
+        in_order = [refuse_missing(schema, batch, missing) for batch in parts]  # every batch is looked at
         levels = tuple(
             Vocabulary.of([level for batch in parts for level in batch.vocabularies[c]])
             for c in range(len(schema.categories))
@@ -299,12 +299,12 @@ class TargetRows:
     ([([[1.0], [3.0]], [5.0, 7.0])], 1)
     """
 
-    def __init__(self, schema: Schema, source: Source, *, check_strays: bool = True) -> None:
+    def __init__(self, schema: Schema, source: Source, *, check_invalid: bool = True) -> None:
         assert schema.target is not None
         self.target = schema.target.name
         self.source = source
         beside = Schema((*schema.columns, Column(self.target, "number")), None, schema.weight)
-        self._encoder = Encoder(beside, learning=True, check_strays=check_strays)
+        self._encoder = Encoder(beside, learning=True, check_invalid=check_invalid)
         self._without_target = 0
 
     @property

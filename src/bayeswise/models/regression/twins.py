@@ -79,7 +79,7 @@ def compare_twins(
     """
     joint, logistic = _model_of(generative), _model_of(discriminative)
     if not isinstance(logistic, LogisticModel):
-        raise KindError(f"{discriminative!r} is no logistic regression", fix="give it as the second model")
+        raise KindError(f"{discriminative!r} is not a logistic regression", fix="give it as the second model")
     if set(joint.classes) != set(logistic.classes) or len(joint.classes) != 2:
         raise FitError(
             f"twins have the same two classes; found {joint.classes} and {logistic.classes}", fix="fit both to them"

@@ -1,6 +1,6 @@
 """Tables by EM: what rows with missing cells let us expect of each table, beside what whole rows show.
 
-EM is a function of the counts and of the different rows with holes, so a model that keeps both merges and forgets
+EM depends on the counts and on the distinct rows with missing values, so a model that keeps both merges and forgets
 exactly, and its tables are found anew. It begins at the tables of the cells that are there.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.networks.classifiers.counted import Counted, imagined_rows
+from bayeswise.networks.classifiers.counted import Counted, pseudo_rows_of
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import NetworkSettings
 from bayeswise.networks.learning.ascent import em_steps
@@ -44,7 +44,7 @@ def completed(
 
 
 def _rows(holes: RowsWithHoles, counted: Counted, n_states: int) -> CodedRows:
-    """The rows with holes, the class last; each once for each class that it was seen in."""
+    """The rows with missing values, the class last; each once for each class that it was seen in."""
     codes, weight = holes.over(counted.levels), holes.weight.to_floats()
     state, row = np.nonzero(weight)
     states = [Vocabulary(range(max(int(size), 1))) for size in counted.sizes]
@@ -83,7 +83,7 @@ class _Shape:
         flat = np.zeros(self.layout.starts[-1])
         for node, table in enumerate(self.layout.tables(flat)):
             if node < len(self.sizes) or self.graph.class_parents:
-                table[:] = imagined_rows(settings.prior, settings.strength, table.shape[1], len(table))
+                table[:] = pseudo_rows_of(settings.prior, settings.strength, table.shape[1], len(table))
         return flat
 
     def counted(self, counted: Counted, flat: FloatArray) -> Counted:

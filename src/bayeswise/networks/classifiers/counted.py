@@ -19,12 +19,12 @@ from bayeswise.networks.classifiers.settings import Needs
 from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithHoles
 from bayeswise.tables.schema.labels import Vocabulary
 
-COLUMNS, PAIRS, ABOVE_CLASS, HOLES = "columns", "pairs", "above the class", "rows with holes"
+COLUMNS, PAIRS, ABOVE_CLASS, HOLES = "columns", "pairs", "above the class", "rows with missing values"
 
 
-def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_holes: bool = False) -> Request:
-    """What the tables of a structure need of coded rows; EM needs the rows with holes, too."""
-    if with_holes:
+def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: bool = False) -> Request:
+    """What the tables of a structure need of coded rows; EM needs the rows with missing values, too."""
+    if with_missing:
         rows = Ask("categories", coding.columns, _counter(RowsWithHoles, coding.declared))
         return request_of(coding, needs, graph) | Request({HOLES: rows})
     names = coding.columns
@@ -147,14 +147,14 @@ class Counted:
 
 
 def _over(counts: JointCounts, scope: Sequence[int], levels: Sequence[Vocabulary]) -> FloatArray:
-    """A row with a hole in the family may show a level that the family never saw."""
+    """A row with a missing value in the family may show a level that the family never saw."""
     return counts._weight_over(tuple(levels[place] for place in scope)).to_floats()
 
 
-def imagined_rows(prior: str, strength: float, n_levels: int, n_configurations: int) -> float:
-    """The imagined rows of one cell of a table; the configurations are those of all parents, the class among them.
+def pseudo_rows_of(prior: str, strength: float, n_levels: int, n_configurations: int) -> float:
+    """The pseudo-counts of one cell of a table; the configurations are those of all parents, the class among them.
 
-    >>> [imagined_rows(prior, 2.0, 4, 5) for prior in ("laplace", "m-estimate", "bdeu")]
+    >>> [pseudo_rows_of(prior, 2.0, 4, 5) for prior in ("laplace", "m-estimate", "bdeu")]
     [2.0, 0.5, 0.1]
     """
     if prior == "laplace":
@@ -173,7 +173,7 @@ def log_shares(counts: FloatArray, imagined: float) -> FloatArray:
 
 
 def log_unseen(counts: FloatArray, imagined: float) -> FloatArray:
-    """(..., 1) log p(a level that no row showed): as if the column had one more level, with its own imagined rows."""
+    """(..., 1) log p(a level that no row showed): as if the column had one more level, with its own pseudo-counts."""
     n_levels = counts.shape[-1] + 1
     total = counts.sum(axis=-1, keepdims=True) + imagined * n_levels
     return log_ratio(np.full(total.shape, imagined), total, n_levels)

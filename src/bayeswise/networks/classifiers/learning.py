@@ -38,12 +38,12 @@ def fit_network(
     cuts: Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> NetworkClassifierModel:
     """Learn a network classifier from any table.
 
-    `cuts` are those of number columns that shall not be found by description length. Wishes about columns are those of
-    `bw.fit`, and missing="em" finds the tables by EM; wishes about beliefs are those of `NetworkSettings`: structure,
+    `cuts` are those of number columns that shall not be found by description length. Options of columns are those of
+    `bw.fit`, and missing="em" finds the tables by EM; the other options are those of `NetworkSettings`: structure,
     prior, strength, class_prior, k, ...
 
     >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 5 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
@@ -52,7 +52,7 @@ def fit_network(
     >>> model, model.network.edges
     (NetworkClassifierModel(play: {'no': 10, 'yes': 10}, 2 columns, tan, ...), (('play', 'wind'), ('play', 'sky')))
     """
-    return learned_network(table, target, cuts=cuts, threads=threads, progress=progress, **wishes)[0]
+    return learned_network(table, target, cuts=cuts, threads=threads, progress=progress, **overrides)[0]
 
 
 def learned_network(
@@ -62,10 +62,10 @@ def learned_network(
     cuts: Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
-    **wishes: Any,
+    **overrides: Any,
 ) -> tuple[NetworkClassifierModel, Report]:
-    """What `fit_network` learns, and what it met on its way: strays, rows without a target."""
-    about_columns, about_beliefs = divided(wishes)
+    """What `fit_network` learns, and what it met on its way: invalid values, rows without a target."""
+    about_columns, about_beliefs = divided(overrides)
     if "missing" in about_columns:
         about_columns["missing"], holes = divided_missing(about_columns["missing"])
         about_beliefs |= holes
@@ -138,7 +138,7 @@ def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) 
     rows = _gathered(coded, coding, target)
     tiers = ((target,), coding.columns) if settings.class_prior is not None else ()
     parents = climb(Scores(rows, settings.criterion), Constraints(tiers=tiers, max_parents=settings.max_parents))
-    says = [size > 1 for size in rows.sizes]  # a column of one state is no parent: nothing depends on it
+    says = [size > 1 for size in rows.sizes]  # a column of one state is not a parent: nothing depends on it
     named = {
         name: [rows.names[place] for place in above if says[place]]
         for name, above in zip(rows.names, parents, strict=True)
@@ -183,7 +183,7 @@ def _translated(codes: CodeArray, vocabularies: Sequence[Vocabulary], known: Seq
 
 
 def _recoded(codes: CodeArray, n_levels: int, n_declared: int) -> int:
-    """Keep the levels that are declared or seen, and give holes the code after them, in place; how many states then.
+    """Keep the levels that are declared or seen, and give missing values the next code, in place; the number of states.
 
     >>> codes = np.array([2, -1, 0], dtype=np.int32)
     >>> _recoded(codes, 3, 0), codes.tolist()

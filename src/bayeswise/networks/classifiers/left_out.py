@@ -90,7 +90,7 @@ def _of_block(
 def _whole_rows(
     model: NetworkClassifierModel, codes: CodeArray, groups: CodeArray, weights: FloatArray, forests: IntArray
 ) -> FloatArray:
-    """(n_rows, n_states) log p(row | state) of rows without holes, each under its own forest and without itself."""
+    """(n_rows, n_states) log p(row | state) of rows without missing values, each under its own forest, left out."""
     information, sizes, settings = model.information, model.counted.sizes, model.settings
     rows, columns = np.arange(len(codes))[:, None], np.arange(codes.shape[1])
     slot = information.table.starts + np.maximum(codes, 0)  # (n_rows, n_columns)

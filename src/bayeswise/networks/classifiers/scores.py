@@ -19,9 +19,9 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.networks.classifiers.counted import (
     Counted,
-    imagined_rows,
     log_ratio,
     log_shares,
+    pseudo_rows_of,
     with_unseen,
     with_unseen_parent,
 )
@@ -55,7 +55,7 @@ class FamilyTable:
         return np.asarray(np.moveaxis(self.log_table, 0, -1)[index])
 
     def change_without(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
-        """(n_rows,) how log p(cell | parents, own class) changes had the row never been counted; 0 with a hole."""
+        """(n_rows,) the change of log p(cell | parents, own class) without the row; 0 with a missing value."""
         scope = (*self.parents, self.column)
         rows = np.flatnonzero((codes[:, scope] >= 0).all(axis=1))
         change = np.zeros(len(codes))
@@ -109,7 +109,7 @@ class GraphScores:
             counts = _with_rows(self.counted.family(column, above))
             counts = counts if by_class else counts.sum(axis=0, keepdims=True)
             n_configurations = int(np.prod(sizes[list(above)])) * (self.n_states if by_class else 1)
-            imagined = imagined_rows(settings.prior, settings.strength, counts.shape[-1], n_configurations)
+            imagined = pseudo_rows_of(settings.prior, settings.strength, counts.shape[-1], n_configurations)
             yield FamilyTable(column, above, by_class, counts, imagined)
 
     @cached_property
@@ -119,7 +119,7 @@ class GraphScores:
             return None
         counts = _with_rows(np.moveaxis(self.counted.above_class, 0, -1)[None])
         n_configurations = int(np.prod(counts.shape[1:-1]))
-        imagined = imagined_rows(self.settings.prior, self.settings.strength, self.n_states, n_configurations)
+        imagined = pseudo_rows_of(self.settings.prior, self.settings.strength, self.n_states, n_configurations)
         return FamilyTable(-1, self.graph.class_parents, False, counts, imagined)
 
     # -- rows -------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ class GraphScores:
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
         """(n_rows, n_states) the log joint of each row, had it never been counted; NaN where only a refit can tell.
 
-        A row with a hole is in no table that the hole is summed out of, so only cells that are there change.
+        A row with a missing value is in no table that the value is summed out of, so only cells that are there change.
         """
         rows = np.arange(len(codes))
         joint = self.log_joint(codes)

@@ -26,15 +26,15 @@ class NetworkSettings:
     """The beliefs of a network classifier.
 
     structure      "naive", "tan", "aode", "k-dependence" or "markov-blanket"
-    prior          imagined rows: "laplace" for each cell of a table, "m-estimate" for each of its rows, shared by the
+    prior          pseudo-counts: "laplace" for each cell of a table, "m-estimate" for each of its rows, shared by the
                    cells, "bdeu" for the whole table
     strength       how many of them
     class_prior    probability by class, or None to count
     k              k-dependence: the most columns that a column depends on
-    min_frequency  aode: a level with fewer rows is no superparent
+    min_frequency  aode: a level with fewer rows is not a superparent
     criterion      markov-blanket: what the search maximises, "bic", "aic", "mdl", "bdeu" or "k2"
     max_parents    markov-blanket: the most parents of a node
-    holes          tables count the cells that are there ("available"), or what EM expects of all rows ("em")
+    missing values          tables count the cells that are there ("available"), or what EM expects of all rows ("em")
 
     >>> NetworkSettings("tan", strength=2.0).needs, NetworkSettings("k-dependence", k=2).needs
     ('pairs', 'families')

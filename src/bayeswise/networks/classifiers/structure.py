@@ -104,7 +104,7 @@ class Information:
 
 
 class Fall:
-    """By how much n log n falls in the cells of a table when weights go; one weight for all is reckoned once."""
+    """By how much n log n falls in the cells of a table when weights go; one weight for all is computed once."""
 
     def __init__(self, table: FloatArray) -> None:
         self.table = table

@@ -20,7 +20,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.ranges import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.networks.classifiers.counted import Counted, imagined_rows, log_ratio, with_unseen
+from bayeswise.networks.classifiers.counted import Counted, log_ratio, pseudo_rows_of, with_unseen
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
 from bayeswise.networks.classifiers.settings import NetworkSettings
@@ -46,7 +46,7 @@ class SuperparentScores:
     def _imagined(self, column: int, parent: int | None = None) -> float:
         sizes = self.counted.sizes
         n_configurations = self.n_states * (1 if parent is None else int(sizes[parent]))
-        return imagined_rows(self.settings.prior, self.settings.strength, int(sizes[column]), n_configurations)
+        return pseudo_rows_of(self.settings.prior, self.settings.strength, int(sizes[column]), n_configurations)
 
     @cached_property
     def log_singles(self) -> tuple[FloatArray, ...]:
@@ -85,7 +85,7 @@ class SuperparentScores:
         return tuple(np.append(counts.sum(axis=0), 0.0) for counts in self.counted.singles)
 
     def _allows(self, column: int, frequency: FloatArray) -> BoolArray:
-        """A column of one level is no superparent: nothing depends on it."""
+        """A column of one level is not a superparent: nothing depends on it."""
         return np.asarray(frequency >= self.settings.min_frequency) & bool(self.counted.sizes[column] > 1)
 
     @cached_property

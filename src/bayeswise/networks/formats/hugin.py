@@ -86,7 +86,7 @@ def _node(tokens: Tokens, states: dict[str, list[str]], titles: dict[str, str]) 
     if not 1 <= len(levels) <= MOST_STATES:
         tokens.fail(f"the node {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed", back=1)
     states[name] = levels
-    # names that are no identifiers travel in a field that Hugin keeps for other programs
+    # names that are not identifiers travel in a field that Hugin keeps for other programs
     titles[name] = unquoted((fields.get("bayeswise_name") or [name])[0])
 
 

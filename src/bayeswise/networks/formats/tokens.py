@@ -242,6 +242,6 @@ def n_cells_of(sizes: Iterable[int]) -> int:
 
 
 def refuse_empty(names: Collection[str], where: str) -> None:
-    """A file without a node is no network."""
+    """A file without a node is not a network."""
     if not names:
         raise SourceError(f"{where} describes no node", fix="give a file that holds a network")

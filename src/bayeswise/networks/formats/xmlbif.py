@@ -117,7 +117,7 @@ class _Reader:
         try:
             numbers = list(map(float, self.one("TABLE").split()))
         except ValueError as error:
-            raise self.fail(f"the table of {name!r} has a word that is no number: {error}") from None
+            raise self.fail(f"the table of {name!r} has a word that is not a number: {error}") from None
         if len(numbers) != n_cells:
             raise self.fail(f"the table of {name!r} has {len(numbers)} numbers; {n_cells} are needed")
         self.parents[name], self.tables[name] = parents, np.array(numbers).reshape(n_rows, -1)

@@ -1,4 +1,4 @@
-"""The posterior of one node for every row of a table, rows with the same holes together."""
+"""The posterior of one node for every row of a table, rows with the same missing cells together."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> 
         codes[place] = code if code >= 0 else by_text.get(_as_text(level, states), -1)
         if codes[place] < 0:
             raise UnseenLevelError(
-                f"column {network.names[node]!r} has {level!r}, which is no state of the node",
+                f"column {network.names[node]!r} has {level!r}, which is not a state of the node",
                 fix=guess(level, states.labels),
             )
     return codes
@@ -123,7 +123,7 @@ def posterior_and_evidence(
 def _groups(
     network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray
 ) -> Iterator[tuple[_kernels.JunctionTree, list[int], Any]]:
-    """Rows by pattern of holes with a tree for each; rare patterns share one in which any cell may be missing."""
+    """Rows by pattern of missing values with a tree for each; rare patterns share one tree for any pattern."""
     patterns, pattern_of_row, sizes = _patterns(codes)
     engine = network.engine
     shared = _tree_of_any_pattern(engine, target, columns) if len(patterns) > 1 else None
@@ -141,7 +141,7 @@ def _groups(
 
 
 def _patterns(codes: CodeArray) -> tuple[Any, Any, Any]:
-    """The distinct patterns of holes as packed bits, the pattern of each row, and how many rows have it."""
+    """The distinct patterns of missing values as packed bits, the pattern of each row, and how many rows have it."""
     if codes.size and codes.min() >= 0:
         whole = np.packbits(np.ones((1, codes.shape[1]), dtype=bool), axis=1)
         return whole, np.zeros(len(codes), dtype=np.int64), np.array([len(codes)])

@@ -2,7 +2,7 @@
 
 rows.py         any table -> codes, states and weights (weights.py: exact sums of them)
 counts.py       exact joint counts of every family: merged, forgotten, turned into tables
-incomplete.py   rows with holes by pattern, and what tables let us expect of them
+incomplete.py   rows with missing values by pattern, and what tables let us expect of them
 ascent.py       EM and gradient ascent, step by step; fitting.py takes the best of several starts
 scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have
@@ -34,10 +34,10 @@ __all__ = [
     "FittedTables",
     "Scores",
     "Search",
+    "best_graph",
     "chow_liu",
     "climb",
     "edge_strengths",
-    "best_graph",
     "fit_tables",
     "hill_climbing",
     "k2",

@@ -1,4 +1,4 @@
-"""Ways up the likelihood of rows with holes: EM, and gradient ascent; neither ever goes down.
+"""Ways up the likelihood of rows with missing values: EM, and gradient ascent; neither ever goes down.
 
 Both maximise  sum_rows w log P(row) + sum_cells imagined log theta:  the likelihood, or under a Dirichlet prior the
 posterior density. Each yields a point for each step, the start first.

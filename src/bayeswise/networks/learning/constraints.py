@@ -34,7 +34,9 @@ class Constraints:
         places = {name: place for place, name in enumerate(names)}
         for name in (name for group in (*self.required, *self.forbidden, *self.tiers) for name in group):
             if name not in places:
-                raise ParameterError(f"a constraint names {name!r}, which is no column", fix=guess(name, list(names)))
+                raise ParameterError(
+                    f"a constraint names {name!r}, which is not a column", fix=guess(name, list(names))
+                )
         may = ~np.eye(len(names), dtype=bool)
         for parent, child in self.forbidden:
             may[places[parent], places[child]] = False

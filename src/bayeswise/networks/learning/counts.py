@@ -27,7 +27,7 @@ PRIORS = ("bdeu", "m-estimate", "none")
 
 @dataclass(frozen=True)
 class FamilyCounts:
-    """For each node the counts of its parents' states and its own; rows with a hole in a family are left out of it.
+    """The counts of each node with its parents; a family leaves out rows where it has missing values.
 
     >>> seen = FamilyCounts.of({"rain": ["y", "n"], "wet": ["y", "n"]}, {"wet": ["rain"]})
     >>> seen.merge(seen).forget({"rain": ["y", "n"], "wet": ["y", "n"]}) == seen
@@ -38,7 +38,9 @@ class FamilyCounts:
 
     parents: dict[str, tuple[str, ...]]
     families: dict[str, JointCounts]  # axes: the parents in their order, then the node
-    columns: dict[str, Counts]  # each node by itself: a state may show only in rows where its family has a hole
+    columns: dict[
+        str, Counts
+    ]  # each node by itself: a state may show only in rows where its family has a missing value
 
     def refuse_impossible(self) -> None:
         if not list(self.parents) == list(self.families) == list(self.columns):
@@ -130,8 +132,8 @@ class FamilyCounts:
     ) -> BeliefNetwork:
         """Tables of posterior means under a Dirichlet prior; `order` has the states of nodes whose order matters.
 
-        "bdeu": `strength` imagined rows in all, spread evenly over the cells of each family; "m-estimate": `strength`
-        imagined rows for each configuration of the parents; "none": relative frequencies, a configuration that was
+        "bdeu": `strength` pseudo-counts in all, spread evenly over the cells of each family; "m-estimate": `strength`
+        pseudo-counts for each configuration of the parents; "none": relative frequencies, a configuration that was
         never seen being uniform.
         """
         if prior not in PRIORS or not (math.isfinite(strength) and strength >= 0.0):

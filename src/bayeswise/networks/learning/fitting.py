@@ -1,4 +1,4 @@
-"""Tables from rows with holes and from hidden variables: the best of several starts."""
+"""Tables from rows with missing values and from hidden variables: the best of several starts."""
 
 from __future__ import annotations
 

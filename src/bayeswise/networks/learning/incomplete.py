@@ -1,4 +1,4 @@
-"""Rows with holes, as EM needs them: equal rows once with their weight, whole rows counted, the others by pattern."""
+"""Rows with missing values for EM: equal rows once with their weight, whole rows counted, the others by pattern."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.rows import CodedRows, summed_weights
 
-_ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of holes share a tree that takes any pattern
+_ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of missing values share a tree that takes any pattern
 _CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same
 _THREADS = 2
 _BYTES_PER_CELL = 16
@@ -138,7 +138,7 @@ def _distinct(rows: CodedRows) -> tuple[CodeArray, FloatArray]:
 
 
 def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:
-    """Each family over the rows in which it has no hole."""
+    """Each family over the rows in which it has no missing value."""
     counts = np.zeros(layout.starts[-1])
     for node, table in enumerate(layout.tables(counts)):
         scope = [*layout.parents[node], node]
@@ -151,7 +151,7 @@ def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArra
 
 
 def _grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[_Group]:
-    """Rows by pattern of holes with a tree for each; rare patterns share one in which any cell may be missing."""
+    """Rows by pattern of missing values with a tree for each; rare patterns share one tree for any pattern."""
     if not len(codes):
         return
     patterns, which, sizes = np.unique(np.packbits(codes >= 0, axis=1), axis=0, return_inverse=True, return_counts=True)
@@ -177,6 +177,6 @@ def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArra
         raise TooLargeError(
             f"the tables that EM needs have {'' if tree.planned else 'at least '}{tree.n_cells:.3g} cells, about "
             f"{tree.n_cells * _BYTES_PER_CELL / 1e9:.3g} GB",
-            fix="give nodes fewer parents, or fill the holes of the columns that have most",
+            fix="give nodes fewer parents, or fill the missing values of the columns that have most",
         )
     return _Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights)

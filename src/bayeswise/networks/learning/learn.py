@@ -56,9 +56,9 @@ def learn(
 ) -> BeliefNetwork:
     """A network with a given graph (`parents`), or one that a method finds by a score; rows may be coded already.
 
-    `missing` says what happens to rows with holes: "error" and "drop" are about the search for a graph (a given one
+    `missing` is the policy for missing values: "error" and "drop" are about the search for a graph (a given one
     is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
-    rows most probable, the graph being found in the whole ones. A node of a given graph that is no column is hidden:
+    rows most probable, the graph being found in the whole ones. A node of a given graph that is not a column is hidden:
     its `states` must be given. `weight` names a column of weights, `weights` are those that stand in no column: a row
     of weight k counts as k rows, one of weight 0 is not there. Hill climbing is restarted ten times by default, with
     more than 100 columns not at all. What happened on the way is in `notes`.
@@ -77,7 +77,7 @@ def learn(
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
     if parents is None:
-        whole = rows.complete() if missing == "error" else rows.without_holes()
+        whole = rows.complete() if missing == "error" else rows.without_missing()
         found = _found(whole, method, score, order, root, rules, strength, tabu, restarts, seed, progress)
         parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
         notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted

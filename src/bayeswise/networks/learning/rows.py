@@ -48,7 +48,7 @@ class CodedRows:
     ) -> CodedRows:
         """The columns of a table that are not ignored; states that are given or declared come first, in their order.
 
-        A name with states that may be hidden and is no column becomes one without any cell, after the others. `weight`
+        A hidden name with states that has no column becomes one without any cell, after the others. `weight`
         is the column of weights, `weights` are those that stand in no column.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
@@ -126,7 +126,7 @@ class CodedRows:
         return [len(vocabulary) for vocabulary in self.states]
 
     def complete(self) -> CodedRows:
-        """The same rows, none of which may have a hole."""
+        """The same rows, none of which may have a missing value."""
         if self.codes.min(initial=0) < 0:
             holes = np.argwhere(self.codes < 0)
             row, column = map(int, holes[0])
@@ -139,13 +139,13 @@ class CodedRows:
             )
         return self
 
-    def without_holes(self) -> CodedRows:
+    def without_missing(self) -> CodedRows:
         """Only the rows that have every cell; there must be one."""
         whole = np.asarray((self.codes >= 0).all(axis=1))
         if len(whole) and not whole.any():
             raise FitError(
                 f"none of the {len(whole)} rows has every cell, so there is nothing to find a graph in",
-                fix="ignore the columns with the most holes, or give the graph: parents={...}",
+                fix="ignore the columns with the most missing values, or give the graph: parents={...}",
             )
         return self.of_rows(whole)
 

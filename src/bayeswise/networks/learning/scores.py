@@ -34,7 +34,7 @@ class Scores:
         if score not in SCORES:
             raise ParameterError(f"there is no score {score!r}", fix=guess(score, SCORES))
         if score == "bdeu" and not (math.isfinite(strength) and strength > 0.0):
-            raise ParameterError(f"BDeu with {strength!r} imagined rows", fix="give a strength above 0")
+            raise ParameterError(f"BDeu with {strength!r} pseudo-counts", fix="give a strength above 0")
         self.score, self.strength = score, strength
         self.names, self.sizes = rows.names, rows.sizes
         self.columns = np.ascontiguousarray(rows.complete().codes.astype(rows.code_type).T)  # (n_columns, n_rows)

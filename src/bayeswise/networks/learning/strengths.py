@@ -174,7 +174,7 @@ def _add(found: FloatArray, parents: Parents) -> None:
 
 
 def strengths_in_table(
-    table: Any, network: BeliefNetwork, *, weight: str | None = None, weights: Any = None, **wishes: Any
+    table: Any, network: BeliefNetwork, *, weight: str | None = None, weights: Any = None, **overrides: Any
 ) -> EdgeStrengths:
     """The strengths of a network's edges in the rows of a table that have a cell in every node's column.
 
@@ -184,10 +184,12 @@ def strengths_in_table(
     a -> b  score +39.5
     """
     if isinstance(table, CodedRows):
-        rows = table.weighted(weights).without_holes()
+        rows = table.weighted(weights).without_missing()
     else:
-        rows = CodedRows.of(table, columns=network.names, weight=weight, weights=weights).without_holes()
-    return edge_strengths(rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **wishes)
+        rows = CodedRows.of(table, columns=network.names, weight=weight, weights=weights).without_missing()
+    return edge_strengths(
+        rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **overrides
+    )
 
 
 MOST_COLUMNS = 16
@@ -204,7 +206,7 @@ def edge_posteriors(
     n = len(scores.names)
     if scores.score in ("aic", "mdl"):
         raise ParameterError(
-            f"{scores.score.upper()} is no log probability of the rows", fix="average with 'bdeu', 'k2' or 'bic'"
+            f"{scores.score.upper()} is not a log probability of the rows", fix="average with 'bdeu', 'k2' or 'bic'"
         )
     if n > MOST_COLUMNS:
         raise TooLargeError(

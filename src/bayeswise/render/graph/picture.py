@@ -108,7 +108,7 @@ class Picture:
         for edge in arrows:
             if not names.issuperset(edge):
                 raise NetworkError(
-                    f"the edge {edge[0]!r} -> {edge[1]!r} has an end that is no node", fix="add the node"
+                    f"the edge {edge[0]!r} -> {edge[1]!r} has an end that is not a node", fix="add the node"
                 )
         if len(drawn) > MOST_NODES:
             raise TooLargeError(

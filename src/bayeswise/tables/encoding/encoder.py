@@ -29,7 +29,7 @@ class Encoder:
 
     `vocabularies` are the levels, words and classes that are known, by name of column. While learning they grow,
     unless the schema declares them; while predicting a label beyond them is `UNSEEN`. `with_target` asks for the
-    target and the weights (always while learning). `check_strays=False` takes any share of strays as missing, as
+    target and the weights (always while learning). `check_invalid=False` takes any number of invalid values, as
     forgetting must.
     """
 
@@ -41,7 +41,7 @@ class Encoder:
         vocabularies: Mapping[str, Vocabulary] | None = None,
         with_target: bool | None = None,
         batch_rows: int | None = BATCH_ROWS,
-        check_strays: bool = True,
+        check_invalid: bool = True,
     ) -> None:
         if batch_rows is not None and batch_rows < 1:
             raise ParameterError(f"batch_rows is {batch_rows}", fix="choose a number from 1 on, or None")
@@ -49,7 +49,7 @@ class Encoder:
         self.learning = learning
         self.with_target = learning if with_target is None else with_target
         self.batch_rows = batch_rows
-        self.check_strays = check_strays
+        self.check_invalid = check_invalid
         self.report = Report()
         self.coders = Coders.of(schema, learning, vocabularies or {}, self.with_target)
 
@@ -71,4 +71,4 @@ class Encoder:
         with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as pool:
             for chunk in source.chunks(sweep.plan.columns(source)):
                 yield from in_parts(sweep.encode(chunk, pool), self.batch_rows)
-        sweep.finish(self.check_strays)
+        sweep.finish(self.check_invalid)

@@ -32,7 +32,7 @@ class IntegerCodes:
 
     @classmethod
     def of(cls, vocabularies: Sequence[Vocabulary]) -> IntegerCodes | None:
-        """From the levels of each column; None if they are no integers, or lie too far apart for a table."""
+        """From the levels of each column; None if they are not integers, or lie too far apart for a table."""
         tables = {}  # by vocabulary: thousands of columns share a few
         for vocabulary in {id(each): each for each in vocabularies}.values():
             table = _table(vocabulary)

@@ -27,7 +27,7 @@ class Plan:
     """The name in the source of each name in the schema that is to be read."""
 
     source_names: dict[str, str]
-    stray_names: frozenset[str] = frozenset()
+    invalid_names: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> str:
         return self.source_names[name]
@@ -35,9 +35,9 @@ class Plan:
     def __contains__(self, name: str) -> bool:
         return name in self.source_names
 
-    def may_stray(self, name: str) -> bool:
+    def may_be_invalid(self, name: str) -> bool:
         """True if the column is stored as something whose cells may be no numbers."""
-        return name in self.stray_names
+        return name in self.invalid_names
 
     def columns(self, source: Source) -> list[str]:
         """What to sweep; some column if none is needed, since rows are to be counted."""
@@ -87,7 +87,7 @@ def _by_position(schema: Schema, source: Source) -> dict[str, str]:
 
 
 def check_storage(column: Column, raw: RawColumn, source: Source) -> None:
-    """A column that is stored as something else than what the schema means is an error, never a column of holes."""
+    """A column stored as another kind than the schema's is an error, never a column of missing values."""
     if column.kind in ("number", "count"):
         wrong: tuple[str, ...] = (*_UNREADABLE, "temporal")
     elif column.kind in LABELLED and column.labels is not None:

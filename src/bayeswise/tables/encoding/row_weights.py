@@ -24,7 +24,7 @@ def as_weights(weights: ArrayLike) -> FloatArray:
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise SchemaError(f"the weights are no numbers: {error}", fix="give one number for each row") from error
+        raise SchemaError(f"the weights are not numbers: {error}", fix="give one number for each row") from error
     if array.ndim != 1:
         raise SchemaError(f"the weights have the shape {array.shape}", fix="give one number for each row")
     return array

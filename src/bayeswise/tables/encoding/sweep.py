@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.encoding.coders import Coders
-from bayeswise.tables.encoding.invalid_values import StrayCount
+from bayeswise.tables.encoding.invalid_values import InvalidCount
 from bayeswise.tables.encoding.plan import plan_for
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -42,7 +42,7 @@ class Report:
     rows: int = 0
     without_target: int = 0
     without_weight: int = 0
-    strays: dict[str, StrayCount] = field(default_factory=dict)
+    invalid: dict[str, InvalidCount] = field(default_factory=dict)
     unseen: dict[str, int] = field(default_factory=dict)
 
 
@@ -95,10 +95,10 @@ class Sweep:
             kept=None if kept is None else np.flatnonzero(kept),
         )
 
-    def finish(self, check_strays: bool) -> None:
+    def finish(self, check_invalid: bool) -> None:
         """Judge what only the whole table can tell."""
-        for name, count in self.report.strays.items():
-            if check_strays and count.too_many:
+        for name, count in self.report.invalid.items():
+            if check_invalid and count.too_many:
                 error = SchemaError if self.coders.learning else KindError
                 raise error(
                     f"column {name!r} is a number, but in {self.source.description} {count}",
@@ -151,14 +151,14 @@ class Sweep:
     def _values_of(self, chunk: Chunk, kept: BoolArray | None) -> FloatArray:
         if not self.schema.numbers:
             return np.empty((chunk.n_rows, 0))
-        values, strays = chunk.matrix([self.plan[name] for name in self.schema.numbers])
+        values, invalid = chunk.matrix([self.plan[name] for name in self.schema.numbers])
         if not self.coders.learning:  # a statistic refuses them while learning
             refuse_infinite(values, self.schema.numbers, chunk.first_row)
         for k, name in self._checked_numbers:
             column = self.schema[name]
-            if self.plan.may_stray(name):
-                count = self.report.strays.setdefault(name, StrayCount())
-                count.observe(values[:, k], strays[self.plan[name]])
+            if self.plan.may_be_invalid(name):
+                count = self.report.invalid.setdefault(name, InvalidCount())
+                count.observe(values[:, k], invalid[self.plan[name]])
             if column.missing == "error":
                 _refuse_missing(column, np.isnan(values[:, k]), chunk, kept)
             if column.kind == "count":
@@ -167,9 +167,9 @@ class Sweep:
 
     @cached_property
     def _checked_numbers(self) -> list[tuple[int, str]]:
-        """Where the numbers stand that need a look of their own: strays, missing cells that are errors, counts."""
+        """Where numbers need a check of their own: invalid values, missing cells that are errors, counts."""
         some = any(form.missing == "error" or form.kind == "count" for form in self.schema.forms)
-        return [(k, name) for k, name in enumerate(self.schema.numbers) if some or self.plan.may_stray(name)]
+        return [(k, name) for k, name in enumerate(self.schema.numbers) if some or self.plan.may_be_invalid(name)]
 
     def _codes_of(self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:
         codes = np.empty((len(self.schema.categories), n_rows), dtype=np.int32)

@@ -8,10 +8,10 @@ from bayeswise.tables.schema.labels import Label, LabelType, label_type_of
 from bayeswise.tables.schema.profile import ColumnProfile
 
 MOST_LEVELS = 1_000_000
-"""A text column with more different values is no category."""
+"""A text column with more different values is not a category."""
 FEW_VALUES = 20
 """An integer column with at most so many different values, each met twice on average, may mean a category."""
-STRAYS_PER_HUNDRED = 1
+INVALID_PER_HUNDRED = 1
 """Up to 1 % of the cells of a number column may be no number; they are missing cells then."""
 _ROWS_OF_AN_ID = 4
 _ROWS_OF_AN_INDEX = 10
@@ -31,11 +31,11 @@ def numerals(column: ColumnProfile) -> int:
     return column.integers + column.decimals + column.infinite
 
 
-def strays(column: ColumnProfile) -> int:
-    """The number of cells that are no numbers where numbers are asked for; flags are 0 and 1 then."""
+def invalid(column: ColumnProfile) -> int:
+    """The number of cells that are not numbers where numbers are asked for; flags are 0 and 1 then."""
     if column.storage == "object" and column.levels_complete:
         return column.present - numerals(column)
-    return column.strays
+    return column.invalid
 
 
 def holds_strings(column: ColumnProfile, textual: bool) -> bool:
@@ -53,9 +53,9 @@ def is_numeric(column: ColumnProfile, textual: bool) -> bool:
     )
 
 
-def too_many_strays(strays: int, cells: int) -> bool:
-    """The one rule for cells that are no numbers, for a whole table, when learning and when predicting."""
-    return 100 * strays > STRAYS_PER_HUNDRED * cells
+def too_many_invalid(invalid: int, cells: int) -> bool:
+    """The one rule for cells that are not numbers, for a whole table, when learning and when predicting."""
+    return 100 * invalid > INVALID_PER_HUNDRED * cells
 
 
 def all_different(column: ColumnProfile) -> bool:
@@ -85,8 +85,8 @@ def is_moment(column: ColumnProfile) -> bool:
     """Dates and times, stored as such or written as text."""
     if column.storage == "temporal":
         return True
-    levels = [level for level, _ in column.levels] or [stray.text for stray in column.stray_examples]
-    return column.strays == column.present > 0 and all(
+    levels = [level for level, _ in column.levels] or [invalid.text for invalid in column.invalid_examples]
+    return column.invalid == column.present > 0 and all(
         isinstance(level, str) and _MOMENT.fullmatch(level.strip()) for level in levels
     )
 
@@ -111,7 +111,7 @@ def all_whole(column: ColumnProfile) -> bool:
 def _is_whole(level: Label) -> bool:
     try:
         return float(level).is_integer()
-    except ValueError:  # a stray, which counts apart
+    except ValueError:  # a invalid value, which counts apart
         return True
 
 

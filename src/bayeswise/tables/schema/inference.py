@@ -11,10 +11,10 @@ from typing import Unpack
 
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema.kinds import Finding, judge, judged_at_sight
+from bayeswise.tables.schema.kinds import Finding, infer_kind, inferred_from_extremes
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
 from bayeswise.tables.schema.notes import Advice, keep, no_column, shown
-from bayeswise.tables.schema.overrides import Asked, Names, Wish, Wishes, wishes_for
+from bayeswise.tables.schema.overrides import Asked, Names, Override, Overrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, profile
 from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import Source
@@ -80,34 +80,34 @@ class Examination:
 
 def examine(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Examination:
     """Judge every column from its full profile."""
-    wishes = _wishes(source, target, asked)
-    return _judged(source, wishes, wishes.features, profile(source))
+    overrides = _overrides(source, target, asked)
+    return _inferred_column(source, overrides, overrides.features, profile(source))
 
 
 def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Schema:
     """The schema that `examine` finds, sooner: most columns of plain numbers need no full profile."""
-    wishes = _wishes(source, target, asked)
-    quick = judged_at_sight(source, wishes)
-    slow = tuple(name for name in wishes.features if name not in quick)
-    names = [*slow, *(name for name in (wishes.target, wishes.weight) if name is not None)]
-    schema = _judged(source, wishes, slow, profile(source, names) if names else {}).schema
+    overrides = _overrides(source, target, asked)
+    quick = inferred_from_extremes(source, overrides)
+    slow = tuple(name for name in overrides.features if name not in quick)
+    names = [*slow, *(name for name in (overrides.target, overrides.weight) if name is not None)]
+    schema = _inferred_column(source, overrides, slow, profile(source, names) if names else {}).schema
     columns = {**quick, **{column.name: column for column in schema}}
-    return replace(schema, columns=tuple(columns[name] for name in wishes.features))
+    return replace(schema, columns=tuple(columns[name] for name in overrides.features))
 
 
-def _wishes(source: Source, target: str | None, asked: Asked) -> Wishes:
-    return wishes_for(Names(tuple(column.name for column in source.columns), source.description), target, asked)
+def _overrides(source: Source, target: str | None, asked: Asked) -> Overrides:
+    return overrides_for(Names(tuple(column.name for column in source.columns), source.description), target, asked)
 
 
-def _judged(
-    source: Source, wishes: Wishes, features: tuple[str, ...], profiles: Mapping[str, ColumnProfile]
+def _inferred_column(
+    source: Source, overrides: Overrides, features: tuple[str, ...], profiles: Mapping[str, ColumnProfile]
 ) -> Examination:
-    textual, target, weight = source.textual, wishes.target, wishes.weight
+    textual, target, weight = source.textual, overrides.target, overrides.weight
     return Examination(
         source.description,
         next((column.rows for column in profiles.values()), 0),
-        tuple(judge(profiles[name], textual, wishes[name]) for name in features),
-        None if target is None else judge_target(profiles[target], textual, wishes[target]),
+        tuple(infer_kind(profiles[name], textual, overrides[name]) for name in features),
+        None if target is None else infer_target(profiles[target], textual, overrides[target]),
         None if weight is None else WeightFinding(profiles[weight], _weight_problem(profiles[weight])),
         source.null_words if textual else None,
     )
@@ -115,7 +115,7 @@ def _judged(
 
 def _weight_problem(column: ColumnProfile) -> BayeswiseError | None:
     wrong = {
-        "no number": column.strays + column.booleans,
+        "no number": column.invalid + column.booleans,
         "missing": column.rows - column.present,
         "infinite": column.infinite,
         "negative": int(column.minimum < 0),
@@ -138,13 +138,13 @@ class TargetFinding:
     problem: BayeswiseError | None = None
 
 
-def judge_target(profile: ColumnProfile, textual: bool, wish: Wish) -> TargetFinding:
+def infer_target(profile: ColumnProfile, textual: bool, override: Override) -> TargetFinding:
     """The target, its classes in canonical order (or as declared), and what is wrong with it."""
-    declared = wish.levels or profile.declared
+    declared = override.levels or profile.declared
     labels = evidence.label_type(profile, textual)
-    if wish.levels and textual:
-        labels = label_type_of(wish.levels)
-    problem = _problem(profile, labels, wish)
+    if override.levels and textual:
+        labels = label_type_of(override.levels)
+    problem = _problem(profile, labels, override)
     try:
         target = Target(profile.name, labels, declared)  # type: ignore[arg-type]
     except SchemaError as error:
@@ -165,7 +165,7 @@ def _classes(profile: ColumnProfile, target: Target, textual: bool) -> tuple[tup
     return tuple((key[1], counts[key]) for key in [*order, *late])
 
 
-def _problem(profile: ColumnProfile, labels: LabelType, wish: Wish) -> BayeswiseError | None:
+def _problem(profile: ColumnProfile, labels: LabelType, override: Override) -> BayeswiseError | None:
     name = profile.name
     if profile.rows == 0:
         return SchemaError("the table has columns but no rows", fix="give a table with rows to learn from")
@@ -176,7 +176,7 @@ def _problem(profile: ColumnProfile, labels: LabelType, wish: Wish) -> Bayeswise
     if profile.infinite and labels != "text":
         return NonFiniteError(f"the target {name!r} has {profile.infinite} infinite cells", fix="leave them empty")
     measured = labels == "number" and profile.distinct > evidence.FEW_VALUES and not evidence.all_whole(profile)
-    if measured and wish.kind is None and wish.levels is None:
+    if measured and override.kind is None and override.levels is None:
         return SchemaError(
             f"the target {name!r} is a measurement with {profile.distinct} different values, not a class",
             fix="predict it by regression, model='linear' (--model linear), cut it into classes, or insist with "

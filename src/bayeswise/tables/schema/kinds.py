@@ -28,7 +28,7 @@ from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema import kinds
 from bayeswise.tables.schema.labels import label_type_of
 from bayeswise.tables.schema.notes import Advice, advice_on, keep, leave_out, note_on
-from bayeswise.tables.schema.overrides import Wish, Wishes
+from bayeswise.tables.schema.overrides import Override, Overrides
 from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind
 from bayeswise.tables.source import Source
@@ -50,11 +50,11 @@ class Finding:
     problem: BayeswiseError | None = None
 
 
-def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
+def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Finding:
     """The column with its kind and reason, and what a reader should know about it."""
-    kind, reason = _asked(wish) or _inferred(profile, textual)
+    kind, reason = _asked(override) or _inferred(profile, textual)
     try:
-        column = _column(profile, textual, wish, kind, reason)
+        column = _column(profile, textual, override, kind, reason)
     except SchemaError as error:
         return Finding(Column(profile.name, "ignored", reason="it cannot be read"), profile, problem=error)
     return Finding(
@@ -67,18 +67,20 @@ def judge(profile: ColumnProfile, textual: bool, wish: Wish) -> Finding:
     )
 
 
-def asked_for(name: str, kind: Kind, wish: Wish) -> Column:
+def asked_for(name: str, kind: Kind, override: Override) -> Column:
     """The column that `judge` makes of one without labels, whose kind is known without a profile."""
-    reason = _asked(wish)
-    return Column(name, kind, missing=wish.missing, unseen=wish.unseen, reason=reason[1] if reason else "numbers")
+    reason = _asked(override)
+    return Column(
+        name, kind, missing=override.missing, unseen=override.unseen, reason=reason[1] if reason else "numbers"
+    )
 
 
-def _asked(wish: Wish) -> tuple[Kind, str] | None:
-    if wish.kind == "ignored":
+def _asked(override: Override) -> tuple[Kind, str] | None:
+    if override.kind == "ignored":
         return "ignored", "ignored on request"
-    if wish.kind is None and wish.levels is not None:
+    if override.kind is None and override.levels is not None:
         return "category", "its levels are declared"
-    return (wish.kind, "asked for") if wish.kind is not None else None
+    return (override.kind, "asked for") if override.kind is not None else None
 
 
 def _inferred(profile: ColumnProfile, textual: bool) -> tuple[Kind, str]:
@@ -100,7 +102,7 @@ def _unreadable(profile: ColumnProfile) -> str:
     if profile.present == 0:
         return "every cell is missing"
     if profile.storage == "nested":
-        return "lists and structs are no single values"
+        return "lists and structs are not single values"
     if profile.storage == "binary":
         return "bytes have no meaning of their own"
     return "dates and times" if evidence.is_moment(profile) else ""
@@ -124,11 +126,11 @@ def _inferred_text(profile: ColumnProfile) -> tuple[Kind, str]:
     return "category", "labels with leading zeros" if profile.zero_padded else "labels"
 
 
-def _column(profile: ColumnProfile, textual: bool, wish: Wish, kind: Kind, reason: str) -> Column:
+def _column(profile: ColumnProfile, textual: bool, override: Override, kind: Kind, reason: str) -> Column:
     labels = evidence.label_type(profile, textual)
-    levels = wish.levels or profile.declared
-    if wish.levels and (textual or not profile.present):
-        labels = label_type_of(wish.levels)
+    levels = override.levels or profile.declared
+    if override.levels and (textual or not profile.present):
+        labels = label_type_of(override.levels)
     if kind == "binary" and not levels and labels == "boolean":
         levels = (False, True)
     return Column(
@@ -136,8 +138,8 @@ def _column(profile: ColumnProfile, textual: bool, wish: Wish, kind: Kind, reaso
         kind,
         labels if kind in LABELLED else None,
         levels if kind in LABELLED else None,  # type: ignore[arg-type]
-        wish.missing,
-        wish.unseen,
+        override.missing,
+        override.unseen,
         reason,
     )
 
@@ -158,7 +160,7 @@ def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
         return _number_problem(column, profile)
     if column.kind in LABELLED and profile.storage in ("nested", "binary"):
         return SchemaError(
-            f"column {column.name!r} holds {profile.storage} cells, which are no labels",
+            f"column {column.name!r} holds {profile.storage} cells, which are not labels",
             fix="turn it into text first, or ignore it",
         )
     if column.kind in LABELLED and profile.infinite and column.labels != "text":
@@ -174,15 +176,15 @@ def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
 def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
     if profile.storage in ("nested", "binary", "temporal"):
         return SchemaError(
-            f"column {column.name!r} holds {profile.storage} cells, which are no numbers",
+            f"column {column.name!r} holds {profile.storage} cells, which are not numbers",
             fix="turn it into numbers first, or ignore it",
         )
-    strays = evidence.strays(profile)
-    if evidence.too_many_strays(strays, profile.present):
+    invalid = evidence.invalid(profile)
+    if evidence.too_many_invalid(invalid, profile.present):
         taken = "is asked to be numbers" if column.reason == "asked for" else "looks like numbers"
         return SchemaError(
-            f"column {column.name!r} {taken}, but {strays:,} of its {profile.present:,} cells are none: "
-            + places_of(profile.stray_examples, strays),
+            f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are none: "
+            + places_of(profile.invalid_examples, invalid),
             fix=f"correct these cells, or {keep(column.name, 'category')}",
         )
     if profile.infinite:
@@ -206,34 +208,34 @@ _WIDEST = 2.0**53
 _FOLD = 64
 
 
-def judged_at_sight(source: Source, wishes: Wishes) -> dict[str, Column]:
+def inferred_from_extremes(source: Source, overrides: Overrides) -> dict[str, Column]:
     """The columns whose full profile would say the same."""
     storages = {column.name: column.storage for column in source.columns}
-    ignored = [name for name in wishes.features if wishes[name].kind == "ignored"]
+    ignored = [name for name in overrides.features if overrides[name].kind == "ignored"]
     numbers = [
         name
-        for name in wishes.features
-        if storages[name] in ("integer", "float") and _could_be_number(wishes[name], name)
+        for name in overrides.features
+        if storages[name] in ("integer", "float") and _could_be_number(overrides[name], name)
     ]
-    found = {name: kinds.asked_for(name, "ignored", wishes[name]) for name in ignored}
-    return {**found, **_numbers(source, wishes, numbers)} if numbers else found
+    found = {name: kinds.asked_for(name, "ignored", overrides[name]) for name in ignored}
+    return {**found, **_numbers(source, overrides, numbers)} if numbers else found
 
 
-def _could_be_number(wish: Wish, name: str) -> bool:
-    if wish.kind == "number":
+def _could_be_number(override: Override, name: str) -> bool:
+    if override.kind == "number":
         return True
-    return wish.kind is None and wish.levels is None and not evidence.named_like_an_id(name)
+    return override.kind is None and override.levels is None and not evidence.named_like_an_id(name)
 
 
-def _numbers(source: Source, wishes: Wishes, names: list[str]) -> dict[str, Column]:
+def _numbers(source: Source, overrides: Overrides, names: list[str]) -> dict[str, Column]:
     """Those of the columns that are numbers beyond doubt."""
     low, high, present = extremes(source, names)
     plain = is_plain(low, high, present)
     finite = np.isfinite(low) & np.isfinite(high)
     return {
-        name: kinds.asked_for(name, "number", wishes[name])
+        name: kinds.asked_for(name, "number", overrides[name])
         for k, name in enumerate(names)
-        if plain[k] or (wishes[name].kind == "number" and finite[k])
+        if plain[k] or (overrides[name].kind == "number" and finite[k])
     }
 
 

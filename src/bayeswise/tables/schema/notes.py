@@ -75,8 +75,10 @@ def _cells(column: Column, profile: ColumnProfile) -> list[str]:
     parts = [f"{profile.minimum:g} to {profile.maximum:g}"]
     if column.kind == "number" and evidence.has_few_values(profile):
         parts.insert(0, f"number ({profile.distinct} values) - category?")
-    if profile.strays:
-        parts.append(f"{cells_of(profile.strays)} no number: {places_of(profile.stray_examples[:1], profile.strays)}")
+    if profile.invalid:
+        parts.append(
+            f"{cells_of(profile.invalid)} no number: {places_of(profile.invalid_examples[:1], profile.invalid)}"
+        )
     return parts
 
 
@@ -124,10 +126,10 @@ def advice_on(column: Column, profile: ColumnProfile, textual: bool) -> tuple[Ad
 
 
 def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple[str, str]]:
-    few = profile.strays and not evidence.too_many_strays(profile.strays, profile.present)
+    few = profile.invalid and not evidence.too_many_invalid(profile.invalid, profile.present)
     if column.kind in ("number", "count") and few:
-        strays = places_of(profile.stray_examples, profile.strays)
-        what = f"{cells_of(profile.strays)} no number and taken as missing: {strays}"
+        invalid = places_of(profile.invalid_examples, profile.invalid)
+        what = f"{cells_of(profile.invalid)} no number and taken as missing: {invalid}"
         yield what, f"correct them, or {keep(column.name, 'category')}"
 
 
@@ -142,9 +144,9 @@ def _advice_on_labels(column: Column, profile: ColumnProfile, textual: bool) -> 
 
 def _could_be_number(profile: ColumnProfile, textual: bool) -> bool:
     """Strings of a dataframe, or a number column of a text file that few cells with leading zeros made text."""
-    few_zeros = profile.zero_padded and not evidence.too_many_strays(profile.zero_padded, profile.present)
+    few_zeros = profile.zero_padded and not evidence.too_many_invalid(profile.zero_padded, profile.present)
     strings = evidence.holds_strings(profile, textual) and not profile.zero_padded
-    return bool(few_zeros or strings) and not evidence.too_many_strays(profile.strays, profile.present)
+    return bool(few_zeros or strings) and not evidence.too_many_invalid(profile.invalid, profile.present)
 
 
 def _has_many_levels(profile: ColumnProfile) -> bool:

@@ -13,7 +13,7 @@ from bayeswise.tables.schema.schema import KINDS, LABELLED, Kind, MissingPolicy,
 
 
 @dataclass(frozen=True)
-class Wish:
+class Override:
     """What was asked for, for one column."""
 
     kind: Kind | None = None
@@ -63,40 +63,40 @@ class Asked(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Overrides:
     """What was asked for, by the names of the table."""
 
     features: tuple[str, ...]
     target: str | None
     weight: str | None
-    by_column: dict[str, Wish]
+    by_column: dict[str, Override]
 
-    def __getitem__(self, name: str) -> Wish:
+    def __getitem__(self, name: str) -> Override:
         return self.by_column[name]
 
 
-def wishes_for(names: Names, target: str | None, asked: Asked) -> Wishes:
+def overrides_for(names: Names, target: str | None, asked: Asked) -> Overrides:
     """Everything that was asked for, checked against the table.
 
-    >>> wishes_for(Names(("zip", "y"), "a.csv"), "y", {"kinds": {"zip": "category"}})["zip"].kind
+    >>> overrides_for(Names(("zip", "y"), "a.csv"), "y", {"kinds": {"zip": "category"}})["zip"].kind
     'category'
     """
     target = None if target is None else names.find(target, role="target")
     weight = asked.get("weight")
     weight = None if weight is None else names.find(weight, role="weight column")
-    wishes = _by_column(names, asked)
-    _check_roles(target, weight, wishes)
-    return Wishes(tuple(name for name in names.names if name not in (target, weight)), target, weight, wishes)
+    overrides = _by_column(names, asked)
+    _check_roles(target, weight, overrides)
+    return Overrides(tuple(name for name in names.names if name not in (target, weight)), target, weight, overrides)
 
 
-def _by_column(names: Names, asked: Asked) -> dict[str, Wish]:
+def _by_column(names: Names, asked: Asked) -> dict[str, Override]:
     levels = names.mapped(asked.get("levels"), "levels")
     by_levels = {name: _declared(name, declared) for name, declared in levels.items()}
     kinds: dict[str, Kind] = names.mapped(asked.get("kinds"), "kinds")
     by_kind = _kinds(names, kinds, _ignored(asked.get("ignore", ())), by_levels)
     policies = {"missing": names.each(asked.get("missing", {})), "unseen": names.each(asked.get("unseen", {}))}
     return {
-        name: Wish(
+        name: Override(
             by_kind.get(name),
             by_levels.get(name),
             **{policy: wanted[name] for policy, wanted in policies.items() if name in wanted},
@@ -137,12 +137,13 @@ def _kinds(
     return by_kind
 
 
-def _check_roles(target: str | None, weight: str | None, wishes: Mapping[str, Wish]) -> None:
+def _check_roles(target: str | None, weight: str | None, overrides: Mapping[str, Override]) -> None:
     if target is not None and target == weight:
         raise ParameterError(f"column {target!r} cannot be both target and weight", fix="name two columns")
-    if target is not None and wishes[target].kind not in (None, *LABELLED):
+    if target is not None and overrides[target].kind not in (None, *LABELLED):
         raise ParameterError(
-            f"column {target!r} is the target and cannot be {wishes[target].kind}", fix="ask for 'category' or nothing"
+            f"column {target!r} is the target and cannot be {overrides[target].kind}",
+            fix="ask for 'category' or nothing",
         )
-    if weight is not None and wishes[weight].kind is not None:
+    if weight is not None and overrides[weight].kind is not None:
         raise ParameterError(f"column {weight!r} is the weight and has no kind", fix="leave it out of kinds and ignore")

@@ -10,7 +10,7 @@ from typing import Any
 
 from bayeswise._kernels import Profiler
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.source import RawColumn, Source, Storage, Stray
+from bayeswise.tables.source import InvalidValue, RawColumn, Source, Storage
 
 EXACT_DISTINCT = 1 << 20
 """Up to this many different values are counted exactly (in narrow tables), more are estimated to about 1 %."""
@@ -27,9 +27,9 @@ KEPT_LEVELS = 1000
 class ColumnProfile:
     """The cells of one column, counted by what they look like.
 
-    rows = missing + sum(null_words) + integers + decimals + infinite + booleans + strays: each cell is one of these.
+    rows = missing + sum(null_words) + integers + decimals + infinite + booleans + invalid: each cell is one of these.
     In a text column integers and decimals are cells that read as numbers (zero-padded ones, such as "0007", are among
-    the integers) and strays are all other texts. Whole numbers in a float column are integers.
+    the integers) and invalid values are all other texts. Whole numbers in a float column are integers.
     """
 
     name: str
@@ -43,9 +43,9 @@ class ColumnProfile:
     zero_padded: int
     """Integers written with leading zeros, such as "0007"."""
     decimals: int
-    strays: int
-    """Cells that are no number: texts, dates, lists."""
-    stray_examples: tuple[Stray, ...]
+    invalid: int
+    """Cells that are not numbers: texts, dates, lists."""
+    invalid_examples: tuple[InvalidValue, ...]
     """The first five of them."""
     booleans: int
     infinite: int
@@ -104,5 +104,5 @@ def _column_profile(column: RawColumn, profiler: Profiler) -> ColumnProfile:
     counts: dict[str, Any] = profiler.result(KEPT_LEVELS)
     counts["null_words"] = dict(counts["null_words"])
     counts["levels"] = tuple(counts["levels"])
-    counts["stray_examples"] = tuple(Stray(*example) for example in counts["stray_examples"])
+    counts["invalid_examples"] = tuple(InvalidValue(*example) for example in counts["invalid_examples"])
     return ColumnProfile(name=column.name, storage=column.storage, declared=column.declared, **counts)

@@ -167,7 +167,7 @@ def from_relation(relation: Any) -> TableSource:
     """A relation of the user's own connection."""
     if not hasattr(relation, "project"):
         raise SourceError(
-            f"a {type(relation).__name__} of duckdb is no table", fix='give a relation: connection.sql("SELECT ...")'
+            f"a {type(relation).__name__} of duckdb is not a table", fix='give a relation: connection.sql("SELECT ...")'
         )
     return RelationSource("duckdb relation", relation)
 

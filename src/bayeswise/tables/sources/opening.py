@@ -127,6 +127,6 @@ def _plain(table: Any) -> TableSource:
     if isinstance(table, Sequence) and not isinstance(table, bytes | bytearray):
         return records.from_dicts(table)
     raise SourceError(
-        f"a {type(table).__name__} is no table",
+        f"a {type(table).__name__} is not a table",
         fix="give a path, a dataframe, a 2-D array, a list of dicts or a dict of arrays",
     )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayeswise import _kernels
 from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.source import RawColumn, Stray
+from bayeswise.tables.source import InvalidValue, RawColumn
 from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
@@ -51,7 +51,7 @@ class Piece(Protocol):
 
 
 class ColumnPiece:
-    """A piece whose text is text and whose memory is no matrix, unless it says otherwise."""
+    """A piece whose text is text and whose memory is not a matrix, unless it says otherwise."""
 
     rules: _kernels.TextRules = PLAIN
 
@@ -144,11 +144,11 @@ class TableChunk:
             raise UsageError(f"column {name!r} is not part of this sweep", fix="name it in chunks([...])")
         return index, self._piece.column(index, self._begin, self.n_rows)
 
-    def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[Stray]]:
+    def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[InvalidValue]]:
         values = np.empty(self.n_rows)
         return values, self._fill(column, values)
 
-    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[Stray]]]:
+    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
         indices = self._sweep.source.positions(columns)
         own = self._piece.matrix(indices, self._begin, self.n_rows)
         if own is not None:
@@ -156,20 +156,20 @@ class TableChunk:
         values = np.empty((self.n_rows, len(columns)))
         if values.size < CELLS_WORTH_A_THREAD:
             return values, self._filled(columns, values.T)
-        strays: dict[str, Sequence[Stray]] = {}
+        invalid: dict[str, Sequence[InvalidValue]] = {}
         step = max(1, -(-len(columns) // MOST_TASKS))  # a task has its own cost
         parts = [slice(start, start + step) for start in range(0, len(columns), step)]
         for found in readers().map(lambda part: self._filled(columns[part], values.T[part]), parts):
-            strays.update(found)
-        return values, strays
+            invalid.update(found)
+        return values, invalid
 
-    def _filled(self, columns: Sequence[str], values: NDArray[np.float64]) -> dict[str, Sequence[Stray]]:
+    def _filled(self, columns: Sequence[str], values: NDArray[np.float64]) -> dict[str, Sequence[InvalidValue]]:
         return {name: self._fill(name, column) for name, column in zip(columns, values, strict=True)}
 
-    def _fill(self, name: str, values: NDArray[np.float64]) -> list[Stray]:
+    def _fill(self, name: str, values: NDArray[np.float64]) -> list[InvalidValue]:
         _, column = self._column(name)
-        strays = column.numbers(self._piece.rules, values)
-        return [Stray(self.first_row + row, column.line(row), text) for row, text in strays]
+        invalid = column.numbers(self._piece.rules, values)
+        return [InvalidValue(self.first_row + row, column.line(row), text) for row, text in invalid]
 
     def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
         index, cells = self._column(column)
@@ -213,7 +213,7 @@ def refuse_opaque(column: RawColumn) -> None:
     if column.storage in ("nested", "binary"):
         what = "lists or structs" if column.storage == "nested" else "bytes"
         raise SchemaError(
-            f"column {column.name!r} holds {what}, which are no labels", fix="turn it into text or leave it out"
+            f"column {column.name!r} holds {what}, which are not labels", fix="turn it into text or leave it out"
         )
 
 

@@ -97,12 +97,12 @@ def run(
     )
     pool = PoolTable.read(source, target, _named(classes, decision))
     kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
-    wishes = columns.asked_for([column.name for column in source.columns], **kinds)
+    overrides = columns.asked_for([column.name for column in source.columns], **kinds)
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
     folder = Path(out)
     begun = (folder / "journal").exists()
     known = _classes(pool, model, begun)
-    maker = Maker(pool, target, decision, model, strategy, random_share, average, wishes)
+    maker = Maker(pool, target, decision, model, strategy, random_share, average, overrides)
     if not begun:
         _refuse_foreign_files(folder)
         maker.learner(known)  # finds what is wrong before there is a session
@@ -164,7 +164,7 @@ class Maker:
         strategy: str | None,
         random_share: float,
         average: bool,
-        wishes: dict[str, Any],
+        overrides: dict[str, Any],
     ) -> None:
         self._pool = pool
         self._target = target
@@ -173,7 +173,7 @@ class Maker:
         self._strategy = strategy or _default_strategy(self._costs)
         self._random_share = random_share
         self._average = average
-        self._wishes = wishes
+        self._overrides = overrides
         self._rows: Any = None  # encoded once, also if a class is added
 
     def learner(self, classes: Sequence[Label]) -> ActiveLearner:
@@ -185,7 +185,7 @@ class Maker:
             _refuse_other(classes, model.classes)
             self._rows = self._rows or Pool.seen_by(model, self._pool.source)
         else:
-            made = self._rows or Pool.of(self._pool.source, self._target, classes, **self._wishes)
+            made = self._rows or Pool.of(self._pool.source, self._target, classes, **self._overrides)
             self._rows = made.with_classes(classes)
             model = self._rows.empty_model(average=self._average)
         learner = ActiveLearner(model, self._costs, self._strategy, pool=self._rows, random_share=self._random_share)

@@ -89,7 +89,7 @@ class Labelling:
             if meaning == ("command", QUIT):
                 return False
             if meaning is None or meaning == ("command", TYPED):
-                self._complain(f"'{shown(typed, 30)}' is no key here.", keys)
+                self._complain(f"'{shown(typed, 30)}' is not a key here.", keys)
             elif meaning == ("command", WHY):
                 self._screen.say(why_text(self.session, query, self._screen.width))
             elif self._done(query, *meaning):

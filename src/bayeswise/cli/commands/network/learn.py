@@ -51,11 +51,11 @@ def learn(
         ),
     ] = None,
     missing: Annotated[
-        str, typer.Option(help="Rows with holes: error, drop, or use them all by em or gradient.")
+        str, typer.Option(help="Rows with missing values: error, drop, or use them all by em or gradient.")
     ] = "error",
     starts: Annotated[int, typer.Option(min=1, help="How many starts em and gradient make.")] = 3,
     prior: Annotated[str, typer.Option(help="Of the tables: bdeu, m-estimate or none.")] = "bdeu",
-    strength: Annotated[float, typer.Option(min=0.0, help="Imagined rows of the prior.")] = 1.0,
+    strength: Annotated[float, typer.Option(min=0.0, help="Pseudo-counts of the prior.")] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same network.")] = 0,
     strengths: Annotated[bool, typer.Option("--strengths", help="Say what each edge is worth.")] = False,
     resamples: Annotated[
@@ -76,7 +76,7 @@ def learn(
 
     bayeswise network learn table.csv -o table.bif --method exact --strengths --resamples 100
 
-    bayeswise network learn holes.csv -o full.bif --graph table.bif --method em
+    bayeswise network learn missing values.csv -o full.bif --graph table.bif --method em
     """
     if output is None:
         raise UsageError("the network needs a place", fix="add -o network.bif")
@@ -85,7 +85,7 @@ def learn(
         raise UsageError("--resamples and --averaged are about --strengths", fix="add --strengths")
     source = open_table([table])
     names = [column.name for column in source.columns]
-    wishes: dict[str, Any] = {
+    overrides: dict[str, Any] = {
         "score": score,
         "max_parents": max_parents,
         "prior": prior,
@@ -100,14 +100,14 @@ def learn(
         "tiers": [group.split(",") for group in tier or []],
         **_method(method, missing, graph, names),
     }
-    if strengths and wishes.get("states"):
+    if strengths and overrides.get("states"):
         raise UsageError(
-            f"{next(iter(wishes['states']))} has no column, and edges of hidden nodes no strength that rows could show",
+            f"{next(iter(overrides['states']))} has no column, and rows cannot show the strength of its edges",
             fix="leave --strengths out",
         )
-    rows = _read(source, ignore or (), weight, wishes)
+    rows = _read(source, ignore or (), weight, overrides)
     with StepsBar() as bar:
-        network, found = _learned(rows, wishes, bar, (resamples, averaged) if strengths else None)
+        network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
     network.write(output)
     print(as_json_text(_facts(network, found, output, weight)) if as_json else _shown(network, found))
     say(*(f"Note: {note}." for note in network.notes), saved(output, False))
@@ -127,32 +127,32 @@ def _method(method: str, missing: str, graph: str | None, names: Sequence[str]) 
     return {"parents": {name: given.parents(name) for name in given}, "states": hidden, "missing": way}
 
 
-def _read(source: Source, ignore: Sequence[str], weight: str | None, wishes: dict[str, Any]) -> CodedRows:
+def _read(source: Source, ignore: Sequence[str], weight: str | None, overrides: dict[str, Any]) -> CodedRows:
     from bayeswise.networks.learning.rows import CodedRows
 
     with Bar("Reading") as bar:
-        hidden = wishes.get("states") or {}
+        hidden = overrides.get("states") or {}
         return CodedRows.of(Watched(source, bar), ignore=ignore, states=hidden, may_be_hidden=hidden, weight=weight)
 
 
 def _learned(
-    rows: CodedRows, wishes: dict[str, Any], bar: StepsBar, strengths: tuple[int, bool] | None
+    rows: CodedRows, overrides: dict[str, Any], bar: StepsBar, strengths: tuple[int, bool] | None
 ) -> tuple[BeliefNetwork, EdgeStrengths | None]:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import Constraints, best_graph, hill_climbing, strengths_in_table
 
-    network = BeliefNetwork.learn(rows, **wishes, progress=bar)
+    network = BeliefNetwork.learn(rows, **overrides, progress=bar)
     if strengths is None:
         return network, None
     rules = Constraints(
-        tuple(wishes["required"]),
-        tuple(wishes["forbidden"]),
-        tuple(map(tuple, wishes["tiers"])),
-        wishes["max_parents"],
+        tuple(overrides["required"]),
+        tuple(overrides["forbidden"]),
+        tuple(map(tuple, overrides["tiers"])),
+        overrides["max_parents"],
     )
     resamples, averaged = strengths
-    told = {key: wishes[key] for key in ("score", "strength", "seed")}
-    told["search"] = best_graph if wishes.get("method") == "exact" else hill_climbing
+    told = {key: overrides[key] for key in ("score", "strength", "seed")}
+    told["search"] = best_graph if overrides.get("method") == "exact" else hill_climbing
     found = strengths_in_table(
         rows, network, **told, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
     )

@@ -41,8 +41,8 @@ def query(
     if method != "exact":
         if joint or best or not names:
             raise UsageError("sampling answers for single nodes", fix="name nodes, without --joint and --best")
-        wishes: dict[str, Any] = {"soft": likelihoods, "method": method, "n_rows": rows, "seed": seed}
-        estimates = {name: network.estimate(name, evidence, **wishes) for name in names}
+        overrides: dict[str, Any] = {"soft": likelihoods, "method": method, "n_rows": rows, "seed": seed}
+        estimates = {name: network.estimate(name, evidence, **overrides) for name in names}
         print(as_json_text(_sampled_facts(estimates)) if as_json else "\n".join(_sampled_lines(estimates)))
         return
     if best:

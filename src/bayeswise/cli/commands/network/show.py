@@ -88,8 +88,8 @@ def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, w
 
     source = open_table([table])
     with StepsBar() as bar:
-        wishes: dict[str, Any] = {"score": score, "resamples": resamples, "weight": weight, "progress": bar}
-        return strengths_in_table(source, network, **wishes)
+        overrides: dict[str, Any] = {"score": score, "resamples": resamples, "weight": weight, "progress": bar}
+        return strengths_in_table(source, network, **overrides)
 
 
 def _write(path: str, text: str) -> None:

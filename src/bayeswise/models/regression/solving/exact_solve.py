@@ -121,7 +121,7 @@ def symmetric_inverse(matrix: FloatArray, added: float) -> Callable[[FloatArray]
 
 
 def independent_columns(matrix: FloatArray) -> IntArray:
-    """The columns of a correlation matrix that are no combination of earlier ones, up to rounding."""
+    """The columns of a correlation matrix that are not a combination of earlier ones, up to rounding."""
     n = len(matrix)
     left = matrix.copy()
     kept = []

@@ -88,7 +88,7 @@ class MatrixSource(TableSource):
     def __init__(self, array: NDArray[Any]) -> None:
         if array.ndim != 2:
             raise SourceError(
-                f"an array of {array.ndim} dimensions is no table; its shape is {array.shape}",
+                f"an array of {array.ndim} dimensions is not a table; its shape is {array.shape}",
                 fix="give one of shape (rows, columns), such as array.reshape(-1, 1)",
             )
         self._array = _unmasked(array) if np.ma.isMaskedArray(array) else np.asarray(array)

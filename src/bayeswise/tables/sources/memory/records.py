@@ -49,7 +49,7 @@ def from_dicts(rows: Sequence[Mapping[str, Any]]) -> TableSource:
     (RawColumn(name='a', storage='integer', declared=None), RawColumn(name='b', storage='text', declared=None))
     """
     if not rows:
-        raise SourceError("an empty list is no table", fix="give at least one row")
+        raise SourceError("an empty list is not a table", fix="give at least one row")
     for k, row in enumerate(rows):
         if not isinstance(row, Mapping):
             found = f"row {row_number(k)} is a {type(row).__name__}, not a dict"

@@ -126,7 +126,7 @@ def encoding_of(name: str, sample: bytes, whole: bool) -> str:
     if zeros * 3 > len(sample):
         return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
     if zeros or controls * 20 > len(sample):
-        raise SourceError(f"{name} is no text: it holds control codes", fix="give a text file")
+        raise SourceError(f"{name} is not text: it holds control codes", fix="give a text file")
     if _decodes(sample, "utf-8", whole):
         return "utf-8"
     # Western files differ in 0x80-0x9F only: letters and quotes on Windows, control codes elsewhere.
