@@ -85,9 +85,9 @@ nb::list column_numbers(const Column& column, const TextRules& rules, Doubles ou
     check_length(column, out.shape(0));
     NumbersSink sink{out.data(), out.stride(0), rules, {}};
     run(column, sink);
-    nb::list strays;
-    for (const StrayCell& stray : sink.strays) strays.append(nb::make_tuple(stray.row, text_object(stray.text)));
-    return strays;
+    nb::list found;
+    for (const InvalidCell& cell : sink.invalid) found.append(nb::make_tuple(cell.row, text_object(cell.text)));
+    return found;
 }
 
 void column_labels(const Column& column, const TextRules& rules, Levels& levels, Codes out) {
@@ -217,7 +217,7 @@ nb::list levels_from(Levels& levels, std::size_t start) {
 nb::dict profile_result(const Profiler& p, std::size_t most) {
     nb::dict d;
     d["rows"] = p.rows, d["missing"] = p.missing, d["integers"] = p.integers, d["zero_padded"] = p.zero_padded;
-    d["decimals"] = p.decimals, d["strays"] = p.strays, d["booleans"] = p.booleans, d["infinite"] = p.infinite;
+    d["decimals"] = p.decimals, d["invalid"] = p.invalid, d["booleans"] = p.booleans, d["infinite"] = p.infinite;
     d["wide_integers"] = p.wide_integers, d["longest"] = p.longest, d["words"] = p.mean_words();
     const bool numbers = p.minimum <= p.maximum;
     d["minimum"] = numbers ? p.minimum : std::nan("");
@@ -226,10 +226,10 @@ nb::dict profile_result(const Profiler& p, std::size_t most) {
     d["levels_complete"] = p.counted() && p.distinct() <= most;
     nb::list words, examples, levels;
     for (const auto& [word, n] : p.null_words) words.append(nb::make_tuple(text_object(word), n));
-    for (const StrayExample& e : p.stray_examples)
+    for (const InvalidExample& e : p.invalid_examples)
         examples.append(nb::make_tuple(e.place.row, e.place.line < 0 ? nb::none() : nb::object(nb::int_(e.place.line)), text_object(e.text)));
     for (const auto& [level, n] : p.frequent(most)) levels.append(nb::make_tuple(label_object(level), n));
-    d["null_words"] = words, d["stray_examples"] = examples, d["levels"] = levels;
+    d["null_words"] = words, d["invalid_examples"] = examples, d["levels"] = levels;
     return d;
 }
 
@@ -296,7 +296,7 @@ void bind_arrow(nb::module_& m) {
         .def("result", &profile_result, "most"_a);
     nb::class_<Column>(m, "Column", "One column of some rows.")
         .def_ro("n_rows", &Column::n_rows)
-        .def("numbers", &column_numbers, "rules"_a, "out"_a.noconvert(), "Fill doubles; return the strays as (row, text).")
+        .def("numbers", &column_numbers, "rules"_a, "out"_a.noconvert(), "Fill doubles; return the invalid cells as (row, text).")
         .def("labels", &column_labels, "rules"_a, "levels"_a, "out"_a.noconvert(), "Fill codes into the growing levels.")
         .def("profile", &column_profile, "rules"_a, "profiler"_a, "first_row"_a)
         .def("texts", &column_texts, "rules"_a, "The values, None for missing.")

@@ -15,17 +15,17 @@
 #include "tables/numerals.hpp"
 #include "tables/profiler.hpp"
 
-struct StrayCell {
+struct InvalidCell {
     std::int64_t row;   // within the column
     std::string text;
 };
 
-// To doubles: NaN where there is no number; strays are the cells that hold something else.
+// To doubles: NaN where there is no number; invalid cells hold something else.
 struct NumbersSink {
     double* out;
     std::int64_t stride;
     const TextRules& rules;
-    std::vector<StrayCell> strays;
+    std::vector<InvalidCell> invalid;
 
     double& at(std::int64_t row) { return out[row * stride]; }
     void null(std::int64_t row) { at(row) = std::numeric_limits<double>::quiet_NaN(); }
@@ -34,13 +34,13 @@ struct NumbersSink {
         const Numeral n = read_number(s, rules.decimal_mark);
         if (n.valid) { at(row) = n.value; return; }
         null(row);
-        strays.push_back({row, std::string(s)});
+        invalid.push_back({row, std::string(s)});
     }
     void integer(std::int64_t row, std::int64_t i) { at(row) = static_cast<double>(i); }
     void wide_integer(std::int64_t row, std::string_view digits) { at(row) = wide_value(digits); }
     void real(std::int64_t row, double x) { at(row) = x; }
     void boolean(std::int64_t row, bool b) { at(row) = b ? 1.0 : 0.0; }
-    void opaque(std::int64_t row) { null(row); strays.push_back({row, "(nested or binary)"}); }
+    void opaque(std::int64_t row) { null(row); invalid.push_back({row, "(nested or binary)"}); }
 };
 
 // To codes of levels: -1 where there is no value.

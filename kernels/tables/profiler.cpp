@@ -87,7 +87,7 @@ void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
     if (!n.valid) {
         longest = std::max(longest, n_characters(s));
         words += n_words(s);
-        return stray(s, place);
+        return count_invalid(s, place);
     }
     longest = std::max<std::uint64_t>(longest, s.size());
     ++words;
@@ -129,7 +129,7 @@ void Profiler::boolean(bool b) {
 
 void Profiler::opaque(Place place) {
     ++rows;
-    stray("(nested or binary)", place);
+    count_invalid("(nested or binary)", place);
 }
 
 void Profiler::number(double x) {
@@ -139,15 +139,15 @@ void Profiler::number(double x) {
     maximum = std::max(maximum, x);
 }
 
-void Profiler::stray(std::string_view s, Place place) {
-    ++strays;
-    const auto later = [](const StrayExample& a, const StrayExample& b) { return a.place.row < b.place.row; };
-    if (stray_examples.size() == n_examples) {
-        if (place.row > stray_examples.back().place.row) return;
-        stray_examples.pop_back();
+void Profiler::count_invalid(std::string_view s, Place place) {
+    ++invalid;
+    const auto later = [](const InvalidExample& a, const InvalidExample& b) { return a.place.row < b.place.row; };
+    if (invalid_examples.size() == n_examples) {
+        if (place.row > invalid_examples.back().place.row) return;
+        invalid_examples.pop_back();
     }
-    stray_examples.push_back({place, shortened(s, example_bytes)});
-    std::sort(stray_examples.begin(), stray_examples.end(), later);
+    invalid_examples.push_back({place, shortened(s, example_bytes)});
+    std::sort(invalid_examples.begin(), invalid_examples.end(), later);
 }
 
 void Profiler::count_text(std::string_view s, Tag tag, bool decimal) {

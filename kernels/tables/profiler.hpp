@@ -36,7 +36,7 @@ private:
     std::vector<std::uint64_t> slots_;   // 0 is free; none before the first hash
 };
 
-struct StrayExample {
+struct InvalidExample {
     Place place;
     std::string text;
 };
@@ -60,15 +60,15 @@ public:
     bool counted() const { return levels_ != nullptr; }
     double mean_words() const;
 
-    std::uint64_t rows = 0, missing = 0, integers = 0, zero_padded = 0, decimals = 0, strays = 0, booleans = 0;
+    std::uint64_t rows = 0, missing = 0, integers = 0, zero_padded = 0, decimals = 0, invalid = 0, booleans = 0;
     std::uint64_t infinite = 0, wide_integers = 0, longest = 0, texts = 0, words = 0;
     double minimum = std::numeric_limits<double>::infinity(), maximum = -std::numeric_limits<double>::infinity();
     std::map<std::string, std::uint64_t> null_words;
-    std::vector<StrayExample> stray_examples;
+    std::vector<InvalidExample> invalid_examples;
 
 private:
     void number(double x);
-    void stray(std::string_view s, Place place);
+    void count_invalid(std::string_view s, Place place);
     void count_text(std::string_view s, Tag tag, bool decimal);
     void count_bits(Tag tag, std::uint64_t bits, bool decimal);
     void count(std::int32_t level, bool decimal);

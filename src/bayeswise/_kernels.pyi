@@ -240,7 +240,7 @@ class Column:
     @property
     def n_rows(self) -> int: ...
     def numbers(self, rules: TextRules, out: npt.NDArray[np.float64]) -> list[tuple[int, str]]:
-        """Fill doubles; return the strays as (row, text)."""
+        """Fill doubles; return the invalid cells as (row, text)."""
     def labels(self, rules: TextRules, levels: Levels, out: npt.NDArray[np.int32]) -> None:
         """Fill codes into the growing levels."""
     def profile(self, rules: TextRules, profiler: Profiler, first_row: int) -> None: ...

@@ -19,7 +19,7 @@ from bayeswise.networks.classifiers.settings import Needs
 from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithHoles
 from bayeswise.tables.schema.labels import Vocabulary
 
-COLUMNS, PAIRS, ABOVE_CLASS, HOLES = "columns", "pairs", "above the class", "rows with missing values"
+COLUMNS, PAIRS, ABOVE_CLASS, HOLES = "columns", "pairs", "above the class", "rows with holes"  # as files name it
 
 
 def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: bool = False) -> Request:
