@@ -29,7 +29,6 @@ from bayeswise.cli import main
 from bayeswise.cli.commands.look import report
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.inference import examine
 from bayeswise.tables.schema.leaks import find_leaks
 from bayeswise.tables.source import open_source
@@ -370,7 +369,7 @@ def explained(model: Any, source: Any, folder: Path) -> None:
     if hasattr(model, "explain"):
         vocabularies = getattr(model, "vocabularies", {})
         batch = next(iter(Encoder(model.schema, learning=False, vocabularies=vocabularies).batches(source)))
-        account = model.explain(rows_of(batch, slice(0, 1)))
+        account = model.explain(batch.rows(slice(0, 1)))
         assert str(account)
         json.dumps(account.to_dict(), allow_nan=False)
 

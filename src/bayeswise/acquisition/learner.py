@@ -19,7 +19,6 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.labels import Label, find_state
 
 RANDOM_SHARE = 0.1
@@ -379,7 +378,7 @@ def _left_out(model: Any, batch: Batch) -> FloatArray:
         return np.asarray(model.leave_one_out(batch))
     posterior = np.zeros((batch.n_rows, len(model.classes)))
     for k in range(batch.n_rows):
-        row = rows_of(batch, slice(k, k + 1))
+        row = batch.rows(slice(k, k + 1))
         others = model.forget(row)
         columns = [model.classes.index(label) for label in others.classes]
         posterior[k, columns] = others.predict_proba(others.recoded(row))[0]

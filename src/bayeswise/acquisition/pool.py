@@ -11,15 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bayeswise.engines import summarise
-from bayeswise.foundation.arrays import CodeArray, IntArray
+from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
-from bayeswise.tables.batch import UNSEEN, Batch, TextBlock
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of, label_type_of
 from bayeswise.tables.schema.null_words import open_like
@@ -67,7 +66,7 @@ class Pool:
 
     def subset(self, rows: IntArray) -> Pool:
         """Some of the rows."""
-        return replace(self, batch=_taken(self.batch, rows))
+        return replace(self, batch=self.batch.take(rows))
 
     @property
     def n_rows(self) -> int:
@@ -81,9 +80,9 @@ class Pool:
         """Some rows with their labels."""
         known = Vocabulary(classes)
         if len(indices) == 1:
-            some = rows_of(self.batch, slice(indices[0], indices[0] + 1))
+            some = self.batch.rows(slice(indices[0], indices[0] + 1))
         else:
-            some = _taken(self.batch, np.asarray(indices, dtype=np.int64))
+            some = self.batch.take(np.asarray(indices, dtype=np.int64))
         return replace(some, groups=known.encode(labels), group_labels=known)
 
     def one_for(self, model: Any, index: int) -> Batch:
@@ -137,52 +136,19 @@ def _encoded(schema: Schema, source: Any, vocabularies: Any = None) -> Batch:
     parts = list(encoder.batches(source))
     if not parts or not sum(part.n_rows for part in parts):
         raise ParameterError("the pool has no rows", fix="give rows to choose from")
-    return _joined(parts)
-
-
-def _joined(parts: list[Batch]) -> Batch:
-    """Codes only grow from part to part, so that the vocabularies of the last one name all of them."""
-    if len(parts) == 1:
-        return parts[0]
-    if parts[0].texts:
+    if len(parts) > 1 and parts[0].texts:
         raise ParameterError("a pool of texts must be one piece", fix="give the rows as one frame")
-    return replace(
-        parts[-1],
-        n_rows=sum(part.n_rows for part in parts),
-        values=np.concatenate([part.values for part in parts]),
-        codes=np.concatenate([part.codes for part in parts]),
-    )
-
-
-def _taken(batch: Batch, rows: IntArray) -> Batch:
-    texts = tuple(replace(block, counts=block.counts[rows]) for block in batch.texts)
-    return replace(batch, n_rows=len(rows), values=batch.values[rows], codes=batch.codes[rows], texts=texts)
+    return Batch.concat(parts)
 
 
 def _in_codes_of(batch: Batch, schema: Schema, known: Mapping[str, Vocabulary]) -> Batch:
     """The batch as it is where the vocabularies are the same ones."""
-    texts = tuple(_with_words(block, known.get(name)) for block, name in zip(batch.texts, schema.texts, strict=True))
-    names = schema.categories
-    pairs = [(mine, known.get(name, mine)) for mine, name in zip(batch.vocabularies, names, strict=True)]
-    if all(mine == theirs for mine, theirs in pairs):
-        return replace(batch, texts=texts) if texts else batch
-    codes = np.empty_like(batch.codes)
-    for c, (mine, theirs) in enumerate(pairs):
-        codes[:, c] = _recoded(batch.codes[:, c], mine, theirs)
-    return replace(batch, codes=codes, vocabularies=tuple(theirs for _, theirs in pairs), texts=texts)
-
-
-def _recoded(codes: CodeArray, mine: Vocabulary, theirs: Vocabulary) -> CodeArray:
-    positions = mine.positions_in(theirs).astype(np.int32)
-    positions[positions < 0] = UNSEEN
-    return np.where(codes >= 0, np.append(positions, 0)[codes], codes).astype(np.int32)
-
-
-def _with_words(block: TextBlock, words: Vocabulary | None) -> TextBlock:
-    """The counts of the words that are known."""
-    if words is None or words == block.vocabulary:
-        return block
-    return TextBlock(block.counts[:, words.positions_in(block.vocabulary)], words)
+    levels = [known.get(name, mine) for mine, name in zip(batch.vocabularies, schema.categories, strict=True)]
+    words = [known.get(name, mine.vocabulary) for mine, name in zip(batch.texts, schema.texts, strict=True)]
+    coded = batch.recode(levels)
+    if not words:
+        return coded
+    return replace(coded, texts=tuple(block.recode(each) for block, each in zip(batch.texts, words, strict=True)))
 
 
 Work: TypeAlias = Callable[[slice], None]

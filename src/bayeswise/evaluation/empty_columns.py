@@ -20,7 +20,6 @@ from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.posteriors.odds import probability_of
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.names import find_name
 
 _POINTS = 4001  # of the quadrature over a column whose distribution has no quantiles
@@ -163,7 +162,7 @@ def _by_quadrature(model: NaiveBayesModel, scores: Any, column: str) -> Outcomes
     values = np.repeat(blank.values, _POINTS, axis=0)
     values[:, model.schema.numbers.index(column)] = grid
     batch = replace(
-        rows_of(blank, slice(0, 1)), n_rows=_POINTS, values=values, codes=np.repeat(blank.codes, _POINTS, axis=0)
+        blank.rows(slice(0, 1)), n_rows=_POINTS, values=values, codes=np.repeat(blank.codes, _POINTS, axis=0)
     )
     log_density = scores.by_column(batch)[:, scores.columns.index(column)]  # (n_points, n_states)
     mass = np.exp(log_density) * (grid[1] - grid[0])

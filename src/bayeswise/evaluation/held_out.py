@@ -19,7 +19,6 @@ from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import picked_rows
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.source import open_source
@@ -117,7 +116,7 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
     if not kept.any():
         raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")
     ends = np.cumsum([each.n_rows for each in every])
-    batches = [picked_rows(b, np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
+    batches = [b.take(np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
     truth = groups[kept].astype(np.int64)
     _check_number(cv, len(truth))
     if cv == "loo":

@@ -24,7 +24,6 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.encoding.sweep import rows_of
 
 if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes import GaussianBayesModel
@@ -89,7 +88,7 @@ def _check(model: Any, n: int) -> None:
 def _stretches(batches: Sequence[Batch]) -> Iterator[Batch]:
     for batch in batches:
         for first in range(0, batch.n_rows, _ROWS):
-            yield rows_of(batch, slice(first, min(first + _ROWS, batch.n_rows)))
+            yield batch.rows(slice(first, min(first + _ROWS, batch.n_rows)))
 
 
 class _Drawn:

@@ -18,7 +18,7 @@ from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.table_model import ProbabilityModel
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
-from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.null_words import open_like
@@ -182,15 +182,7 @@ class Classifier(ProbabilityModel):
 
     def recoded(self, batch: Batch) -> Batch:
         """The rows with their levels as positions in those that the model knows; others are unseen."""
-        known = tuple(self.vocabularies[name] for name in self.schema.categories)
-        if batch.vocabularies == known:
-            return batch
-        codes = np.empty(batch.codes.shape, dtype=np.int32)
-        for place, levels in enumerate(known):
-            positions = batch.vocabularies[place].positions_in(levels)
-            table = np.append(np.where(positions < 0, UNSEEN, positions), [UNSEEN, MISSING])  # codes -2 and -1
-            codes[:, place] = table[batch.codes[:, place]]
-        return replace(batch, codes=codes, vocabularies=known)
+        return batch.recode([self.vocabularies[name] for name in self.schema.categories])
 
     # -- encoding ---------------------------------------------------------------------------------------------
     def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:

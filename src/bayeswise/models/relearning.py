@@ -15,7 +15,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.sweep import picked_rows
 
 if TYPE_CHECKING:
     from bayeswise.models.classifier import Classifier
@@ -66,7 +65,7 @@ def _where(chosen: BoolArray, batches: Sequence[Batch]) -> list[Batch]:
     """The chosen rows of all batches, without the batches that have none."""
     starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
     rows = [np.flatnonzero(chosen[s : s + b.n_rows]) for b, s in zip(batches, starts[:-1], strict=True)]
-    return [picked_rows(batch, some) for batch, some in zip(batches, rows, strict=True) if len(some)]
+    return [batch.take(some) for batch, some in zip(batches, rows, strict=True) if len(some)]
 
 
 def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any:
@@ -80,13 +79,13 @@ def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any
 
 def _without_row(model: Classifier, batches: Sequence[Batch], place: int, row: int) -> FloatArray:
     batch = batches[place]
-    rest = picked_rows(batch, np.delete(np.arange(batch.n_rows), row))
+    rest = batch.take(np.delete(np.arange(batch.n_rows), row))
     others = [*batches[:place], *([rest] if rest.n_rows else []), *batches[place + 1 :]]
     joint = np.full(len(model.classes), -np.inf)
     if others:
         without = model.relearned(others)
         columns = without.statistics.labels.positions_in(model.statistics.labels)
-        joint[columns] = without.log_joint(without.recoded(picked_rows(batch, np.array([row]))))[0]
+        joint[columns] = without.log_joint(without.recoded(batch.take(np.array([row]))))[0]
     return joint
 
 
@@ -94,7 +93,7 @@ def _with_target(batch: Batch) -> Batch:
     if batch.groups is None:
         raise FitError("the rows have no target", fix="give a table with the target column")
     kept = batch.groups >= 0
-    return batch if kept.all() else picked_rows(batch, np.flatnonzero(kept))
+    return batch if kept.all() else batch.take(np.flatnonzero(kept))
 
 
 def _check_rows(model: Classifier, batches: Sequence[Batch]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.tables.schema.labels import Vocabulary
@@ -28,6 +31,12 @@ class TextBlock:
         # set from outside: the constructor copies what is less than half of the whole
         counts.data, counts.indices, counts.indptr = whole.data[cells], whole.indices[cells], starts - starts[0]
         return TextBlock(counts, self.vocabulary)
+
+    def recode(self, vocabulary: Vocabulary) -> TextBlock:
+        """The counts of the words of another vocabulary."""
+        if vocabulary == self.vocabulary:
+            return self
+        return TextBlock(self.counts[:, vocabulary.positions_in(self.vocabulary)], vocabulary)
 
 
 @dataclass(frozen=True)
@@ -65,3 +74,81 @@ class Batch:
         if isinstance(rows, slice):
             return {"first_row": self.first_row + rows.start, "kept": None}
         return {"first_row": self.first_row, "kept": rows}
+
+    # -- other batches of the same columns --------------------------------------------------------------------
+    def rows(self, rows: slice) -> Batch:
+        """A range of the rows, as views."""
+        if rows.start == 0 and rows.stop >= self.n_rows:
+            return self
+        return self._part(rows, rows.stop - rows.start, tuple(block.rows(rows) for block in self.texts))
+
+    def take(self, rows: IntArray) -> Batch:
+        """Copies of some rows, in the order of their positions; the batch itself where these are all rows in order.
+
+        >>> batch = Batch(3, np.array([[1.0], [2.0], [4.0]]), np.zeros((3, 0), dtype=np.int32), first_row=10)
+        >>> some = batch.take(np.array([2, 0]))
+        >>> some.values.tolist(), some.place(0)
+        ([[4.0], [1.0]], 12)
+        """
+        if len(rows) == self.n_rows and bool((rows == np.arange(self.n_rows)).all()):
+            return self
+        texts = tuple(TextBlock(block.counts.tocsr()[rows], block.vocabulary) for block in self.texts)
+        return self._part(rows, len(rows), texts)
+
+    def _part(self, rows: slice | IntArray, n_rows: int, texts: tuple[TextBlock, ...]) -> Batch:
+        return replace(
+            self,
+            n_rows=n_rows,
+            values=self.values[rows],
+            codes=self.codes[rows],
+            texts=texts,
+            groups=None if self.groups is None else self.groups[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            **self.place_of(rows),
+        )
+
+    def recode(self, vocabularies: Sequence[Vocabulary], unseen: Sequence[int] | None = None) -> Batch:
+        """The same cells as positions in other vocabularies, one for each column of codes.
+
+        `unseen` holds the code of labels that a column's vocabulary does not have: UNSEEN if nothing else is given.
+
+        >>> batch = Batch(3, np.zeros((3, 0)), np.array([[0], [1], [-1]], dtype=np.int32), (Vocabulary("ab"),))
+        >>> batch.recode([Vocabulary("cb")]).codes.ravel().tolist()
+        [-2, 1, -1]
+        """
+        known = tuple(vocabularies)
+        instead = [UNSEEN] * len(known) if unseen is None else list(unseen)
+        if self.vocabularies == known and all(code == UNSEEN for code in instead):
+            return self
+        codes = np.empty(self.codes.shape, dtype=np.int32)
+        for column, (mine, theirs, absent) in enumerate(zip(self.vocabularies, known, instead, strict=True)):
+            positions = mine.positions_in(theirs)
+            table = np.append(np.where(positions < 0, absent, positions), [absent, MISSING])  # codes -2 and -1
+            codes[:, column] = table[self.codes[:, column]]
+        return replace(self, codes=codes, vocabularies=known)
+
+    @staticmethod
+    def concat(parts: Sequence[Batch]) -> Batch:
+        """The rows of successive batches of one table without texts.
+
+        Codes only grow from batch to batch, so that the vocabularies of the last one name all of them.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        assert not parts[0].texts
+        places = [np.arange(part.n_rows) if part.kept is None else part.kept for part in parts]
+        places = [part.first_row + each for part, each in zip(parts, places, strict=True)]
+        return replace(
+            parts[-1],
+            n_rows=sum(part.n_rows for part in parts),
+            values=np.concatenate([part.values for part in parts]),
+            codes=np.concatenate([part.codes for part in parts]),
+            groups=_joined([part.groups for part in parts]),
+            weights=_joined([part.weights for part in parts]),
+            first_row=0,
+            kept=np.concatenate(places),
+        )
+
+
+def _joined(arrays: list[Any]) -> Any:
+    return None if arrays[0] is None else np.concatenate(arrays)

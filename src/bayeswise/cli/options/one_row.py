@@ -15,7 +15,6 @@ from bayeswise.models.regression.score_account import ScoreAccount
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.invalid_values import place_of
-from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Chunk, Source
 from bayeswise.tables.sources.memory.records import ListsSource
@@ -72,7 +71,7 @@ def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = 
             _report_invalid(model, names, chunk, number - 1)
             cells = {name: chunk.cells(names[name])[row] for name in model.schema.categories}
             cells |= {name: float(chunk.numbers(column)[0][row]) for name, column in beside.items()}
-            return OneRow(rows_of(batch, slice(row, row + 1)), cells)
+            return OneRow(batch.rows(slice(row, row + 1)), cells)
     rows = f"{watched.rows:,} row{'s' * (watched.rows != 1)}"
     raise ParameterError(
         f"{source.description} has {rows}, so there is no row {number}", fix="choose another --row-number"

@@ -24,7 +24,6 @@ from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.averaged_naive_bayes.mixing import Cells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.sweep import rows_of
 
 _BLOCK_CELLS = 1 << 18
 
@@ -138,12 +137,12 @@ class StructureScores:
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         if self.place == 0:
             for rows in self._blocks(batch.n_rows, log_joint.shape[1]):
-                log_joint[rows] += self._log_rows([each.cells(rows_of(batch, rows)) for each in self.every])
+                log_joint[rows] += self._log_rows([each.cells(batch.rows(rows)) for each in self.every])
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         log_sums: list[FloatArray] = []
         for rows in self._blocks(batch.n_rows, 1) if self.place == 0 else ():
-            part, taken = rows_of(batch, rows), None if weights is None else weights[rows]
+            part, taken = batch.rows(rows), None if weights is None else weights[rows]
             log_sums.append(self._log_rows([each.cells_left_out(part, groups[rows], taken) for each in self.every]))
         return np.concatenate(log_sums) if log_sums else np.zeros((batch.n_rows, 1))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
-from bayeswise.tables.batch import Batch, TextBlock
+from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
@@ -31,7 +31,7 @@ class KeptRows:
             numbers = self._generator.integers(0, 1 << 32, batch.n_rows)
             has_target = np.ones(batch.n_rows, dtype=bool) if batch.groups is None else batch.groups >= 0
             rows = np.flatnonzero(has_target & (numbers < self.bar))
-            self.parts.append((_chosen(batch, rows), numbers[rows]))
+            self.parts.append((batch.take(rows), numbers[rows]))
             self._lower_the_bar()
             yield batch
 
@@ -39,34 +39,11 @@ class KeptRows:
         while sum(batch.n_rows for batch, _ in self.parts) > self.most:
             self.bar //= 2
             below = [(batch, numbers, np.flatnonzero(numbers < self.bar)) for batch, numbers in self.parts]
-            self.parts = [(_chosen(batch, rows), numbers[rows]) for batch, numbers, rows in below]
+            self.parts = [(batch.take(rows), numbers[rows]) for batch, numbers, rows in below]
 
     def batches(self, schema: Schema, vocabularies: Mapping[str, Vocabulary]) -> Iterator[Batch]:
         """The rows in the codes of a model's vocabularies."""
         known = tuple(vocabularies[name] for name in schema.categories)
         for batch, _ in self.parts:
             if batch.n_rows:
-                yield _recoded(batch, known)
-
-
-def _chosen(batch: Batch, rows: IntArray) -> Batch:
-    """Copies of some rows."""
-    return replace(
-        batch,
-        n_rows=len(rows),
-        values=batch.values[rows],
-        codes=batch.codes[rows],
-        texts=tuple(TextBlock(block.counts.tocsr()[rows], block.vocabulary) for block in batch.texts),
-        groups=None if batch.groups is None else batch.groups[rows],
-        weights=None if batch.weights is None else batch.weights[rows],
-        **batch.place_of(rows),
-    )
-
-
-def _recoded(batch: Batch, known: tuple[Vocabulary, ...]) -> Batch:
-    codes = batch.codes.astype(np.int32)
-    for c, (mine, theirs) in enumerate(zip(batch.vocabularies, known, strict=True)):
-        places = mine.positions_in(theirs).astype(np.int32)
-        seen = codes[:, c] >= 0
-        codes[seen, c] = places[codes[seen, c]]
-    return replace(batch, codes=codes, vocabularies=known)
+                yield batch.recode(known, unseen=[MISSING] * len(known))

@@ -30,7 +30,6 @@ from bayeswise.models.gaussian_bayes.densities import LOG_PI
 from bayeswise.models.gaussian_bayes.left_out_entries import entries_left_out
 from bayeswise.models.gaussian_bayes.left_out_missing import cells_left_out, completed_left_out
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.sweep import rows_of
 
 if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
@@ -59,7 +58,7 @@ def log_joint_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray:
     """(n_rows, n_states) log p(state) + log p(row | state), the row itself left out; up to a number for each row."""
     joint = _log_joint_in_closed_form(model, batch)
     for row in np.flatnonzero(np.isnan(joint).any(axis=1)).tolist():
-        joint[row] = _made_again(model, rows_of(batch, slice(row, row + 1)))
+        joint[row] = _made_again(model, batch.rows(slice(row, row + 1)))
     return joint
 
 
@@ -70,7 +69,7 @@ def log_evidence_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray
     log_units = np.log(model.moments.columns.unit) if _is_in_units(model) else np.zeros(len(model.columns))
     log_evidence: FloatArray = log_sum_exp(joint) - np.where(np.isnan(batch.values), 0.0, log_units).sum(axis=1)
     for row in np.flatnonzero(again).tolist():
-        part = rows_of(batch, slice(row, row + 1))
+        part = batch.rows(slice(row, row + 1))
         smaller = _without(model, part)
         log_evidence[row] = smaller.log_evidence(part)[0] if smaller.classes else -np.inf
     return log_evidence

@@ -67,7 +67,7 @@ def concept_of(
     levels = tuple(parts[-1].vocabularies[c] for c in range(len(schema.categories)))
     order = tuple(Vocabulary.of(each) for each in levels)
     _refuse_wildcards(schema.categories, order)
-    codes = np.concatenate([_reordered(part, order) for part in parts])
+    codes = np.concatenate([part.recode(order).codes for part in parts]).astype(np.int64)
     known = Vocabulary.of(label for part in parts for label in part.group_labels)
     groups = np.concatenate([part.group_labels.positions_in(known)[part.groups] for part in parts])
     weights = None if parts[0].weights is None else np.concatenate([np.asarray(p.weights) for p in parts])
@@ -81,14 +81,6 @@ def concept_of(
 
 def _places(batch: Batch) -> IntArray:
     return batch.first_row + (np.arange(batch.n_rows) if batch.kept is None else batch.kept)
-
-
-def _reordered(batch: Batch, order: Sequence[Vocabulary]) -> IntArray:
-    moved = np.empty(batch.codes.shape, dtype=np.int64)
-    for c, vocabulary in enumerate(batch.vocabularies):
-        places = np.append(vocabulary.positions_in(order[c]), [-1])  # the last place is that of missing cells
-        moved[:, c] = places[batch.codes[:, c]]
-    return moved
 
 
 def _refuse_numbers(schema: Schema) -> None:

@@ -11,8 +11,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import normalise
-from bayeswise.tables.batch import UNSEEN, Batch
-from bayeswise.tables.encoding.sweep import rows_of
+from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:
     from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -23,7 +22,7 @@ def left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     joint, again = _log_joint(model, batch)
     posterior = normalise(joint, undefined="uniform").probability
     for row in np.flatnonzero(again).tolist():
-        posterior[row] = _refitted_without(model, rows_of(batch, slice(row, row + 1)))
+        posterior[row] = _refitted_without(model, batch.rows(slice(row, row + 1)))
     return posterior
 
 
@@ -32,7 +31,7 @@ def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     joint, again = _log_joint(model, batch)
     log_evidence = log_sum_exp(joint)
     for row in np.flatnonzero(again).tolist():
-        part = rows_of(batch, slice(row, row + 1))
+        part = batch.rows(slice(row, row + 1))
         others = model.forget(part, again=True)
         known = bool(others.classes)
         log_evidence[row] = others.posterior(_recoded(part, model, others)).log_evidence[0] if known else -np.inf
@@ -87,9 +86,6 @@ def _refitted_without(model: NaiveBayesModel, row: Batch) -> FloatArray:
 
 def _recoded(row: Batch, before: NaiveBayesModel, after: NaiveBayesModel) -> Batch:
     """The row with its levels in the order of the other model; those it does not know are unseen."""
-    codes = np.empty_like(row.codes)
-    for c, name in enumerate(before.schema.categories):
-        places = before.vocabularies[name].positions_in(after.vocabularies[name])
-        code = int(row.codes[0, c])
-        codes[0, c] = code if code < 0 else (places[code] if places[code] >= 0 else UNSEEN)
-    return replace(row, codes=codes)
+    names = before.schema.categories
+    known = replace(row, vocabularies=tuple(before.vocabularies[name] for name in names))
+    return known.recode([after.vocabularies[name] for name in names])

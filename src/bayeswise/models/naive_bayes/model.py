@@ -32,7 +32,6 @@ from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import rows_of
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
@@ -90,7 +89,7 @@ class NaiveBayesModel(Classifier):
         scores = self.scores
 
         def fill(rows: slice) -> None:
-            view, part = joint[rows], rows_of(batch, rows)
+            view, part = joint[rows], batch.rows(rows)
             view[:] = self.log_prior
             for each in scores:
                 each.add_to(view, part)
@@ -277,7 +276,7 @@ def far_out(joint: FloatArray, batch: Batch, log_prior: FloatArray, scores: Sequ
     lost = np.flatnonzero(joint.max(axis=1, initial=-np.inf) == -np.inf)
     repaired = []
     for row in lost.tolist():
-        part = rows_of(batch, slice(row, row + 1))
+        part = batch.rows(slice(row, row + 1))
         rest = log_prior + sum(
             (each.by_column(part).sum(axis=1)[0] for each in scores if each is not normal), np.zeros_like(log_prior)
         )

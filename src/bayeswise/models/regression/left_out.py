@@ -20,7 +20,6 @@ from bayeswise.foundation.errors import KindError
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.sweep import rows_of
 
 NEARLY_ALL = 1.0 - 1e-5
 BATCH = 4_096
@@ -32,7 +31,7 @@ def leave_one_out(model: LinearModel, batch: Batch, target: FloatArray) -> Predi
         raise KindError("a laplace prior has no closed form for leaving rows out", fix="fit with prior='gaussian'")
     fixed = replace(model, settings=model.settings.changed(scale=model.scale or 1.0), folds=())
     parts = [
-        _left_out(fixed, rows_of(batch, slice(k, min(k + BATCH, batch.n_rows))), target[k : k + BATCH])
+        _left_out(fixed, batch.rows(slice(k, min(k + BATCH, batch.n_rows))), target[k : k + BATCH])
         for k in range(0, batch.n_rows, BATCH)
     ]
     location, scale, freedom = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -47,7 +46,7 @@ def _left_out(model: LinearModel, batch: Batch, target: FloatArray) -> tuple[Flo
         found = _by_leverage(model, batch, target, weights)
     location, scale, freedom, leverage = found
     for row in np.flatnonzero(~(leverage < NEARLY_ALL)).tolist():
-        one = rows_of(batch, slice(row, row + 1))
+        one = batch.rows(slice(row, row + 1))
         others = replace(model, statistics=model.statistics.subtract(model.moments_of(one, target[row : row + 1])))
         ahead = others.predictive(one)
         location[row], scale[row], freedom[row] = ahead.location[0], ahead.scale[0], ahead.freedom

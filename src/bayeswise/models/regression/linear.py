@@ -25,7 +25,7 @@ from bayeswise.models.regression.features import Feature, Features, refuse_missi
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
-from bayeswise.models.regression.rows import TargetRows, in_blocks, picked
+from bayeswise.models.regression.rows import TargetRows, in_blocks
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations
@@ -313,4 +313,4 @@ def folds_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) 
     """The moments of the rows in each fold."""
     fold = fold_of_rows(batch, target)
     rows = [np.flatnonzero(fold == k) for k in range(N_FOLDS)]
-    return tuple(moments_of(schema, picked(batch, some), target[some], missing=missing) for some in rows)
+    return tuple(moments_of(schema, batch.take(some), target[some], missing=missing) for some in rows)

@@ -322,16 +322,5 @@ class TargetRows:
             known = np.flatnonzero(~np.isnan(target))
             self._without_target += batch.n_rows - len(known)
             if len(known):
-                yield picked(replace(batch, values=batch.values[:, :-1]), known), target[known]
-
-
-def picked(batch: Batch, rows: IntArray) -> Batch:
-    """Some rows of a batch of numbers and categories."""
-    return replace(
-        batch,
-        n_rows=len(rows),
-        values=np.ascontiguousarray(batch.values[rows]),
-        codes=batch.codes[rows],
-        weights=None if batch.weights is None else batch.weights[rows],
-        **batch.place_of(rows),
-    )
+                columns = np.ascontiguousarray(batch.values[:, :-1])
+                yield replace(batch, values=columns).take(known), target[known]

@@ -106,16 +106,8 @@ class Coding:
 
     def codes(self, batch: Batch, known: Sequence[Vocabulary]) -> CodeArray:
         """(n_rows, n_columns) positions in the known levels; a level beyond them is -2, or -1 where it is ignored."""
-        coded = self.batch(batch)
-        if coded.vocabularies == tuple(known) and all(self.schema[name].unseen != "ignore" for name in self.columns):
-            return np.ascontiguousarray(coded.codes, dtype=np.int32)
-        codes = np.empty(coded.codes.shape, dtype=np.int32)
-        for place, (name, levels) in enumerate(zip(self.columns, known, strict=True)):
-            unseen = MISSING if self.schema[name].unseen == "ignore" else UNSEEN
-            positions = coded.vocabularies[place].positions_in(levels)
-            table = np.append(np.where(positions < 0, unseen, positions), [unseen, MISSING])  # codes -2 and -1
-            codes[:, place] = table[coded.codes[:, place]]
-        return codes
+        unseen = [MISSING if self.schema[name].unseen == "ignore" else UNSEEN for name in self.columns]
+        return np.ascontiguousarray(self.batch(batch).recode(known, unseen).codes, dtype=np.int32)
 
     def words(self, name: str, levels: Vocabulary) -> list[object]:
         """The levels as a reader would write them: intervals in words."""

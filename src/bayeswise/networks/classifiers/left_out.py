@@ -11,7 +11,6 @@ from bayeswise.networks.classifiers.counted import log_ratio
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, without
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.sweep import rows_of
 
 if TYPE_CHECKING:
     from bayeswise.networks.classifiers.model import NetworkClassifierModel
@@ -111,7 +110,7 @@ def _whole_rows(
 def _refitted(model: NetworkClassifierModel, batch: Batch, rows: IntArray, keys: FloatArray) -> FloatArray:
     """(n_rows, n_states) by forgetting each row; rows with equal keys have equal answers."""
     _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    answers = [_without_row(model, rows_of(batch, slice(int(row), int(row) + 1))) for row in rows[first]]
+    answers = [_without_row(model, batch.rows(slice(int(row), int(row) + 1))) for row in rows[first]]
     return np.array(answers)[which.ravel()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import (
     KindError,
     MissingCellError,
@@ -188,39 +188,7 @@ def in_parts(batch: Batch, most_rows: int | None) -> Iterator[Batch]:
     """Views of at most so many rows."""
     step = batch.n_rows if most_rows is None else most_rows
     for start in range(0, batch.n_rows, max(step, 1)):
-        yield batch if batch.n_rows <= step else rows_of(batch, slice(start, min(start + step, batch.n_rows)))
-
-
-def rows_of(batch: Batch, rows: slice) -> Batch:
-    """A range of the rows, as views."""
-    if rows.start == 0 and rows.stop >= batch.n_rows:
-        return batch
-    return replace(
-        batch,
-        n_rows=rows.stop - rows.start,
-        values=batch.values[rows],
-        codes=batch.codes[rows],
-        texts=tuple(block.rows(rows) for block in batch.texts),
-        groups=None if batch.groups is None else batch.groups[rows],
-        weights=None if batch.weights is None else batch.weights[rows],
-        **batch.place_of(rows),
-    )
-
-
-def picked_rows(batch: Batch, rows: IntArray) -> Batch:
-    """Some of the rows, in the order asked for."""
-    if len(rows) == batch.n_rows and bool((rows == np.arange(batch.n_rows)).all()):
-        return batch
-    return replace(
-        batch,
-        n_rows=len(rows),
-        values=batch.values[rows],
-        codes=batch.codes[rows],
-        texts=tuple(replace(block, counts=block.counts[rows]) for block in batch.texts),
-        groups=None if batch.groups is None else batch.groups[rows],
-        weights=None if batch.weights is None else batch.weights[rows],
-        **batch.place_of(rows),
-    )
+        yield batch if batch.n_rows <= step else batch.rows(slice(start, min(start + step, batch.n_rows)))
 
 
 def _picked(array: Any, kept: BoolArray | None) -> Any:
