@@ -157,7 +157,7 @@ def test_a_label_is_worth_less_the_more_are_known() -> None:
 
 
 def test_a_model_that_cannot_learn_is_refused() -> None:
-    with pytest.raises(bw.UsageError, match="no fitted model"):
+    with pytest.raises(bw.UsageError, match="is not a fitted model"):
         bw.ActiveLearner(bw.NaiveBayes(), pool=[{"x": 1.0}])
 
 
