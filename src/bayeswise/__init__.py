@@ -1,25 +1,25 @@
 """bayeswise: from a table to the best decision.
 
 A model is a function of a mergeable summary of rows; a decision is a function of a posterior and a cost.
-The way of the data is the order of the folders, and each imports only those above it:
+The folders are layers, here from top to bottom; a layer imports only layers below it:
 
-    foundation/    log space, exact sums, arrays with shapes, errors, progress
-    render/        knows no Bayes: labels, numbers, plain data, theme, terminal, pages, drawings
-    store/         the model file: load, save
-    tables/        any source -> schema -> a stream of batches
-    statistics/    exact summaries of rows that merge and subtract
-    engines/       who sweeps the rows and answers a request with statistics
-    families/      one file per distribution: likelihood, prior, predictive
-    posteriors/    normalising, the one exit from log space
-    explanations/  weight of evidence as plain data, and its displays
-    models/        frozen values made of schema, statistics and settings
-    networks/      belief networks: exact and sampled answers, learning, files
-    decisions/     costs by name, and the action of least expected cost
-    diagrams/      influence diagrams: decisions in sequence on what is known of a network
-    acquisition/   which row to label next
-    evaluation/    what decisions cost, and how good posteriors are
-    estimators/    the scikit-learn faces of models
     cli/           one file per verb
+    estimators/    models and decisions as scikit-learn estimators
+    evaluation/    what decisions cost, and how good posteriors are
+    acquisition/   which row to label next
+    diagrams/      influence diagrams: decisions in sequence on what is known of a network
+    decisions/     costs by name, and the action of least expected cost
+    networks/      belief networks: exact and sampled answers, learning, files
+    models/        frozen values made of schema, statistics and settings
+    explanations/  weight of evidence as plain data, and ways to show it
+    posteriors/    normalising, the one exit from log space
+    families/      one file per distribution: likelihood, prior, predictive
+    engines/       who sweeps the rows and answers a request with statistics
+    statistics/    exact summaries of rows that merge and subtract
+    tables/        any source -> schema -> a stream of batches
+    store/         the model file: load, save
+    render/        labels, numbers, plain data, theme, terminal, drawings: nothing in it knows a model
+    foundation/    log space, exact sums, arrays with shapes, errors, progress
 
 The public names below are imported when they are first used, so `import bayeswise` costs next to nothing.
 

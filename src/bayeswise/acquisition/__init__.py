@@ -2,14 +2,19 @@
 
 pool.py        rows without labels, encoded once, and the model that knows nothing yet
 beliefs.py     what is believed of every row, kept up to date label by label
-screen.py      which rows may be the best, in single precision             parts.py       rows on two threads
-strategies.py  how uncertain a posterior is            lookahead.py   what a label would save, each answer tried
+screen.py      which rows may be the best, in single precision
+strategies.py  how uncertain a posterior is
+lookahead.py   what a label would save, each answer tried
 likeness.py    which rows are alike: density, diverse batches
-choosing.py    the rows of a query                     queries.py     a row, why it is asked, what decisions ask
+choosing.py    the rows of a query
+queries.py     a row, why it is asked, what decisions ask
 risk.py        what decisions cost, measured on rows that were asked for
 learner.py     the learner that asks, is taught, and can take it back
-simulation.py  sessions against an oracle               curves.py      how soon they learn, and displays/ of it
-session.py     answers that are in a journal before they count            journal.py     lines that no kill can tear
+simulation.py  sessions against an oracle
+curves.py      how soon they learn
+plots.py       their picture
+session.py     answers that are in a journal before they count
+journal.py     lines that no kill can tear
 """
 
 from bayeswise.acquisition.curves import LearningCurves

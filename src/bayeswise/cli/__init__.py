@@ -1,19 +1,9 @@
 """The command line: one file per verb, data on stdout, everything else on stderr.
 
-    app.py      the table of verbs and the one that was asked for, imported alone
-    VERB.py     a function `run` whose signature is the command's, told to the reader by its docstring
-    *_page.py   what a verb shows in a terminal, from the facts that --json prints
-    network_VERB.py   the verbs of `bayeswise network`, each a function of that name
-
-    columns.py reading.py writing.py    options of all verbs; tables that come in, files that go out
-    answers.py                          rows with answers, chunk by chunk
-    table_form.py table_text.py parquet_file.py   the form of rows that are written; CSV and JSON; Parquet
-    wanted.py beliefs.py                what `fit` is asked for
-    costs_option.py calibrating.py      what a decision is about, and how posteriors are mended for it
-    learned.py regression_facts.py      what a model has learned
-    one_row.py reasons.py               the row that `explain` is about, and why
-    pairs.py many_values.py             words of NAME=VALUE, several values of one option
-    signals.py plain_letters.py         a command that is told to end; a terminal that lacks letters
+app.py     the table of verbs, and an application that imports only the one that was typed
+commands/  one file for each verb, with a function `run` whose signature is the command's
+options/   options that several verbs have, and how they are read
+output/    what verbs print and write
 
 Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do not fit, 5 a check failed,
 130 interrupted (143 by SIGTERM, 129 by SIGHUP).

@@ -1,21 +1,13 @@
 """From a posterior and costs to the best action.
 
-expressions.py        costs that depend on the row, as formulas over its columns
-costs.py              actions x states, named and checked      cost_tables.py  from frames and files
-cost_cells.py         errors that name the cell
-cost_doubts.py        actions that are never best, and other things that are probably not meant
-posterior_tables.py   a posterior in any form                  decide.py       the action of least expected cost
-envelope.py           which line is lowest where               rule.py         the policy in words, thresholds exact
-displays/             regions of three states
-feature_rule.py       regions of one measured number, and the error that no rule avoids
-value_rule.py         the same for a feature that is counted or named
-expectation.py        what a cost comes to on average          number_actions.py  actions that are numbers
-number_costs.py       the same for a table and a file             decision_file.py  one file for a decision
-cautious.py           no trusted prior: minimax and minimax regret
-capacity.py           at most so many rows in an action        places.py       which rows get the places
-doubt.py              how sure the decision itself is
-stakes.py             how much a mistake can cost in each row
-information.py        what knowing more is worth, and which test to make next
+costs/               what each action costs in each state
+posterior_tables.py  a posterior in any form
+decide.py            the action of least expected cost
+policy/              which action where, why, and how stable
+information.py       what knowing more is worth, and which test to make next
+expectation.py       what a cost comes to on average
+number_actions.py    actions that are numbers
+plots.py             regions of three states
 """
 
 from bayeswise.decisions.costs.costs import Costs

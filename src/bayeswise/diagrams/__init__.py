@@ -1,13 +1,13 @@
 """Influence diagrams: what to do, and when, on what is known then.
 
-nodes.py nested.py building.py diagram.py   chance, decision and utility nodes, checked when they meet
-ordering.py elimination.py solver.py        which past matters, how sums are planned, the best policies
-policy.py wording.py solution.py            policies as tables and in words, and what they lead to
-information.py                              what knowing or setting a node would be worth
-scenarios.py risk.py                        where the utility comes from, and what else can happen
-entries.py sensitivity.py tornado.py        how much hangs on one number of the tables
-displays/ drawing.py                        pictures of these and of the graph
-files.py toml_text.py                       TOML and JSON
+diagram.py  a network, decisions and utilities, checked when they meet
+nodes.py    chance, decision and utility nodes as one writes them down
+nested.py   tables nested by the states of the parents
+solving/    the best policies
+analysis/   what knowing more is worth, risk, and how much hangs on one number
+files.py    TOML and JSON
+drawing.py  the picture of the graph
+plots.py    the outcomes of a policy
 """
 
 from bayeswise.diagrams.diagram import InfluenceDiagram

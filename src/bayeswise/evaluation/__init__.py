@@ -1,13 +1,18 @@
 """What decisions cost on rows whose state is known, and how far a posterior can be trusted.
 
-held_out.py       posteriors of rows with their state: as they are, leave-one-out, folds
-evaluate.py       cost per case beside what else one could do    intervals.py   a mean and where it lies
-comparison.py     two ways to decide on the same rows            curves.py      thresholds, coverage, cost curves
-novelty.py        rows unlike any that were learned, by ranks or by the tail of the model
-parameter_draws.py gaussian_draws.py   how sure a decision is, from what the rows leave open about the parameters
-reliability.py    calibration, and scores taken apart            calibrated.py  a model with its posteriors mended
-empty_columns.py  tests that could be made      family_outcomes.py gaussian_outcomes.py  what they could show
-plain.py text.py report.py svg.py displays/   JSON, a terminal, a page, pictures
+held_out.py         posteriors of rows with their state: as they are, leave-one-out, folds
+evaluate.py         cost per case beside what else one could do
+intervals.py        a mean and its interval
+curves.py           thresholds, coverage, cost curves
+reliability.py      calibration, and scores taken apart
+calibrated.py       a model with calibrated posteriors
+novelty.py          rows unlike any that were learned
+parameter_draws.py  posteriors under parameters drawn from their posterior
+empty_columns.py    tests that could be made
+column_outcomes.py  what they could show
+text.py             an evaluation for a terminal
+report.py           an evaluation as one page
+plots.py            an evaluation as pictures
 """
 
 from bayeswise.evaluation.calibrated import CalibratedModel, calibrated

@@ -1,12 +1,14 @@
-"""Why this answer: weight of evidence as plain data, and its faces.
+"""Why this answer: weight of evidence as plain data, and ways to show it.
 
-account.py       prior x contributions = posterior, for one case
-balance.py       one state against another: weights that add up to the log-odds
-alternatives.py  what a model offers so that it can be explained
-flip.py          the least change that changes the answer
-nomogram.py      points to add up, and the probability they stand for
-plain.py text.py html.py displays/   JSON and dataframes, a terminal, a page, pictures
-wording.py       weights, factors and values in words
+account.py   prior x contributions = posterior, for one case
+balance.py   one state against another: weights that add up to the log-odds
+flip.py      the least change that changes the answer
+nomogram.py  points to add up, and the probability they stand for
+wording.py   weights, factors and values in words
+plain.py     for JSON and dataframes
+text.py      for a terminal
+html.py      for a page
+plots/       as pictures
 """
 
 from bayeswise.explanations.account import Account, Contribution, Explainable, alternatives_of

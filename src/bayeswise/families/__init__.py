@@ -7,6 +7,25 @@ a prior into parameters:
     estimate  = family.estimate(statistic)            maximum likelihood, with a report whether it exists
     posterior = family.posterior(statistic, prior)    what was believed, and what was seen
     log_p     = family.log_density(parameters, x)
+
+protocol.py             the contract of a family
+priors.py               conjugate priors that several families share
+support.py              where values and parameters may lie
+arithmetic/             densities and evidence without cancellation
+bernoulli.py            a value that is 0 or 1
+binomial.py             successes in a known number of trials
+geometric.py            failures before the first success
+categorical.py          levels of a column
+multinomial.py          word counts of a text
+poisson.py              a count
+exponential.py          a waiting time
+gamma.py                a positive number
+beta.py                 a number between 0 and 1
+normal.py               a number
+multivariate_normal.py  a vector of numbers
+log_normal.py           a positive number whose logarithm is normal
+laplace.py              a number, around its median
+student_t.py            a number with heavy tails
 """
 
 from bayeswise.families.arithmetic.chance import Chance

@@ -1,1 +1,11 @@
-"""The ground: errors, array types, log space and exact sums."""
+"""The ground: errors, array types, log space, exact sums and files that are written whole.
+
+errors.py          everything that can go wrong, as a tree
+arrays.py          array types named by what they hold
+logspace.py        sums and logarithms of probabilities without leaving log space
+exact.py           arrays of exact sums, an abelian group to the last bit
+dyadic.py          exact arithmetic on dyadic rationals, so that derived quantities round once
+directed_graph.py  an order without cycles, ancestors, blankets, separation
+atomic.py          files that are there whole or not at all
+progress.py        a bar on stderr when work takes long
+"""

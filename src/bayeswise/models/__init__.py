@@ -1,1 +1,17 @@
-"""Fitted models: frozen values made of a schema, settings and exact statistics, independent of scikit-learn."""
+"""Fitted models: frozen values made of a schema, settings and exact statistics, independent of scikit-learn.
+
+fitting.py             `bw.fit`, from any table to a model of any kind
+from_table.py          look once, decide the schema, sweep once
+table_model.py         what every model over a table does
+classifier.py          what every classifier made of exact statistics does
+relearning.py          learned rows under the model of the others
+forgetting.py          which batches a model has forgotten
+averaging.py           several models instead of one
+files.py               which types a model file may hold, by kind of model
+naive_bayes/           columns that are independent given the class
+averaged_naive_bayes/  the average over all naive Bayes structures
+gaussian_bayes/        QDA to LDA
+regression/            linear, generalised linear and logistic regression
+hypotheses/            finite sets of hypotheses; concepts
+description_length/    bits of models, and what follows for choosing
+"""

@@ -1,13 +1,15 @@
 """Belief networks: a graph, a table for each node, and exact answers to any question about them.
 
-node.py tables.py graph.py network.py   what a network is, checked when it is made
-inference.py distribution.py rows.py    exact answers: one question, every node, whole tables of rows
-sampling.py gibbs.py estimate.py        rows drawn from it; answers with error bars where exact ones are too large
-account*.py information.py sensitivity.py   why an answer is what it is, what to ask next, which entries matter
-drawing/                                pictures with the beliefs in the nodes
-formats/                                BIF, XMLBIF and Hugin files
-learning/                               tables and graphs from rows
-classifiers/                            the class of a row from a network of all columns
+network.py             the network, a frozen value
+node.py                a node as one writes it down
+tables.py              conditional tables, checked
+inference/             exact and sampled answers
+explaining/            why an answer is what it is, what to ask next, which entries matter
+learning/              tables and graphs from rows
+classifiers/           the class of a row from a network of all columns
+formats/               BIF, XMLBIF and Hugin files
+description_length.py  the bits of a network and of rows under it
+drawing.py             its picture, with the beliefs in the nodes
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """From joint probabilities to posteriors: the only place where logarithms become probabilities.
 
-states.py      finding a state by its label, and guessing which one was meant
-prior.py       a prior given by name, checked
-normalise.py   posterior = joint / evidence for many rows
-odds.py        how much more probable one state is than another
-exact.py       numbers as they were typed, and how they are shown
-bayes_rule.py  the calculator for problems of two lines, every step kept
-joint_table.py sum rule and product rule on a table of joint probabilities
-bayes_text.py  both of them as text, step by step
-calibration.py posteriors that mean what they say (calibration_fits.py: the estimates behind it)
-shares.py      posteriors as arrays from outside, checked
-prior_shift.py the same evidence under another prior, given or estimated
-wording.py     labels that fit into a line, whatever they contain
+normalise.py         posterior = joint / evidence for many rows
+odds.py              how much more probable one state is than another
+states.py            finding a state by its label
+prior.py             a prior given by name, checked
+prior_shift.py       the same evidence under another prior
+shares.py            posteriors as arrays from outside, checked
+calibration.py       posteriors that are calibrated on rows whose state is known
+calibration_fits.py  the estimates behind calibration
+bayes_rule.py        Bayes' rule for problems of two lines, every step kept
+joint_table.py       sum rule and product rule on a table of joint probabilities
+bayes_text.py        both of them as text, step by step
 """
 
 from bayeswise.posteriors.bayes_rule import Inference, bayes

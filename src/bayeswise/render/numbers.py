@@ -1,13 +1,8 @@
-"""bayeswise.render.numbers"""
+"""Numbers for a reader: four digits, large amounts in full, counts of rows that may be weighted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    pass
 
 
 def number(value: float) -> str:

@@ -1,17 +1,13 @@
-"""bayeswise.render.plain"""
+"""Plain data: columns as a dataframe of the library in use, numbers and cells as JSON has them."""
 
 from __future__ import annotations
 
 import math
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    pass
-
 
 _FRAMES = ("pandas", "polars")
 

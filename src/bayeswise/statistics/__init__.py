@@ -3,6 +3,24 @@
 A statistic is what was seen; smoothing, priors and variance floors are not in it. All have a first axis of groups (the
 classes; one group where there are none), and hold no names: `Grouped` gives the groups their labels, `Product` puts
 several statistics of the same rows side by side.
+
+protocol.py         the contract, and the fingerprint of a statistic
+grouped.py          groups with labels
+product.py          several statistics side by side
+weights.py          the weight of each group
+counts.py           levels of a category column
+coded_counts.py     the same while a sweep goes on
+joint.py            combinations of levels
+pair_counts.py      levels of all pairs of columns
+words.py            words of texts
+cells.py            numbers as the kernels take them
+moments.py          sums and sums of squares of numbers
+pair_sums.py        the same, with cross products while rows are few
+scatter.py          all cross products of numbers
+patterns.py         the same for rows with missing values
+regression.py       X'X, X'y and y'y
+sample.py           all values, for families without a statistic of fixed size
+incomplete_rows.py  rows with missing cells, for EM
 """
 
 from bayeswise.statistics.counts import Counts

@@ -1,1 +1,12 @@
-"""policy"""
+"""Which action where: policies in words and regions, under limits and without a trusted prior.
+
+rule.py            the policy in words, thresholds exact
+envelope.py        which of many lines is lowest where
+regions.py         the regions of one measured number
+feature_rule.py    decisions on one measured number
+value_rule.py      decisions on a feature that is counted or named
+cautious.py        minimax and minimax regret
+capacity.py        at most so many rows in an action
+stability.py       how sure the decision itself is
+action_account.py  why this action and not that one
+"""

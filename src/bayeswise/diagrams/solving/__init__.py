@@ -1,1 +1,8 @@
-"""solving"""
+"""From a diagram to its best policies.
+
+ordering.py     which decision comes first, and which of the past matters
+elimination.py  sums over pairs of probabilities and utilities
+solver.py       the best policy of each decision, from the last to the first
+policy.py       what a decision does in each case
+solution.py     policies, and what they lead to
+"""

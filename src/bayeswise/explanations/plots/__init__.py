@@ -1,4 +1,13 @@
-"""Pictures of accounts: the data in the constructor, `plot(ax)` draws. matplotlib is loaded only then."""
+"""Pictures of accounts: the data in the constructor, `plot(ax)` draws. matplotlib is loaded only then.
+
+waterfall.py    from the prior log-odds to the posterior log-odds
+three_panel.py  prior x contributions = posterior
+nomogram.py     points as rulers
+densities.py    weighted densities of classes over one number
+regions.py      classes over two columns
+bayes_error.py  reducible and irreducible error of a boundary
+twins.py        a generative model beside its discriminative twin
+"""
 
 from bayeswise.explanations.plots.bayes_error import BayesErrorDisplay
 from bayeswise.explanations.plots.densities import ClassDensityDisplay

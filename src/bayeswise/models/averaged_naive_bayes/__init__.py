@@ -7,12 +7,19 @@ With d columns there are 2^d structures. As columns are independent given the cl
 
 with w = p(the column is relevant | rows), from the evidence of its cells with and without the classes.
 
-settings.py   what is believed before: which columns are relevant     structures.py  how many of them are
-mixing.py     from evidence to the weight of a column, and the mixture
-categories.py Dirichlet-categorical columns     others.py  Poisson, exponential, geometric     words.py  texts
-numbers.py    normal columns (student.py one of them; redundancy.py, pairs.py what several say together)
+settings.py        proper priors, and which columns are relevant
+structures.py      a prior of how many columns are relevant
+model.py           the fitted average
+mixing.py          from evidence to the weight of a column, and the mixture
+evidence.py        the log evidence of rows, part by part
+categories.py      category columns
 category_pairs.py  what several categories say together
-model.py      the fitted model                  evidence.py  the log evidence of rows, part by part
+numbers.py         normal columns
+student.py         normal cells with their parameters integrated out
+pairs.py           normal columns with the sums of their pairs
+redundancy.py      columns that say the same, and the exponent that repairs it
+others.py          Poisson, exponential, geometric and more
+words.py           texts
 """
 
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of

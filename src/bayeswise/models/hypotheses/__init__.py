@@ -1,9 +1,12 @@
 """Learning as belief in hypotheses: a finite space, its exact posterior, and what follows from it.
 
-space.py      the space: prior, likelihood, posterior step by step        display.py    its picture
-combining.py  Bayes-optimal, Gibbs and MAP answers
-learning.py   from a table of categories to its conjunctive concepts      concepts.py   what they are and what they say
-boundaries.py FIND-S and candidate elimination (hitting.py its search)    cube.py       the belief in every concept
+space.py       prior, likelihood, posterior step by step
+combining.py   Bayes-optimal, Gibbs and MAP answers
+learning.py    from a table of categories to its conjunctive concepts
+concepts.py    what they are and what they say
+boundaries.py  FIND-S and candidate elimination
+cube.py        the belief in every concept
+plots.py       the posterior datum by datum
 """
 
 from bayeswise.models.hypotheses.combining import Combined

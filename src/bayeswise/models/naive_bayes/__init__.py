@@ -1,12 +1,20 @@
 """Naive Bayes over mixed columns: p(state | row) is proportional to p(state) times the product of p(cell | state).
 
-settings.py      what the user believes: smoothing, priors, floors, families; named conventions
-factors.py       the contract of a factor: the columns of one family, learned, scored and left out together
-categories.py    categories and flags, by counting          numbers.py   normal columns
-others.py        every other family of numbers              words.py     word counts of text
-model.py         the fitted model                           learning.py  from a table to a model
-choices.py       which family for which column             selection.py the same, by evidence
-linear.py        w and w0 where the log-odds are linear
+settings.py          smoothing, priors, floors, families; named conventions
+learning.py          from a table to a model
+choices.py           which family for which column, by kind or by name
+selection.py         the same, by evidence
+model.py             the fitted model
+factors.py           the contract of a factor: the columns of one family, learned, scored and left out together
+categories.py        categories and flags, by counting
+numbers.py           normal columns
+others.py            every other family of numbers
+words.py             word counts of text
+counted_columns.py   number columns that count words
+imagined.py          pseudo-counts as the conjugate prior of a family
+left_out.py          each learned row under the model that never saw it
+numbers_left_out.py  the same for normal columns
+linear.py            w and w0 where the log-odds are linear
 """
 
 from bayeswise.models.naive_bayes.learning import fit, select

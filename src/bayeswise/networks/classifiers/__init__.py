@@ -1,15 +1,17 @@
 """Classifiers over any table as belief networks: naive Bayes, trees, averages of them, and any graph.
 
-settings.py     which structure, how it is smoothed
-coding.py       every column as a few levels; numbers are cut where that shortens the description of the classes
-counted.py      the counts behind the tables       smoothing.py   from counts to tables
-structure.py    trees and k-dependence from pair counts given the class
-search.py       graphs that need rows: k-dependence beyond pairs, hill climbing
-graph.py        which columns a column depends on
-scores.py       the log joint of rows under one graph; missing cells are summed out
-superparents.py the average over one-dependence networks
-model.py        the fitted model     learning.py from a table to a model
-explaining.py   the account of a row     left_out.py the posterior of rows under the model that never saw them
+settings.py      which structure, how it is smoothed
+learning.py      from a table to a model
+coding.py        every column as a few levels
+counted.py       the counts behind the tables
+structure.py     trees and k-dependence from pair counts given the class
+graph.py         which columns a column depends on
+superparents.py  the average over one-dependence networks
+completing.py    tables by EM, where cells are missing
+scores.py        the log joint of rows under one graph
+model.py         the fitted model
+explaining.py    the account of a row
+left_out.py      each row under the model that never saw it
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Files that hold networks: which format a path has, reading under caps, writing whole or not at all."""
+"""Files that hold networks: which format a path has, reading under caps, writing whole or not at all.
+
+bif.py     the Interchange Format
+hugin.py   Hugin .net files
+xmlbif.py  BIF in XML
+tokens.py  words, strings and marks of BIF and Hugin files
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,10 @@
-"""inference"""
+"""Answers of a network: exact by junction trees, with error bars by sampling.
+
+engine.py        junction trees, compiled once for each question
+distribution.py  what an answer is
+rows.py          the posterior of a node for every row of a table
+jeffrey.py       evidence that is a distribution
+sampling.py      rows drawn from a network, and likelihood weighting
+gibbs.py         Gibbs sampling by many chains
+estimate.py      the choice between exact and sampled answers
+"""

@@ -1,17 +1,17 @@
 """Networks from rows: tables by counting or by EM, graphs by a score or as a tree.
 
-rows.py         any table -> codes, states and weights (weights.py: exact sums of them)
-counts.py       exact joint counts of every family: merged, forgotten, turned into tables
-incomplete.py   rows with missing values by pattern, and what tables let us expect of them
-ascent.py       EM and gradient ascent, step by step; fitting.py takes the best of several starts
+learn.py        all of it in one call
+rows.py         any table as codes, states and weights
+counts.py       exact joint counts of every node with its parents
+incomplete.py   rows with missing values, by pattern
+ascent.py       EM and gradient ascent, step by step
+fitting.py      the best of several starts
 scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have
 climbing.py     hill climbing with tabu and restarts
-exact.py        the best graph of all, by dynamic programming over sets of columns
-orders.py       K2 along an order
+exact.py        the best graph of all, by dynamic programming
 trees.py        Chow-Liu trees from the counts of all pairs
-strengths.py    what an edge is worth: by the score, by resampled rows, averaged over graphs (averaging.py)
-learn.py        all of it in one call
+strengths.py    what an edge is worth
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`bayeswise diagram`: what to do, what knowing more is worth, and what the answer depends on."""
+"""`bayeswise diagram`: what to do, what knowing more is worth, and what the answer depends on.
+
+page.py  what it shows: facts for JSON, and lines for a reader
+"""
 
 from __future__ import annotations
 

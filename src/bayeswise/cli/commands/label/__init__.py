@@ -1,4 +1,10 @@
-"""bayeswise label POOL -t TARGET -o SESSION: a labelling session in the terminal."""
+"""bayeswise label POOL -t TARGET -o SESSION: a labelling session in the terminal.
+
+labelling.py  the loop: show a case, take an answer, save it
+keys.py       one key for each class and each command
+screen.py     one case per screen
+pool.py       cells as they were written, fingerprint, labels
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""`bayeswise network`: ask, show, explain, convert and learn belief networks; one file per verb of it."""
+"""`bayeswise network`: one file for each verb of it.
+
+query.py    the belief in nodes, given what was observed
+show.py     nodes in words, or a drawing
+explain.py  why a node is believed to be in a state
+convert.py  the same network in another format
+learn.py    a network from a table
+"""
 
 from __future__ import annotations
 
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.learning import EdgeStrengths
 
 
-# Each verb is the function of its name in the file network_VERB.py.
+# Each verb is the function of its name in the file VERB.py of this folder.
 VERBS: dict[str, str] = {
     "query": "Ask for the belief in nodes, given what was observed.",
     "show": "Show the nodes, or draw them.",

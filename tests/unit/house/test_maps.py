@@ -1,0 +1,44 @@
+"""The maps of the folders: the docstring of a package names every file in it, and no other."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "src" / "bayeswise"
+ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
+ENTRY = re.compile(r"^ *(\w+\.py|\w+/) {2,}\S", re.MULTILINE)  # a name, then what it is
+
+
+def named(room: Path) -> list[str]:
+    """The files and folders on the map in a package's docstring."""
+    docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    return ENTRY.findall(docstring)
+
+
+def held(room: Path) -> set[str]:
+    """The files and folders that a package really has."""
+    files = {file.name for file in room.glob("*.py")} - {"__init__.py", "__main__.py"}
+    return files | {f"{file.parent.name}/" for file in room.glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
+def test_the_docstring_of_a_package_names_every_file_in_it_once(room: Path) -> None:
+    assert sorted(named(room)) == sorted(held(room))
+
+
+def test_the_layers_stand_in_one_order_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"][1:]  # without __main__
+    decided = (ROOT / "docs" / "adr" / "0004-order-of-the-layers.md").read_text(encoding="utf-8")
+    listed = re.search(r"From top to bottom: (.*?)\.", decided, re.DOTALL)
+    drawn = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert [folder.rstrip("/") for folder in named(PACKAGE)] == layers
+    assert listed is not None
+    assert re.split(r",\s+", listed[1]) == layers
+    assert re.findall(r"^\| `(\w+)/` \|", drawn, re.MULTILINE)[: len(layers)] == layers
