@@ -93,8 +93,11 @@ def file_seconds(kind: str, n_rows: int, n_columns: int, work: str) -> float:
     return best
 
 
-def one_dict() -> float:
-    """The time of one row as a dict, mixed columns, through a model of a table."""
+def one_row_of_a_model(form: str) -> float:
+    """The time of one row in some form, mixed columns, through a model of a table."""
+    import pandas as pd
+    import polars as pl
+
     import bayeswise as bw
 
     generator = np.random.default_rng(0)
@@ -109,7 +112,8 @@ def one_dict() -> float:
     ]
     model = bw.fit(rows, target="y")
     row = {name: cell for name, cell in rows[3].items() if name != "y"}
-    [best] = best_of(20, lambda: [model.predict_proba(row) for _ in range(100)])
+    table = {"dict": dict, "pandas frame": lambda row: pd.DataFrame([row]), "polars frame": pl.DataFrame}[form](row)
+    [best] = best_of(20, lambda: [model.predict_proba(table) for _ in range(100)])
     return best / 100
 
 
@@ -139,5 +143,6 @@ def rows(size: Size) -> Iterator[Row]:
     for shape in SHAPES:
         what = "{:,} x {:,}".format(*shape)
         yield Race(f"bw.fit(frame) {what} | GaussianNB on the frame", partial(frame_fits, *shape))
-    yield Figure("one row as a dict, from a model", one_dict, at_most=60e-6)
+    for form, at_most in (("dict", 60e-6), ("pandas frame", 200e-6), ("polars frame", 200e-6)):
+        yield Figure(f"one row as a {form}, from a model", partial(one_row_of_a_model, form), at_most=at_most)
     yield Race("100 x one row, estimator | GaussianNB", one_row, at_least=1)

@@ -1,10 +1,12 @@
-"""One row, given as a mapping, is answered as it is in a table of many rows, to the last bit."""
+"""One row, given as a mapping or in a frame, is answered as it is in a table of many rows, to the last bit."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, SourceError
 from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.one_row import row_in
 from bayeswise.tables.schema.null_words import open_like
 
 GENERATOR = np.random.default_rng(3)
@@ -99,3 +102,64 @@ def test_a_row_without_a_column_says_so() -> None:
 def test_cells_and_lists_in_one_mapping_are_refused() -> None:
     with pytest.raises(SourceError, match=r"column 'height' of the dict is 170\.0, and no list of cells"):
         MODELS["naive-bayes"].predict_proba({**TABLE[1], "height": 170.0, "size": ["S", "M"]})
+
+
+TYPES = {"height": pl.Float64, "visits": pl.Int64, "size": pl.String, "floor": pl.Int32, "flag": pl.Boolean}
+STORED: dict[str, list[Any]] = {
+    "height": [np.array([171.5]), np.array([np.nan]), np.array([99], np.int8), np.array([None], object), ["7"]],
+    "visits": [np.array([2]), np.array([2.0]), np.array([2], np.uint64), np.array([-1]), pd.array([None], "Int64")],
+    "size": [["S"], ["never"], [None], np.array([np.nan]), pd.Categorical(["S"]), pd.Categorical([None], ["S"]), [1]],
+    "floor": [[9], [4], [True], np.array([9.0]), np.array([np.nan]), pd.Categorical([9]), np.array(["9"]), [None]],
+    "odd": [[1], [True], ["1"], [1.0], np.array(["x"], object), [b"x"]],
+    "flag": [[True], [1], ["yes"], pd.array([True], "boolean"), pd.array([None], "boolean")],
+    "fits": [["no"], [1j]],
+}
+FRAMES = st.fixed_dictionaries({name: st.sampled_from(cells) for name, cells in STORED.items()}).map(pd.DataFrame)
+
+
+def answer_of(model: Any, table: Any) -> Any:
+    try:
+        return model.predict_log_proba(table).tolist()[0]
+    except BayeswiseError as error:
+        return type(error)
+
+
+@given(FRAMES, st.sampled_from(sorted(MODELS)))
+def test_a_frame_of_one_row_is_answered_as_the_first_of_two_equal_rows(frame: pd.DataFrame, name: str) -> None:
+    alone, many = answer_of(MODELS[name], frame), answer_of(MODELS[name], pd.concat([frame, frame]))
+    np.testing.assert_equal(alone, many)
+
+
+@given(
+    st.fixed_dictionaries(
+        {name: st.none() | st.just(cell) for name, cell in TABLE[1].items() if name in TYPES},
+        optional={"fits": st.none()},
+    ),
+    st.permutations(sorted(TYPES)),
+    st.booleans(),
+)
+def test_a_polars_frame_of_one_row_is_answered_as_the_first_of_two(
+    row: dict[str, Any], order: list[str], shuffled: bool
+) -> None:
+    kinds = {name: TYPES[order[k] if shuffled and row[name] is None else name] for k, name in enumerate(sorted(TYPES))}
+    frame = pl.DataFrame(
+        [pl.Series(name, [cell], kinds.get(name, pl.Null)) for name, cell in row.items()] + [pl.Series("odd", ["x"])]
+    )
+    for model in MODELS.values():
+        np.testing.assert_equal(answer_of(model, frame), answer_of(model, pl.concat([frame, frame])))
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_frames_and_series_of_one_row_are_encoded_without_a_sweep(name: str) -> None:
+    model, row = MODELS[name], {column: cell for column, cell in TABLE[1].items() if column != "fits"}
+    for table in (row, [row], (row,), pd.DataFrame([row]), pl.DataFrame([row]), pd.DataFrame([row]).iloc[0]):
+        cells = row_in(table, model.schema.used)
+        assert cells is not None
+        assert model._row_encoder.encode(cells) is not None
+        np.testing.assert_array_equal(model.predict_proba(table), model.predict_proba([row, row])[:1])
+
+
+def test_a_series_named_like_a_column_is_a_column() -> None:
+    model = bw.fit({"age": [1.0, 2.5, 3.0, 7.0], "y": ["a", "b", "a", "b"]}, "y")
+    column = pd.Series([1.0, 2.0], index=["age", "other"], name="age")
+    np.testing.assert_array_equal(model.predict_proba(column), model.predict_proba(column.to_frame()))

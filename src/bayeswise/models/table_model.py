@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import FitError
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.one_row import RowEncoder, is_row
+from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
@@ -32,15 +32,15 @@ class TableModel:
         return {}
 
     def batches(self, table: Any) -> Iterator[Batch]:
-        """A table to be predicted, encoded; a mapping of cells by column is one row, a batch passes as it is."""
+        """A table to be predicted, encoded; a mapping or Series of cells is one row, a batch passes as it is."""
         if isinstance(table, Batch):
             return iter([table])
-        row = table[0] if type(table) is list and len(table) == 1 else table
-        if isinstance(row, Mapping):
+        row = row_in(table, self.schema.used)
+        if row is not None:
             batch = None if self._row_encoder is None else self._row_encoder.encode(row)
             if batch is not None:
                 return iter([batch])
-            table = [dict(row)] if row is table and is_row(row) else table
+            table = swept_for(table, row)
         encoder = Encoder(self.schema, learning=False, vocabularies=self.vocabularies)
         return encoder.batches(open_like(table, self.schema))
 

@@ -1,4 +1,4 @@
-"""One row given as a mapping, encoded by a plan that a model makes once: no source is opened, no sweep is started.
+"""One row, as a mapping or in a frame, encoded by a plan that a model makes once: no source is opened, none is swept.
 
 Only plain cells are encoded here: floats and integers in columns of numbers, labels of the column's own type in columns
 of categories, None. Whatever else a cell may be (text that reads like a number, a date, a level that is an error) is
@@ -16,7 +16,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,95 @@ _TYPES: dict[str | None, frozenset[type]] = {
 _WIDEST = 2.0**53
 _MOST_KEYS = 64
 _ABSENT = object()
+_NO_TEXT = object()  # a missing cell of a column that is stored as text
+
+
+def row_in(table: Any, names: Iterable[str]) -> Mapping[Any, Any] | None:
+    """The cells of a table that is one row, by column; None if it is not one, or must be swept.
+
+    A row is a mapping, the one element of a list or tuple, the one row of a frame of pandas or polars, and a Series of
+    pandas whose index has all of `names`.
+
+    >>> row_in([{"age": 31}], ["age"]), row_in([{"age": 31}, {"age": 40}], ["age"])
+    ({'age': 31}, None)
+    """
+    kind = type(table)
+    if (kind is list or kind is tuple) and len(table) == 1:
+        table = table[0]
+    if isinstance(table, Mapping):
+        return table
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas":
+        return _pandas_row(table) if kind.__name__ == "DataFrame" else _series_row(table, names)
+    if library == "polars" and kind.__name__ == "DataFrame" and table.height == 1:
+        return _polars_row(table)
+    return None
+
+
+def _pandas_row(frame: Any) -> dict[Any, Any] | None:
+    if len(frame) != 1:
+        return None
+    cells = frame.to_numpy(dtype=object)[0].tolist()
+    if complex in set(map(type, cells)):  # refused, whether or not the model looks at it
+        return None
+    names = frame.columns.tolist()
+    row = dict(zip(names, cells, strict=True))
+    if len(row) != len(names):
+        return None
+    if any(map(_is_nan, cells)):
+        kinds = zip(names, cells, frame.dtypes.tolist(), strict=True)
+        row.update((name, None) for name, cell, kind in kinds if _is_nan(cell) and _holds_objects(kind))
+    return row
+
+
+def _is_nan(cell: Any) -> bool:
+    return type(cell) is float and cell != cell
+
+
+def _holds_objects(dtype: Any) -> bool:
+    """Whether a missing cell says nothing about the others: categories declare what they hold, numbers are numbers."""
+    return getattr(dtype, "kind", None) == "O" and not hasattr(dtype, "categories")
+
+
+def _polars_row(frame: Any) -> dict[Any, Any]:
+    cells = frame.row(0)
+    row = dict(zip(frame.columns, cells, strict=True))
+    if any(cell is None for cell in cells):
+        kinds = zip(frame.columns, cells, frame.dtypes, strict=True)
+        row.update((name, _missing_in(kind)) for name, cell, kind in kinds if cell is None)
+    return row
+
+
+def _missing_in(dtype: Any) -> Any:
+    """What stands for a missing cell of a polars column, which has a type even if it has no cell."""
+    if dtype.is_float() or dtype.is_integer():
+        return np.nan
+    return {"String": _NO_TEXT, "Null": None}.get(str(dtype), _ABSENT)
+
+
+def _series_row(series: Any, names: Iterable[str]) -> dict[Any, Any] | None:
+    """A Series as a row, if its index names the columns; None for a Series that is a column itself."""
+    if type(series).__name__ != "Series" or series.index.dtype.kind != "O" or not series.index.is_unique:
+        return None
+    needed = set(names)
+    row = {name: _plain(cell) for name, cell in zip(series.index.tolist(), series.tolist(), strict=True)}
+    return row if needed and series.name not in needed and needed <= row.keys() else None
+
+
+def _plain(cell: Any) -> Any:
+    return cell.item() if isinstance(cell, np.bool_ | np.number) else cell
+
+
+def swept_for(table: Any, row: Mapping[Any, Any]) -> Any:
+    """What a sweep reads in place of a table that is one row: a list of it, where the table would read otherwise.
+
+    >>> row, columns = {"age": 31}, {"age": [31, 40]}
+    >>> swept_for(row, row), swept_for(columns, columns)
+    ([{'age': 31}], {'age': [31, 40]})
+    """
+    if type(table).__name__ == "Series" or (table is row and is_row(row)):
+        return [dict(row)]
+    return table
 
 
 def is_row(table: Mapping[Any, Any]) -> bool:
@@ -71,6 +160,8 @@ class Codes:
         """The code of a cell; None if the sweep must look at it."""
         if cell is None:
             return self.missing
+        if cell is _NO_TEXT:
+            return self.missing if str in self.types else None
         if type(cell) not in self.types:
             return None
         return self.code_of.get((type(cell), cell), self.unseen)
