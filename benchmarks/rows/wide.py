@@ -112,7 +112,8 @@ def one_row_of_a_model(form: str) -> float:
     ]
     model = bw.fit(rows, target="y")
     row = {name: cell for name, cell in rows[3].items() if name != "y"}
-    table = {"dict": dict, "pandas frame": lambda row: pd.DataFrame([row]), "polars frame": pl.DataFrame}[form](row)
+    made: dict[str, Callable[[Any], Any]] = {"dict": dict, "pandas frame": pd.DataFrame, "polars frame": pl.DataFrame}
+    table = made[form](row if form == "dict" else [row])
     [best] = best_of(20, lambda: [model.predict_proba(table) for _ in range(100)])
     return best / 100
 
