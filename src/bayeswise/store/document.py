@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.packing import Packer
 from bayeswise.store.strict_json import Tree, tree_bytes
-from bayeswise.store.tensors import Tensors, little_endian
+from bayeswise.store.tensors import Tensors, little_endian, same_bytes
 from bayeswise.store.unpacking import Unpacker
 
 __all__ = ["DAMAGE", "Document", "ExactArray", "canonical_parts", "pack", "tree_bytes", "unpack"]
@@ -35,26 +36,40 @@ class Document:
     tree: Tree
     tensors: Tensors
 
+    @classmethod
+    def parsed(cls, tree: Tree, text: bytes, tensors: Tensors) -> Document:
+        """A document whose tree was parsed from its `tree_bytes`, which are not written again."""
+        document = cls(tree, tensors)
+        document.__dict__["text"] = text
+        return document
+
+    @cached_property
+    def text(self) -> bytes:
+        """The tree as JSON."""
+        return tree_bytes(self.tree)
+
     def canonical_bytes(self) -> bytes:
         """Bytes that are equal exactly when the packed values are equal."""
-        return b"".join(canonical_parts(tree_bytes(self.tree), self.tensors))
+        return b"".join(canonical_parts(self.text, self.tensors))
 
     def digest(self) -> str:
         """The SHA-256 of the canonical bytes."""
         sha256 = hashlib.sha256()
-        for part in canonical_parts(tree_bytes(self.tree), self.tensors):
+        for part in canonical_parts(self.text, self.tensors):
             sha256.update(part)
         return sha256.hexdigest()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Document):
             return NotImplemented
-        return self.digest() == other.digest()
+        if self.text != other.text or self.tensors.keys() != other.tensors.keys():
+            return False
+        return all(same_bytes(tensor, other.tensors[name]) for name, tensor in self.tensors.items())
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Document({len(tree_bytes(self.tree))} bytes, {len(self.tensors)} tensors)"
+        return f"Document({len(self.text)} bytes, {len(self.tensors)} tensors)"
 
 
 def canonical_parts(tree: bytes, tensors: Tensors) -> Iterator[bytes | memoryview]:

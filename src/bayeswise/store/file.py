@@ -91,7 +91,7 @@ def model_bytes(document: Document, kind: str, limits: Limits = LIMITS) -> bytes
     """The model file as bytes, equal for equal models; what could not be read again is not written."""
     if not _KIND.fullmatch(kind):
         raise ParameterError(f"a kind of model is called {kind!r}", fix="use small letters and hyphens")
-    tree = tree_bytes(document.tree)
+    tree = document.text
     note = Note(migrations.FORMAT, kind, _checksum(migrations.FORMAT, kind, tree, document.tensors))
     try:
         _check_length(tree, limits)
@@ -110,7 +110,7 @@ def read_bytes(data: bytes, *, name: PathLike = "the model", limits: Limits = LI
         note, _, tree, tensors = _opened(data, limits)
         _check_length(tree, limits)
         parsed = parse_json(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
-        return migrations.migrated(note.kind, Document(parsed, tensors), note.format)
+        return migrations.migrated(note.kind, Document.parsed(parsed, tree, tensors), note.format)
 
 
 def describe(path: PathLike, limits: Limits = LIMITS) -> dict[str, Any]:

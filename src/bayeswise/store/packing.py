@@ -43,10 +43,12 @@ def stands_for_itself(value: Any) -> bool:
 
 
 def _all_stand(items: Sequence[Any]) -> bool:
-    """Whether each item stands for itself; long lists of plain text are seen at once."""
+    """Whether each item stands for itself; long lists of plain text or of integers are seen at once."""
     kinds = set(map(type, items))
     if kinds <= {str} and "".join(items).isascii():
         return True
+    if kinds == {int}:
+        return bool(min(items) >= -WIDEST and max(items) < WIDEST)
     return kinds <= _STANDS_FOR_ITSELF.keys() and all(map(stands_for_itself, items))
 
 

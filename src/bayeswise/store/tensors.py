@@ -32,6 +32,20 @@ def little_endian(tensor: Tensor) -> Tensor:
     return np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
 
 
+def same_bytes(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors are one in a file: type, shape and every bit, so that 0.0 is not -0.0 and NaN is NaN.
+
+    >>> same_bytes(np.array([0.0]), np.array([-0.0])), same_bytes(np.array([np.nan]), np.array([np.nan]))
+    (False, True)
+    """
+    if one is other:
+        return True
+    if one.dtype.name != other.dtype.name or one.shape != other.shape:
+        return False
+    bits, others = (little_endian(each).reshape(-1).view("u1") for each in (one, other))
+    return bool(np.array_equal(bits, others))
+
+
 def tensor_of(data: bytes | bytearray, file_type: str, shape: tuple[int, ...]) -> Tensor:
     """The bytes of a file as a read-only array; a flag is one of the bytes 0 and 1."""
     dtype = np.dtype(FILE_TYPES[file_type])
