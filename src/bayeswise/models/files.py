@@ -13,6 +13,7 @@ from typing import Any
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import StoreError
 from bayeswise.models.forgetting import forgotten_by, with_ledger, with_unknown_ledger
+from bayeswise.models.registry import MODELS
 from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value
@@ -26,11 +27,10 @@ _FACTORS = (
     "models.naive_bayes.numbers.Numbers",
     "models.naive_bayes.others.Others",
 )
-# The model of each kind first, then what it may be made of; a name ending in .* means all types of a package.
+# The model of each kind first, then what it may be made of besides its settings; .* means all types of a package.
 _NAMES: dict[str, tuple[str, ...]] = {
     "naive-bayes": (
         "models.naive_bayes.model.NaiveBayesModel",
-        "models.naive_bayes.settings.NaiveBayesSettings",
         "models.naive_bayes.words.Words",
         "models.naive_bayes.counted_columns.CountedColumns",
         *_FACTORS,
@@ -39,7 +39,6 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "averaged-naive-bayes": (
         "models.averaged_naive_bayes.model.AveragedNaiveBayesModel",
-        "models.averaged_naive_bayes.settings.AveragedSettings",
         "models.averaged_naive_bayes.pairs.PairedNumbers",
         "models.averaged_naive_bayes.category_pairs.CategoryPairs",
         "models.naive_bayes.words.Words",
@@ -50,32 +49,24 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "gaussian-bayes": (
         "models.gaussian_bayes.model.GaussianBayesModel",
-        "models.gaussian_bayes.settings.GaussianBayesSettings",
         "families.multivariate_normal.NormalInverseWishart",
         "statistics.*",
     ),
     "network-classifier": (
         "networks.classifiers.model.NetworkClassifierModel",
-        "networks.classifiers.settings.NetworkSettings",
         "statistics.*",
     ),
     "linear-regression": (
         "models.regression.linear.LinearModel",
-        "models.regression.settings.LinearSettings",
         "statistics.*",
     ),
     "iterated-regression": (
         "models.regression.glm.IteratedModel",
-        "models.regression.settings.LinearSettings",
         "models.regression.solving.newton.Certificate",
     ),
-    "wide-regression": (
-        "models.regression.solving.wide.WideModel",
-        "models.regression.settings.LinearSettings",
-    ),
+    "wide-regression": ("models.regression.solving.wide.WideModel",),
     "logistic-regression": (
         "models.regression.logistic.LogisticModel",
-        "models.regression.settings.LogisticSettings",
         "models.regression.solving.newton.Certificate",
     ),
     "belief-network": ("networks.network.BeliefNetwork",),
@@ -83,11 +74,15 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
+_SETTINGS = {file: kind.settings.removeprefix("bayeswise.") for kind in MODELS for file in kind.files}
+
+
 class Kinds(Mapping[str, tuple[type, ...]]):
     """The types of each kind of model, imported on demand."""
 
     def __getitem__(self, kind: str) -> tuple[type, ...]:
-        named = (each for name in _NAMES[kind] for each in _types(name))
+        settings = [_SETTINGS[kind]] if kind in _SETTINGS else []
+        named = (each for name in (*_NAMES[kind], *settings) for each in _types(name))
         return (*named, Vocabulary, Column, Columns, Target, Schema)
 
     def __iter__(self) -> Iterator[str]:

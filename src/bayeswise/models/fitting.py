@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.labels import guess
+from bayeswise.models.registry import kind_of_name
 
 if TYPE_CHECKING:
     from bayeswise.models.averaged_naive_bayes import AveragedNaiveBayesModel
@@ -16,26 +15,6 @@ if TYPE_CHECKING:
     from bayeswise.models.regression.linear import LinearModel
     from bayeswise.models.regression.logistic import LogisticModel
     from bayeswise.tables.encoding.sweep import Report
-
-# Each kind with the function that learns it and says what it met: (model, report). Imported when it is asked for.
-LEARNED = {
-    "naive-bayes": "bayeswise.models.naive_bayes.learning.learned",
-    "gaussian": "bayeswise.models.gaussian_bayes.learning.learned",
-    "logistic": "bayeswise.models.regression.learning.learned_logistic",
-    "linear": "bayeswise.models.regression.learning.learned_linear",
-    "tan": "bayeswise.networks.classifiers.learning.learned_tan",
-    "aode": "bayeswise.networks.classifiers.learning.learned_aode",
-    "k-dependence": "bayeswise.networks.classifiers.learning.learned_k_dependence",
-    "markov-blanket": "bayeswise.networks.classifiers.learning.learned_markov_blanket",
-}
-KINDS = (*LEARNED, "averaged")
-SAME = {
-    "naive": "naive-bayes",
-    "averaged-naive-bayes": "averaged",
-    "gaussian-bayes": "gaussian",
-    "logistic-regression": "logistic",
-    "linear-regression": "linear",
-}
 
 
 @overload
@@ -75,20 +54,15 @@ def fit(table: Any, target: str, *, model: str = "naive-bayes", **overrides: Any
     >>> fit([{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 5.0}], "y", model="linear", prior=None)
     LinearModel(y: 3 rows, 1 weights, gaussian likelihood, flat prior)
     """
-    kind = kind_named(model)
+    kind = kind_of_name(model)
     if target is None:
         raise ParameterError("there is no target", fix="name the column to predict: target='...'")
-    if kind == "averaged":
-        from bayeswise.models.averaged_naive_bayes import fit_averaged
-
-        return fit_averaged(table, target, **overrides)
-    return learned(table, target, model=kind, **overrides)[0]
+    return learned(table, target, model=kind.name, **overrides)[0]
 
 
 def learned(table: Any, target: str, *, model: str = "naive-bayes", **overrides: Any) -> tuple[Any, Report]:
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
-    home, _, name = LEARNED[kind_named(model)].rpartition(".")
-    answer: tuple[Any, Report] = getattr(import_module(home), name)(table, target, **overrides)
+    answer: tuple[Any, Report] = kind_of_name(model).learner()(table, target, **overrides)
     return answer
 
 
@@ -107,15 +81,3 @@ def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple
     route: Any = logistic_of if hasattr(model, "classes") else linear_of
     answer: tuple[Any, Report] = route(open_like(table, model.schema), model.schema, model.settings)
     return answer
-
-
-def kind_named(model: str) -> str:
-    """The kind of model that a word means.
-
-    >>> kind_named("naive"), kind_named("logistic")
-    ('naive-bayes', 'logistic')
-    """
-    kind = SAME.get(model, model) if isinstance(model, str) else model
-    if kind not in KINDS:
-        raise ParameterError(f"there is no model {model!r}", fix=guess(str(model), KINDS))
-    return kind

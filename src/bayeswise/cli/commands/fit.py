@@ -12,6 +12,7 @@ from bayeswise.cli.options import costs as decision_option
 from bayeswise.cli.output.writing import check_model_output, default_model_name, saved, say, told_warnings
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
+from bayeswise.models.registry import NAMES, kind_of_name
 
 
 def run(
@@ -77,20 +78,10 @@ def run(
         bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
     ] = False,
     kind: Annotated[
-        Literal[
-            "naive-bayes",
-            "naive",
-            "averaged",
-            "gaussian",
-            "logistic",
-            "linear",
-            "tan",
-            "aode",
-            "k-dependence",
-            "markov-blanket",
-        ],
+        str,
         typer.Option(
             "--model",
+            autocompletion=lambda: list(NAMES),
             metavar="KIND",
             help="naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
             "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), or a "
@@ -200,7 +191,7 @@ def run(
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.options.settings import beliefs, what_was_typed
     from bayeswise.cli.output.table_text import as_json as json_text
-    from bayeswise.models.fitting import kind_named, learned_like
+    from bayeswise.models.fitting import learned_like
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
     typed = {
@@ -237,15 +228,16 @@ def run(
         "ignore": ignore,
     }
     target, kinds = decision_option.target_and_kinds(decision, target, columns_typed)
+    model_name = kind_of_name(kind).name
     wanted = FitRequest(
-        kind_named(kind),
+        model_name,
         kinds,
         levels=levels,
         weight=weight,
         missing=missing,
         unseen=unseen,
         family=family,
-        beliefs=what_was_typed(typed) if like is not None else beliefs(kind_named(kind), typed),
+        beliefs=what_was_typed(typed) if like is not None else beliefs(model_name, typed),
         prior=prior,
     )
     if model_like is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from bayeswise.cli.options import columns
@@ -59,24 +58,11 @@ class FitRequest:
             return self.with_prior(model), report
         if self.kind in NETWORKS:
             return self._network(source, target, threads, about_columns)
-        beliefs = dict(self.beliefs)
-        relevance, temper = beliefs.pop("relevance", 0.5), beliefs.pop("temper", "auto")
-        model, report = self._naive(source, target, threads, about_columns, beliefs, temper)
-        model = self.with_prior(model)
-        if self.kind == "averaged":
-            from bayeswise.models.averaged_naive_bayes import averaged, given_temper
-
-            model = averaged(model, relevance, temper=given_temper(temper))
-        return model, report
+        model, report = self._naive(source, target, threads, about_columns)
+        return self.with_prior(model), report
 
     def _naive(
-        self,
-        source: Source,
-        target: str,
-        threads: int | None,
-        about_columns: dict[str, Any],
-        beliefs: dict[str, Any],
-        temper: Any,
+        self, source: Source, target: str, threads: int | None, about_columns: dict[str, Any]
     ) -> tuple[Any, Report]:
         asked: dict[str, Any] = {**about_columns, "families": families(self.family)}
         if asked["families"] == "select":
@@ -84,11 +70,7 @@ class FitRequest:
             selection = select(source, schema)
             say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
             asked = {"schema": schema, "families": selection}
-        if self.kind == "averaged":
-            from bayeswise.models.averaged_naive_bayes import with_pairs
-
-            asked["asking"] = partial(with_pairs, temper=temper)
-        return learned(source, target, threads=threads, **asked, **beliefs)
+        return learned(source, target, model=self.kind, threads=threads, **asked, **self.beliefs)
 
     def _network(
         self, source: Source, target: str, threads: int | None, about_columns: dict[str, Any]

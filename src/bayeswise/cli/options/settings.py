@@ -6,23 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.models.registry import MODELS, ModelKind, kind_of_name, names_in
 
-_NAIVE = ("smoothing", "m_estimate", "prior_smoothing", "variance_divisor", "shared_variance", "convention", "family")
-_NETWORK = ("smoothing", "m_estimate", "bdeu", "cuts")
-_REGRESSION = ("scale", "freedom", "no_intercept", "no_standardise")
-OPTIONS: dict[str, tuple[str, ...]] = {
-    "naive-bayes": _NAIVE,
-    "averaged": (*_NAIVE, "relevance", "temper"),
-    "gaussian": ("covariance", "variance_divisor", "shrinkage", "predictive"),
-    "logistic": (*_REGRESSION, "moderated"),
-    "linear": (*_REGRESSION, "likelihood"),
-    "tan": _NETWORK,
-    "aode": (*_NETWORK, "min_frequency"),
-    "k-dependence": (*_NETWORK, "parents"),
-    "markov-blanket": (*_NETWORK, "parents", "criterion"),
+# Options whose name is not that of the setting, with the settings that they give.
+_GIVES: dict[str, tuple[str, ...]] = {
+    "smoothing": ("smoothing", "strength"),
+    "m_estimate": ("smoothing", "strength"),
+    "bdeu": ("strength",),
+    "variance_divisor": ("variance_divisor", "divisor"),
+    "family": ("families",),
+    "no_intercept": ("fit_intercept",),
+    "no_standardise": ("standardise",),
+    "parents": ("k", "max_parents"),
 }
-REGRESSIONS = ("logistic", "linear")
-NETWORKS = ("tan", "aode", "k-dependence", "markov-blanket")
+REGRESSIONS = names_in("regression")
+NETWORKS = names_in("network")
 _PRIORS = {"logistic": ("gaussian", "laplace", "student-t", "none"), "linear": ("gaussian", "laplace", "none")}
 
 
@@ -36,11 +34,20 @@ def beliefs(kind: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     """
     given = what_was_typed(typed)
     for name in given:
-        if name not in OPTIONS[kind]:
-            others = " or ".join(f"--model {other}" for other, names in OPTIONS.items() if name in names)
+        if not has_option(kind_of_name(kind), name):
+            others = " or ".join(f"--model {other.name}" for other in MODELS if has_option(other, name))
             raise UsageError(f"{option(name)} has no say in a {kind} model", fix=f"leave it out, or choose {others}")
     given.pop("family", None)
     return _as_settings(kind, given)
+
+
+def has_option(kind: ModelKind, name: str) -> bool:
+    """Whether an option gives a setting of a kind of model.
+
+    >>> [kind.name for kind in MODELS if has_option(kind, "parents")]
+    ['k-dependence', 'markov-blanket']
+    """
+    return any(setting in kind.options for setting in _GIVES.get(name, (name,)))
 
 
 def what_was_typed(options: Mapping[str, Any]) -> dict[str, Any]:

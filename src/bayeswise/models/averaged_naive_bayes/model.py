@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,20 @@ from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, fit_with_pairs, given_temper, with_pairs
+from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, given_temper, with_pairs
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings, settings_from
 from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Scores
+from bayeswise.models.naive_bayes.learning import learned
 from bayeswise.models.naive_bayes.linear import LinearForm
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
+from bayeswise.tables.encoding.sweep import Report
 from bayeswise.tables.schema.schema import positions_in
 
 
@@ -157,5 +159,19 @@ def fit_averaged(
     >>> {name: round(p, 3) for name, p in fit_averaged(rows, target="play").relevance.items()}
     {'wind': 1.0, 'coin': 0.336}
     """
-    plain = fit_with_pairs(table, target, temper, **overrides)
-    return averaged(plain, relevance, n_relevant=n_relevant, temper=given_temper(temper))
+    asked = {"relevance": relevance, "n_relevant": n_relevant, "temper": temper}
+    return learned_averaged(table, target, **asked, **overrides)[0]
+
+
+def learned_averaged(
+    table: Any,
+    target: str,
+    *,
+    relevance: Any = 0.5,
+    n_relevant: Any = None,
+    temper: Any = "auto",
+    **overrides: Any,
+) -> tuple[AveragedNaiveBayesModel, Report]:
+    """What `fit_averaged` learns, and what it met on its way: invalid values, rows without a target."""
+    plain, report = learned(table, target, asking=partial(with_pairs, temper=temper), **overrides)
+    return averaged(plain, relevance, n_relevant=n_relevant, temper=given_temper(temper)), report

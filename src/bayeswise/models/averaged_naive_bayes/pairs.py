@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from bayeswise.engines import Request
@@ -12,8 +11,6 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.category_pairs import pairs_for
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.learning import learned
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics.pair_sums import PairSums, most_rows_for
@@ -62,8 +59,3 @@ def given_temper(temper: Any) -> float | None:
     if isinstance(temper, bool) or not isinstance(temper, int | float) or not 0 < temper <= 1:
         raise ParameterError(f"temper is {temper!r}", fix='give "auto", "pairs", or an exponent above 0 and at most 1')
     return float(temper)
-
-
-def fit_with_pairs(table: Any, target: str, temper: Any = "auto", **overrides: Any) -> NaiveBayesModel:
-    """A plain model of any table, as `bw.fit` learns it, whose statistics hold the pairs that a temper asks for."""
-    return learned(table, target, asking=partial(with_pairs, temper=temper), **overrides)[0]
