@@ -183,8 +183,10 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     def refusals(self, X: Any, rows: Any = None) -> ObjectArray:
         """(n_rows,) why a row is not decided: "ambiguous" by its posterior, "unknown" by log p(row), else ""."""
-        refused = self.decide(X, rows).refused
-        return np.where(self.is_unknown(X), UNKNOWN, np.where(refused, AMBIGUOUS, "")).astype(object)
+        refused = np.where(self.decide(X, rows).refused, AMBIGUOUS, "").astype(object)
+        if self.novelty is not None:
+            refused[self.is_unknown(X)] = UNKNOWN
+        return refused
 
     def novelty_p_value(self, X: Any) -> FloatArray:
         """(n_rows,) the share of ordinary rows at most this probable, the row itself counted."""
@@ -199,7 +201,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
     def is_unknown(self, X: Any) -> BoolArray:
         """(n_rows,) whether the row is unlike any that was learned; never, if novelty was not asked for."""
         if self.novelty is None:
-            return np.zeros(len(self._fitted().predict_proba(X)), dtype=bool)
+            return np.zeros(self._n_rows(X), dtype=bool)
         return np.asarray(self.novelty_p_value(X) <= self.novelty)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, rows: Any = None) -> float:
@@ -223,6 +225,11 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             return self.estimator
         check_is_fitted(self, "estimator_")
         return self.estimator_
+
+    def _n_rows(self, X: Any) -> int:
+        """How many rows there are, without an answer for each."""
+        model = self._fitted()
+        return sum(batch.n_rows for batch in model.batches(X)) if _is_model(self) else n_rows_of(X)
 
     def _costs(self) -> Costs:
         states = [label_of(label) for label in _classes(self._fitted())]

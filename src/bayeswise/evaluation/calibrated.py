@@ -11,6 +11,7 @@ from bayeswise.decisions.decide import columns_for
 from bayeswise.evaluation.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
+from bayeswise.models.table_model import ScoredRows
 from bayeswise.posteriors.calibration import AsItIs, Calibration, fit_calibration
 
 
@@ -31,6 +32,10 @@ class CalibratedModel:
     def predict_proba(self, rows: Any) -> FloatArray:
         """(n_rows, n_states) the calibrated posterior."""
         return self.calibration.apply(self.model.predict_proba(rows))
+
+    def probability_of(self, rows: ScoredRows) -> FloatArray:
+        """(n_rows, n_states) the calibrated posterior of rows that are scored."""
+        return self.calibration.apply(self.model.probability_of(rows))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)

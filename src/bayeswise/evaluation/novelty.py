@@ -62,9 +62,10 @@ class ModelTail:
         (self._draws,) = model.batches({name: drawn[name] for name in model.schema.used})  # fewer than a batch may hold
         self._ordinary: dict[bytes, OrdinaryRows] = {}
 
-    def p_value(self, batch: Batch) -> FloatArray:
-        """(n_rows,) for encoded rows."""
-        log_evidence = np.asarray(self.model.log_evidence(batch))
+    def p_value(self, batch: Batch, log_evidence: FloatArray | None = None) -> FloatArray:
+        """(n_rows,) for encoded rows; `log_evidence` is theirs where it is known already."""
+        if log_evidence is None:
+            log_evidence = np.asarray(self.model.log_evidence(batch))
         missing = np.concatenate([np.isnan(batch.values), batch.codes == MISSING], axis=1)
         found = np.empty(batch.n_rows)
         patterns, which = np.unique(missing, axis=0, return_inverse=True)

@@ -15,7 +15,8 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, NotMergedError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.table_model import ProbabilityModel
+from bayeswise.models.table_model import ProbabilityModel, ScoredRows
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
@@ -55,6 +56,12 @@ class Classifier(ProbabilityModel):
     @abstractmethod
     def log_joint(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) log p(state) + log p(row | state)."""
+
+    def log_evidence_of(self, rows: ScoredRows) -> FloatArray:
+        """(n_rows,) log p(row) of rows that are scored; the same numbers as `log_evidence`."""
+        found = normalise(rows.log_relative).log_evidence
+        found[rows.beyond] = -np.inf
+        return found
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property

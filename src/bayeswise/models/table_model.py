@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.engines.ranges import over_ranges
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for
@@ -84,6 +86,15 @@ class TableModel:
         save_model(self, path)
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Encoded rows with their scores: classes, posterior and evidence follow without scoring them again."""
+
+    batch: Batch
+    log_relative: FloatArray  # (n_rows, n_states)
+    beyond: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows whose log p(row) is -inf
+
+
 class ProbabilityModel(TableModel):
     """A model that answers with the probability of each class."""
 
@@ -102,6 +113,21 @@ class ProbabilityModel(TableModel):
         """(n_rows, n_states) the posterior of encoded rows."""
 
     # -- what it says about rows ------------------------------------------------------------------------------
+    def scored(self, batch: Batch) -> ScoredRows:
+        """The rows with their scores, for whoever needs more than one answer about them."""
+        return ScoredRows(batch, self.log_relative(batch))
+
+    def probability_of(self, rows: ScoredRows) -> FloatArray:
+        """(n_rows, n_states) the posterior of rows that are scored; the same numbers as `predict_proba`."""
+        log_relative = rows.log_relative
+        probability = np.empty(log_relative.shape)
+
+        def divide(part: slice) -> None:
+            normalise(log_relative[part], out=probability[part], first_row=part.start)
+
+        over_ranges(divide, len(log_relative))
+        return probability
+
     def state(self, label: Any) -> int:
         """The position of a class."""
         return find_state(label, self.classes)

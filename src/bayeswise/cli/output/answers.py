@@ -137,14 +137,14 @@ class Answers:
         self._finish()
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
-        log_relative = (getattr(self.model, "log_relative", None) or self.model.log_joint)(batch)  # (n_rows, n_states)
-        best = np.argmax(log_relative, axis=1)
-        self._refuse_impossible(log_relative[np.arange(batch.n_rows), best], chunk)
+        scored = self.model.scored(batch)
+        best = np.argmax(scored.log_relative, axis=1)
+        self._refuse_impossible(scored.log_relative[np.arange(batch.n_rows), best], chunk)
         yield list(map(self.model.classes.__getitem__, best.tolist()))
         if self.layout.probabilities:
-            yield from self.model.predict_proba(batch).T.tolist()
+            yield from self.model.probability_of(scored).T.tolist()
         if self.layout.evidence is not None:
-            yield self.model.log_evidence(batch).tolist()
+            yield self.model.log_evidence_of(scored).tolist()
 
     def _refuse_impossible(self, log_best: FloatArray, chunk: Chunk) -> None:
         impossible = np.isneginf(log_best)

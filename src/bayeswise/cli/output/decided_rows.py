@@ -129,9 +129,9 @@ class DecidedRows(Answers):
         return cells, safe
 
     def _answers(self, batch: Batch, chunk: Chunk) -> Iterator[Sequence[Any]]:
-        log_relative = getattr(self.model, "log_relative", None) or self.model.log_joint
-        self._refuse_impossible(log_relative(batch).max(axis=1), chunk)
-        posterior = self.model.predict_proba(batch)
+        scored = self.model.scored(batch)
+        self._refuse_impossible(scored.log_relative.max(axis=1), chunk)
+        posterior = self.model.probability_of(scored)
         if self.prior is not None:
             posterior = shifted(posterior, np.exp(self.model.log_prior), self.prior, self.model.classes)
         found = {name: chunk.numbers(column)[0] for name, column in self.cost_columns.items()}
@@ -139,7 +139,9 @@ class DecidedRows(Answers):
             decisions = decide_rows(posterior, self.costs, found)
         except RowCostError as error:
             raise error.at(chunk.first_row + error.row) from None
-        p_value = np.ones(batch.n_rows) if self._tail is None else self._tail.p_value(batch)
+        p_value = np.ones(batch.n_rows)
+        if self._tail is not None:
+            p_value = self._tail.p_value(batch, self.model.log_evidence_of(scored))
         self._held.append(Decided(decisions, p_value <= (self.limits.novelty or 0.0), found))
         yield from ([None] * batch.n_rows for _ in range(3))  # filled in when all is known
         if self._tail is not None:

@@ -60,11 +60,17 @@ class Densities:
         nowhere = self._over(values, Densities._relative, lambda block, part, found: _or(found, -np.inf))
         return np.asarray(nowhere + self.offset(values)[:, None])
 
-    def log_evidence(self, values: FloatArray, log_prior: FloatArray) -> FloatArray:
-        """(n_rows,) log sum_state p(state) p(row | state); minus infinity beyond the range of floats."""
+    def log_evidence(
+        self, values: FloatArray, log_prior: FloatArray, log_relative: FloatArray | None = None
+    ) -> FloatArray:
+        """(n_rows,) log sum_state p(state) p(row | state); minus infinity beyond the range of floats.
+
+        `log_relative` is `relative(values) + log_prior` where that is known already.
+        """
         with np.errstate(over="ignore"):
             if self.is_linear:
-                return np.asarray(log_sum_exp(self.relative(values) + log_prior) + self.offset(values))
+                known = self.relative(values) + log_prior if log_relative is None else log_relative
+                return np.asarray(log_sum_exp(known) + self.offset(values))
             return log_sum_exp(self.log_density(values) + log_prior)
 
     def relative(self, values: FloatArray) -> FloatArray:

@@ -33,6 +33,7 @@ from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out,
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
+from bayeswise.models.table_model import ScoredRows
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, PatternScatter, Product
 from bayeswise.tables.batch import Batch
@@ -164,6 +165,9 @@ class GaussianBayesModel(Classifier):
     def log_evidence(self, table: Any) -> FloatArray:
         """(n_rows,) log p(row), over the cells that are there: small for rows unlike any that were learned."""
         return self.over(table, lambda batch: self.densities.log_evidence(batch.values, self.log_prior), ())
+
+    def log_evidence_of(self, rows: ScoredRows) -> FloatArray:
+        return self.densities.log_evidence(rows.batch.values, self.log_prior, rows.log_relative)
 
     def mahalanobis(self, table: Any) -> FloatArray:
         """(n_rows, n_states) sqrt((x - mean)' covariance^-1 (x - mean)) for each class."""

@@ -28,6 +28,7 @@ from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.relearning import log_joint_relearned
+from bayeswise.models.table_model import ScoredRows
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -80,9 +81,11 @@ class NaiveBayesModel(Classifier):
 
         A row so far out that even its logarithm leaves the range of floats is given up to a constant.
         """
+        return self.scored(batch).log_relative
+
+    def scored(self, batch: Batch) -> ScoredRows:
         joint = self._sums(batch)
-        far_out(joint, batch, self.log_prior, self.scores)
-        return joint
+        return ScoredRows(batch, joint, far_out(joint, batch, self.log_prior, self.scores))
 
     def _sums(self, batch: Batch) -> FloatArray:
         joint = np.empty((batch.n_rows, len(self.classes)))
