@@ -141,8 +141,8 @@ def test_one_limit_is_kept_over_all_chunks_and_said(bayeswise: Command, credit: 
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"), [("ask=lots", "no number of rows"), ("ask=2.5", "no number"), ("sak=3", "did you mean 'ask'"),
-    ("ask=120%", "no number"), ("ask", "ACTION=N")],
+    ("typed", "told"), [("ask=lots", "not a number of rows"), ("ask=2.5", "not a number"),
+    ("sak=3", "did you mean 'ask'"), ("ask=120%", "not a number"), ("ask", "ACTION=N")],
 )  # fmt: skip
 def test_limits_that_make_no_sense_exit_with_2(bayeswise: Command, credit: Path, typed: str, told: str) -> None:
     answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--at-most", typed)
