@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ DEFAULT_NULL_WORDS: tuple[str, ...] = ("", "NA", "N/A", "null", "?", "nan", "non
 """Cells of text files that mean "missing"; compared without surrounding blanks and without case."""
 
 
-@dataclass(frozen=True)
-class RawColumn:
+class RawColumn(NamedTuple):
     """A column as the table stores it; what it means is decided later, by the schema.
 
     `declared` holds the levels of pandas categories, a polars Enum or an Arrow dictionary, in their order.

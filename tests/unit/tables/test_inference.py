@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -413,3 +414,20 @@ def test_nothing_in_a_schema_counts_rows() -> None:
     once = infer_schema(open_source({name: cells * 4 + cells for name, cells in rows.items()}), "y")
     more = infer_schema(open_source({name: cells * 9 for name, cells in rows.items()}), "y")
     assert once == more
+
+
+def test_columns_that_differ_by_name_only_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    check = Column.__post_init__
+
+    def noted(column: Column) -> None:
+        made.append(column.name)
+        check(column)
+
+    monkeypatch.setattr(Column, "__post_init__", noted)
+    values = np.arange(300.0).reshape(3, 100) * 1.5
+    frame = pd.DataFrame(values, columns=[f"gene{k}" for k in range(100)]).assign(y=["a", "b", "a"])
+    schema = infer_schema(open_source(frame), "y", missing={"gene7": "error"}, ignore=["gene3"])
+    assert sorted(made) == ["gene0", "gene3", "gene7"]
+    assert schema == examine(open_source(frame), "y", missing={"gene7": "error"}, ignore=["gene3"]).schema
+    assert (schema["gene7"].missing, schema["gene3"].kind, schema["gene99"].name) == ("error", "ignored", "gene99")

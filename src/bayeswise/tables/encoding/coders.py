@@ -29,7 +29,7 @@ class Coders:
 
     @classmethod
     def of(cls, schema: Schema, learning: bool, known: Mapping[str, Vocabulary], with_target: bool) -> Coders:
-        levels = {column.name: _level_coder(column, learning, known) for column in schema if column.labels is not None}
+        levels = {name: _level_coder(schema[name], learning, known) for name in schema.categories}
         words = {name: WordCoder(learning=learning, known=known.get(name)) for name in schema.texts}
         classes = _class_coder(schema.target, learning, known) if with_target and schema.target else None
         return cls(levels, words, classes, learning)

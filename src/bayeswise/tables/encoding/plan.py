@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from bayeswise.foundation.errors import KindError, MissingColumnError
 from bayeswise.tables.schema.labels import LabelType, label_type_of
@@ -51,8 +52,13 @@ def plan_for(schema: Schema, source: Source, apart: Iterable[str] = ()) -> Plan:
     for name in (*schema.used, *apart):
         if name not in found:
             found[name] = name if name in raw_columns else _found(name, raw_columns, schema, source)
+    checked: set[tuple[Any, ...]] = set()
     for name in schema.used:
-        check_storage(schema[name], raw_columns[found[name]], source)
+        raw = raw_columns[found[name]]
+        stored = (schema.form_of[name], raw.storage, raw.declared)
+        if stored not in checked:  # thousands of columns are of a few forms, stored in a few ways
+            check_storage(schema[name], raw, source)
+            checked.add(stored)
     exact = ("integer", "float", "boolean", "null")
     return Plan(found, frozenset(name for name, raw in found.items() if raw_columns[raw].storage not in exact))
 
@@ -69,7 +75,11 @@ def _found(name: str, names: Iterable[str], schema: Schema, source: Source) -> s
 def _is_unnamed(schema: Schema, source: Source) -> bool:
     """True for an array, whose columns are called x0, x1, ..., unless the model knows one of them by that name."""
     raw_names = [column.name for column in source.columns]
-    return raw_names == [f"x{k}" for k in range(len(raw_names))] and not set(raw_names) & set(schema.used)
+    return (
+        raw_names[:1] == ["x0"]
+        and raw_names == [f"x{k}" for k in range(len(raw_names))]
+        and not set(raw_names) & set(schema.used)
+    )
 
 
 def _by_position(schema: Schema, source: Source) -> dict[str, str]:

@@ -169,6 +169,8 @@ class Sweep:
     def _checked_numbers(self) -> list[tuple[int, str]]:
         """Where numbers need a check of their own: invalid values, missing cells that are errors, counts."""
         some = any(form.missing == "error" or form.kind == "count" for form in self.schema.forms)
+        if not some and not self.plan.invalid_names:
+            return []
         return [(k, name) for k, name in enumerate(self.schema.numbers) if some or self.plan.may_be_invalid(name)]
 
     def _codes_of(self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:

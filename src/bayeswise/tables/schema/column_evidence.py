@@ -18,6 +18,7 @@ _ROWS_OF_AN_INDEX = 10
 _WORDS_OF_A_SENTENCE = 3.0
 
 _ID_NAME = re.compile(r"(?i:(.*[\W_])?(id|ids|key|uuid|guid|index|idx|rowid|rownum|nr|no))|.*[a-z0-9](Id|ID|Key|Nr|No)")
+_ID_ENDS = ("id", "ids", "key", "index", "idx", "rownum", "nr", "no")
 _TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
 _ZONE = r"( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
 _DAY = r"(\d{4}(?P<a>[-/.])\d{1,2}((?P=a)\d{1,2})?|\d{1,2}(?P<b>[-/.])\d{1,2}(?P=b)(\d{4}|\d{2}))"
@@ -73,7 +74,10 @@ def is_index(column: ColumnProfile) -> bool:
 
 def named_like_an_id(name: str) -> bool:
     """True for id, customer_id, customerId, key, index and the like."""
-    return _ID_NAME.fullmatch(name.strip()) is not None
+    plain = name.strip()
+    if plain.isascii() and not plain.lower().endswith(_ID_ENDS):  # as nearly all names, which need no expression
+        return False
+    return _ID_NAME.fullmatch(plain) is not None
 
 
 def is_gapless(minimum: float, maximum: float, present: int) -> bool:

@@ -16,7 +16,7 @@ from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key
 from bayeswise.tables.schema.notes import Advice, keep, no_column, shown
 from bayeswise.tables.schema.overrides import Asked, Names, Override, Overrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, profile
-from bayeswise.tables.schema.schema import Schema, Target
+from bayeswise.tables.schema.schema import Columns, Schema, Target
 from bayeswise.tables.source import Source
 
 
@@ -92,7 +92,8 @@ def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Aske
     names = [*slow, *(name for name in (overrides.target, overrides.weight) if name is not None)]
     schema = _inferred_column(source, overrides, slow, profile(source, names) if names else {}).schema
     columns = {**quick, **{column.name: column for column in schema}}
-    return replace(schema, columns=tuple(columns[name] for name in overrides.features))
+    examples = list(map(columns.__getitem__, overrides.features))
+    return replace(schema, columns=Columns.like(overrides.features, examples))
 
 
 def _overrides(source: Source, target: str | None, asked: Asked) -> Overrides:

@@ -16,6 +16,7 @@ Whole numbers stay numbers; `count` is never inferred, since a Poisson count and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema import kinds
 from bayeswise.tables.schema.labels import label_type_of
 from bayeswise.tables.schema.notes import Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
@@ -68,7 +68,7 @@ def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Fin
 
 
 def asked_for(name: str, kind: Kind, override: Override) -> Column:
-    """The column that `judge` makes of one without labels, whose kind is known without a profile."""
+    """The column that `infer_kind` makes of one without labels, whose kind is known without a profile."""
     reason = _asked(override)
     return Column(
         name, kind, missing=override.missing, unseen=override.unseen, reason=reason[1] if reason else "numbers"
@@ -209,7 +209,7 @@ _FOLD = 64
 
 
 def inferred_from_extremes(source: Source, overrides: Overrides) -> dict[str, Column]:
-    """The columns whose full profile would say the same."""
+    """The columns whose full profile would say the same; one stands for all that differ from it by name only."""
     storages = {column.name: column.storage for column in source.columns}
     ignored = [name for name in overrides.features if overrides[name].kind == "ignored"]
     numbers = [
@@ -217,7 +217,7 @@ def inferred_from_extremes(source: Source, overrides: Overrides) -> dict[str, Co
         for name in overrides.features
         if storages[name] in ("integer", "float") and _could_be_number(overrides[name], name)
     ]
-    found = {name: kinds.asked_for(name, "ignored", overrides[name]) for name in ignored}
+    found = _alike(ignored, "ignored", overrides)
     return {**found, **_numbers(source, overrides, numbers)} if numbers else found
 
 
@@ -232,11 +232,15 @@ def _numbers(source: Source, overrides: Overrides, names: list[str]) -> dict[str
     low, high, present = extremes(source, names)
     plain = is_plain(low, high, present)
     finite = np.isfinite(low) & np.isfinite(high)
-    return {
-        name: kinds.asked_for(name, "number", overrides[name])
-        for k, name in enumerate(names)
-        if plain[k] or (overrides[name].kind == "number" and finite[k])
-    }
+    sure = plain if plain.all() else plain | (finite & [overrides[name].kind == "number" for name in names])
+    return _alike(list(compress(names, sure)), "number", overrides)
+
+
+def _alike(names: list[str], kind: Kind, overrides: Overrides) -> dict[str, Column]:
+    """A column for each name, made once for each override."""
+    first = {id(overrides[name]): name for name in reversed(names)}
+    made = {key: asked_for(name, kind, overrides[name]) for key, name in first.items()}
+    return {name: made[id(overrides[name])] for name in names}
 
 
 def extremes(source: Source, names: list[str]) -> tuple[FloatArray, FloatArray, IntArray]:

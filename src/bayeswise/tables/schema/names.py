@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from bayeswise.foundation.errors import MissingColumnError
 
 _SHOWN = 8
+_PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
 
 
 def normal_name(name: str) -> str:
@@ -18,6 +20,15 @@ def normal_name(name: str) -> str:
     True
     """
     return unicodedata.normalize("NFC", name).strip()
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Whether the names are ASCII without blanks around and all differ: thousands of them are seen at once.
+
+    >>> are_plain(["x0", "x1"]), are_plain(["x0", "x0"]), are_plain(["x0", " x1"]), are_plain(["x0", ""])
+    (True, False, False, False)
+    """
+    return len(set(names)) == len(names) and _PLAIN_NAMES.fullmatch("\n".join(names)) is not None
 
 
 def find_name(

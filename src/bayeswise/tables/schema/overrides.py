@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from bayeswise.foundation.errors import ParameterError
@@ -41,10 +41,6 @@ class Names:
         if asked is not None and not isinstance(asked, Mapping):
             raise ParameterError(f"{what} is {asked!r}, and no mapping by column", fix=f"write {what}={{column: ...}}")
         return self.keyed(asked or {})
-
-    def each(self, asked: Any) -> dict[str, Any]:
-        """One answer for all columns, or a mapping for some of them."""
-        return self.keyed(asked) if isinstance(asked, Mapping) else dict.fromkeys(self.names, asked)
 
 
 class Asked(TypedDict, total=False):
@@ -94,15 +90,19 @@ def _by_column(names: Names, asked: Asked) -> dict[str, Override]:
     by_levels = {name: _declared(name, declared) for name, declared in levels.items()}
     kinds: dict[str, Kind] = names.mapped(asked.get("kinds"), "kinds")
     by_kind = _kinds(names, kinds, _ignored(asked.get("ignore", ())), by_levels)
-    policies = {"missing": names.each(asked.get("missing", {})), "unseen": names.each(asked.get("unseen", {}))}
-    return {
-        name: Override(
-            by_kind.get(name),
-            by_levels.get(name),
-            **{policy: wanted[name] for policy, wanted in policies.items() if name in wanted},
+    policies: dict[str, Any] = {what: policy for what, policy in asked.items() if what in ("missing", "unseen")}
+    some = {what: names.keyed(policy) for what, policy in policies.items() if isinstance(policy, Mapping)}
+    common = Override(**{what: policy for what, policy in policies.items() if what not in some})
+    own = {
+        name: replace(
+            common,
+            kind=by_kind.get(name),
+            levels=by_levels.get(name),
+            **{what: by_name[name] for what, by_name in some.items() if name in by_name},
         )
-        for name in names.names
+        for name in {**by_kind, **by_levels, **some.get("missing", {}), **some.get("unseen", {})}
     }
+    return {**dict.fromkeys(names.names, common), **own}
 
 
 def _declared(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:

@@ -10,7 +10,6 @@ It holds no count of rows and no level that was only observed, so it does not ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -23,7 +22,7 @@ from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.store.fields import added_later
 from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels
-from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.schema.names import are_plain, find_name, normal_name
 from bayeswise.tables.schema.null_words import remembered, told
 
 Kind: TypeAlias = Literal["number", "count", "category", "binary", "text", "ignored"]
@@ -34,8 +33,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
 UNSEEN_POLICIES: tuple[UnseenPolicy, ...] = get_args(UnseenPolicy)
 LABELLED: tuple[Kind, ...] = ("category", "binary")
-
-_PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
 
 
 @dataclass(frozen=True)
@@ -131,6 +128,21 @@ class Columns(Sequence[Column]):
         return cls._of(names, form, (0,) * len(names))
 
     @classmethod
+    def like(cls, names: tuple[str, ...], examples: Sequence[Column]) -> Columns:
+        """Columns that are as the examples are, but for their names; one example may stand for thousands.
+
+        >>> Columns.like(("x0", "x1"), [Column("x", "number")] * 2)
+        (x0: number, x1: number)
+        """
+        _check_names(names)
+        known: dict[tuple[Any, ...], int] = {}
+        different = dict(zip(map(id, examples), examples, strict=True))
+        form_of_id = {key: known.setdefault(each.form, len(known)) for key, each in different.items()}
+        form_of = tuple(map(form_of_id.__getitem__, map(id, examples)))
+        first = [form_of.index(form) for form in range(len(known))]
+        return cls._of(names, tuple(examples[k].named(names[k]) for k in first), form_of)
+
+    @classmethod
     def _of(cls, names: tuple[str, ...], forms: tuple[Column, ...], form_of: tuple[int, ...]) -> Columns:
         columns = cls.__new__(cls)
         columns.names, columns.forms, columns.form_of, columns._made = names, forms, form_of, {}
@@ -146,7 +158,7 @@ class Columns(Sequence[Column]):
     @cached_property
     def by_normal_name(self) -> dict[str, str]:
         """The names by what they are compared by; two that read the same are an error."""
-        if len(set(self.names)) == len(self.names) and _PLAIN_NAMES.fullmatch("\n".join(self.names)):
+        if are_plain(self.names):
             return dict(zip(self.names, self.names, strict=True))
         seen: dict[str, str] = {}
         for name in self.names:
@@ -293,6 +305,11 @@ class Schema:
         """The first column of each form: what is true of all columns is seen by looking at these."""
         return self._table.forms
 
+    @cached_property
+    def form_of(self) -> dict[str, int]:
+        """Which of the forms each column has."""
+        return dict(zip(self._table.names, self._table.form_of, strict=True))
+
     @property
     def _table(self) -> Columns:
         assert isinstance(self.columns, Columns)
@@ -330,7 +347,7 @@ def positions_in(names: Sequence[str], wanted: Sequence[str]) -> IntArray:
 
 def _check_names(names: Sequence[Any]) -> None:
     """Each name is text that says something; thousands of plain ones are seen at once."""
-    if not set(map(type, names)) <= {str} or not _PLAIN_NAMES.fullmatch("\n".join(names)):
+    if not set(map(type, names)) <= {str} or not are_plain(names):
         for name in names:
             _check_name(name)
 

@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +183,7 @@ class ParquetSource(ScanSource):
         nodes = iter(self._database.execute(schema).fetchall())
         _, n_columns = next(nodes)
         names = [_top_name(nodes) for _ in range(n_columns)]
-        return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+        return [column._replace(name=name) for column, name in zip(columns, names, strict=True)]
 
 
 def _top_name(nodes: Iterator[tuple[str, int | None]]) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from itertools import repeat
 from typing import Protocol, TypeVar
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from bayeswise import _kernels
 from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
 from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.names import are_plain, normal_name
 from bayeswise.tables.source import InvalidValue, RawColumn
 from bayeswise.tables.sources.cells import settle
 
@@ -70,7 +69,7 @@ class TableSource(ABC):
     def __init__(self, description: str, columns: Sequence[RawColumn]) -> None:
         self.description = description
         self.columns = checked_names(description, columns)
-        self._positions = {column.name: k for k, column in enumerate(self.columns)}
+        self._positions = {column[0]: k for k, column in enumerate(self.columns)}
 
     def __repr__(self) -> str:
         return f"<{self.description}: {', '.join(column.name for column in self.columns)}>"
@@ -81,14 +80,13 @@ class TableSource(ABC):
 
     def positions(self, columns: Iterable[str]) -> list[int]:
         """Where the named columns stand."""
-        asked = list(columns)
-        absent = [name for name in asked if name not in self._positions]
-        if absent:
+        try:
+            return list(map(self._positions.__getitem__, columns))
+        except KeyError as absent:
             raise MissingColumnError(
-                f"{self.description} has no column {absent[0]!r}; it has {_some(self._positions)}",
+                f"{self.description} has no column {absent.args[0]!r}; it has {_some(self._positions)}",
                 fix="check the spelling",
-            )
-        return [self._positions[name] for name in asked]
+            ) from None
 
     def chunks(self, columns: Sequence[str]) -> Iterator[TableChunk]:
         indices = list(dict.fromkeys(self.positions(columns))) or [0]
@@ -180,7 +178,7 @@ class TableChunk:
         try:
             cells.labels(self._piece.rules, levels, codes)
         except ValueError:  # part of the table holds them, and the rest something else
-            refuse_opaque(replace(raw, storage="nested"))
+            refuse_opaque(raw._replace(storage="nested"))
         self._sweep.follow(levels, labels)
         return codes, labels
 
@@ -251,9 +249,11 @@ def checked_names(description: str, columns: Sequence[RawColumn]) -> tuple[RawCo
     """The columns, if each has a name and no two names are equal after NFC and strip."""
     if not columns:
         raise SchemaError(f"{description} has no columns", fix="give a table with at least one column")
+    if are_plain([column.name for column in columns]):
+        return tuple(columns)
     seen: dict[str, int] = {}
     for position, column in enumerate(columns, start=1):
-        plain = unicodedata.normalize("NFC", column.name).strip()
+        plain = normal_name(column.name)
         if not plain:
             raise SchemaError(
                 f"column {position} of {description} has no name",

@@ -51,10 +51,7 @@ class PandasSource(TableSource):
     """A DataFrame; the index is not a column."""
 
     def __init__(self, frame: Any) -> None:
-        super().__init__(
-            "pandas DataFrame",
-            [_raw_column(str(name), frame, k, dtype) for k, (name, dtype) in enumerate(frame.dtypes.items())],
-        )
+        super().__init__("pandas DataFrame", _raw_columns(frame))
         self._frame = frame
         self.n_rows = len(frame)
 
@@ -62,9 +59,17 @@ class PandasSource(TableSource):
         yield PandasPiece(self._frame)
 
 
-def _raw_column(name: str, frame: Any, index: int, dtype: Any) -> RawColumn:
-    if isinstance(dtype, np.dtype) and dtype.kind in _BY_KIND:
-        return RawColumn(name, _BY_KIND[dtype.kind])
+def _raw_columns(frame: Any) -> list[RawColumn]:
+    dtypes = frame.dtypes.tolist()
+    kinds = {key: dtype.kind for key, dtype in zip(map(id, dtypes), dtypes, strict=True) if isinstance(dtype, np.dtype)}
+    storages = [_BY_KIND.get(kinds.get(id(dtype), "O")) for dtype in dtypes]
+    return [
+        RawColumn(str(name), storage) if storage is not None else _looked_into(str(name), frame, k)
+        for k, (name, storage) in enumerate(zip(frame.columns.tolist(), storages, strict=True))
+    ]
+
+
+def _looked_into(name: str, frame: Any, index: int) -> RawColumn:
     series = frame.iloc[:, index]
     if hasattr(series, "cat"):
         return RawColumn(name, "declared", tuple(_plain(level) for level in series.cat.categories))
