@@ -19,4 +19,5 @@ def use_kernels(folder: Path) -> None:
     spec.loader.exec_module(module)
 
 
-use_kernels(Path(os.environ["BAYESWISE_KERNELS"]))
+if "BAYESWISE_KERNELS" in os.environ:
+    use_kernels(Path(os.environ["BAYESWISE_KERNELS"]))

@@ -250,8 +250,14 @@ def test_what_was_typed_wrong_is_guessed(bayeswise: Command, golf: Path, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_family_without_a_statistic_is_refused_for_files(bayeswise: Command, write: Write, tmp_path: Path) -> None:
-    refused(bayeswise, 4, "cannot stream", write(MIXED), "-t", "ill", "--family", "age=laplace", "-o", tmp_path / "m")
+def test_a_family_without_a_statistic_of_fixed_size_is_learned_from_a_file(
+    bayeswise: Command, write: Write, tmp_path: Path
+) -> None:
+    table = write(MIXED)
+    answer = bayeswise("fit", table, "-t", "ill", "--family", "age=laplace", "-o", tmp_path / "m")
+    assert answer.code == 0, answer.err
+    bw.fit(table, target="ill", families={"age": "laplace"}).save(tmp_path / "python")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "python").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ def test_a_record_that_makes_no_sense_is_an_error(label: Command, tmp_path: Path
     for record in ({"row": 99, "label": "no"}, {"row": 3, "label": "perhaps"}, {"row": row, "label": "no"}, {"x": 1}):
         journal.write_bytes(whole + line_of(record))
         answer = label(answers="1\n")
-        assert answer.code == 3 and "no answer of this session" in answer.err
+        assert answer.code == 3 and "not an answer of this session" in answer.err
 
 
 @posix
@@ -371,9 +371,9 @@ def test_on_a_terminal_one_key_is_an_answer(pool: Path, tmp_path: Path) -> None:
         assert text in shown, shown[-500:]
 
     try:
-        keys = {b"1": b"is no.", b"2": b"is yes.", b"\x1b[A": b"no key here", b"u": b"Taken back"}
+        keys = {b"1": b"is no.", b"2": b"is yes.", b"\x1b[A": b"not a key here", b"u": b"Taken back"}
         for key, text in keys.items():
-            wait_for(b"no key here" if key == b"u" else b"[q] quit")
+            wait_for(b"not a key here" if key == b"u" else b"[q] quit")
             time.sleep(0.1)
             shown = b""
             os.write(master, key)

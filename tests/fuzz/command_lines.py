@@ -72,7 +72,7 @@ def commands() -> dict[tuple[str, ...], list[Any]]:
     found: dict[tuple[str, ...], list[Any]] = {}
     for verb in VERBS:
         if verb in GROUPS:
-            group: Any = typer.main.get_command(import_module(f"bayeswise.cli.{verb}").application([verb]))
+            group: Any = typer.main.get_command(import_module(f"bayeswise.cli.commands.{verb}").application([verb]))
             names = [(verb, name) for name in group.commands]
         else:
             names = [(verb,)]

@@ -134,7 +134,8 @@ def test_an_account_adds_up_to_the_posterior() -> None:
     model = fitted(ANCHOR)
     account = model.explain(ANCHOR[0])
     assert account.posterior == pytest.approx(model.predict_proba([ANCHOR[0]])[0], rel=1e-12)
-    assert len(model.alternatives("x")) == 25 and model.alternatives("n")
+    values = [each.value for each in model.alternatives("x")]
+    assert len(values) > 2 and values == sorted(set(values)) and model.alternatives("n")
 
 
 @given(

@@ -21,7 +21,7 @@ from bayeswise.decisions import (
     perfect_information,
     within_capacity,
 )
-from bayeswise.decisions.policy import rule
+from bayeswise.decisions.policy.rule import rule
 from bayeswise.posteriors.prior_shift import shift_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.decisions.CostWarning")

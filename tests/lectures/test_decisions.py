@@ -19,7 +19,7 @@ from bayeswise.decisions import (
     pinball_action,
     squared_action,
 )
-from bayeswise.decisions.policy import rule
+from bayeswise.decisions.policy.rule import rule
 from bayeswise.foundation.errors import ParameterError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})

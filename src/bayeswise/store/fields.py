@@ -48,7 +48,7 @@ def check_field(kind: type, name: str, value: Any) -> None:
     hint = _hints(kind)[name]
     if not fits(value, hint):
         wanted = getattr(hint, "__name__", hint)
-        raise TypeError(f"{kind.__name__}.{name} is {value!r:.80}, which is no {wanted}")
+        raise TypeError(f"{kind.__name__}.{name} is {value!r:.80}, which is not {wanted}")
 
 
 def fits(value: Any, hint: Any) -> bool:

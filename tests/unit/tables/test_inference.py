@@ -229,7 +229,7 @@ def test_numbers_of_a_file_can_be_declared_as_text_or_as_integers(csv_of: CsvOf)
 
 
 def test_levels_of_another_type_than_the_cells_are_refused() -> None:
-    with pytest.raises(SchemaError, match="is not an integer label"):
+    with pytest.raises(SchemaError, match="is not a label of type integer"):
         column({"x": [1, 2, 1]}, levels={"x": ["1", "2"]})
 
 

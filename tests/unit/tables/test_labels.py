@@ -116,5 +116,5 @@ def test_the_type_of_labels_is_what_they_share() -> None:
 
 def test_declared_levels_must_be_labels_of_their_column() -> None:
     assert as_levels([1, 2], "number", "grade") == (1.0, 2.0)
-    with pytest.raises(SchemaError, match=r"'a' of column 'grade' is not an integer label"):
+    with pytest.raises(SchemaError, match=r"'a' of column 'grade' is not a label of type integer"):
         as_levels([1, "a"], "integer", "grade")

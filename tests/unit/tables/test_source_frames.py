@@ -249,7 +249,7 @@ def test_decimals_are_numbers_and_their_labels_keep_the_digits() -> None:
 )
 def test_lists_structs_and_bytes_have_no_labels(table: Any, storage: str) -> None:
     assert storage_of(table, "c") == storage
-    with pytest.raises(SchemaError, match=r"column 'c' holds .* no labels"):
+    with pytest.raises(SchemaError, match=r"column 'c' holds .* not labels"):
         labels_of(table, "c")
 
 

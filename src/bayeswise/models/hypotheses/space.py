@@ -144,7 +144,7 @@ class HypothesisSpace:
         elif callable(self.likelihood):
             found = [self.likelihood(h, datum) for h in self.hypotheses]
         else:
-            raise ParameterError(f"a likelihood is no {type(self.likelihood).__name__}", fix=_LIKELIHOOD)
+            raise ParameterError(f"a likelihood cannot be a {type(self.likelihood).__name__}", fix=_LIKELIHOOD)
         pairs = zip(self.hypotheses, found, strict=True)
         return tuple(_amount(value, f"p({datum!r} | {h!r})", self.exact) for h, value in pairs)
 

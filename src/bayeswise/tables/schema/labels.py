@@ -261,7 +261,7 @@ def as_levels(levels: Iterable[Label], label_type: LabelType, column: str) -> tu
     for level in declared:
         if as_label(level, label_type, textual=False) is None:
             raise SchemaError(
-                f"the declared level {level!r} of column {column!r} is no {label_type} label, but its cells are",
+                f"the declared level {level!r} of column {column!r} is not a label of type {label_type} as its cells",
                 fix=f"write the levels as {label_type} labels",
             )
     return tuple(as_label(level, label_type, textual=False) for level in declared)  # type: ignore[misc]

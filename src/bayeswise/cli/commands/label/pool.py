@@ -113,5 +113,5 @@ def as_label_like(name: str, classes: Sequence[Label]) -> Label:
     """
     label = as_label(name, label_type_of(classes), textual=True)
     if label is None:
-        raise UsageError(f"{name!r} is no {label_type_of(classes)} as the other classes are", fix="name it as they are")
+        raise UsageError(f"{name!r} is not of type {label_type_of(classes)} as other classes are", fix="name it alike")
     return label
