@@ -31,7 +31,10 @@ True
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # editors show its settings
+    from bayeswise.models.fitting import fit as fit
 
 __version__ = "0.1.0"
 

@@ -11,6 +11,7 @@ entry here, its folder, and the types of its file in files.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
@@ -44,6 +45,29 @@ class ModelKind:
         """The function that learns a model of this kind, imported now."""
         return _imported(self.learn)
 
+    def fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings under the names of the fields that hold them; a setting of other kinds of models is refused.
+
+        >>> kind_of_name("linear").fields({"df": 3.0, "weight": "n"})
+        {'freedom': 3.0, 'weight': 'n'}
+        """
+        return {self._field(name): value for name, value in given.items()}
+
+    def _field(self, name: str) -> str:
+        if name in COMMON_OPTIONS:
+            return name
+        if name not in self.options:
+            others = [kind.name for kind in MODELS if name in kind.options]
+            if not others:
+                fix = guess(name, (*self.options, *COMMON_OPTIONS))
+                raise ParameterError(f"there is no setting {name!r} of a {self.name} model", fix=fix)
+            raise ParameterError(
+                f"{name} is not a setting of a {self.name} model",
+                fix=f"leave it out, or choose model={' or '.join(map(repr, others))}",
+            )
+        own = _FIELDS[self.group]
+        return own.get(name, name)
+
     def settings_type(self) -> Any:
         """The dataclass of its settings, imported now."""
         return _imported(self.settings)
@@ -54,10 +78,39 @@ def _imported(path: str) -> Any:
     return getattr(import_module(home), name)
 
 
-_COUNTS = ("families", "convention", "smoothing", "class_prior", "prior_smoothing", "denominator")
-_VARIANCES = ("variance_divisor", "shared_variance", "variance_rule", "variance_floor")
-_WEIGHTS = ("prior", "scale", "freedom", "fit_intercept", "standardise")
-_TABLES = ("prior", "strength", "class_prior", "cuts")
+_COUNTS = ("families", "convention", "smoothing", "class_prior", "prior_smoothing")
+_MOMENTS = ("denominator", "variance_divisor", "shared_variance", "variance_rule", "variance_floor")
+_WEIGHTS = ("prior", "scale", "df", "fit_intercept", "standardise")
+_TABLES = ("prior", "smoothing", "class_prior", "cuts")
+
+# Settings that `fit` takes for every kind of model: about columns, and about how to learn.
+COLUMN_OPTIONS = ("kinds", "levels", "ignore", "weight", "missing", "unseen")
+COMMON_OPTIONS = ("schema", "threads", "progress", *COLUMN_OPTIONS)
+
+# Names of settings in earlier versions, and the name of today; fields of model files keep the earlier ones.
+EARLIER = {
+    "freedom": "df",
+    "moderated": "marginalize",
+    "divisor": "variance_divisor",
+    "strength": "smoothing",
+    "intercept": "fit_intercept",
+    "tolerance": "tol",
+    "most_iterations": "max_iter",
+}
+
+
+_FIELDS: dict[Group, dict[str, str]] = {
+    "naive-bayes": {},
+    "gaussian": {"variance_divisor": "divisor"},
+    "regression": {
+        "df": "freedom",
+        "marginalize": "moderated",
+        "fit_intercept": "intercept",
+        "tol": "tolerance",
+        "max_iter": "most_iterations",
+    },
+    "network": {"smoothing": "strength"},
+}
 
 
 def _network(name: str, learn: str, *options: str) -> ModelKind:
@@ -79,7 +132,7 @@ MODELS: tuple[ModelKind, ...] = (
         "naive-bayes",
         "bayeswise.models.naive_bayes.learning.learned",
         "bayeswise.models.naive_bayes.settings.NaiveBayesSettings",
-        (*_COUNTS, *_VARIANCES),
+        (*_COUNTS, *_MOMENTS),
         ("naive-bayes",),
     ),
     ModelKind(
@@ -88,7 +141,7 @@ MODELS: tuple[ModelKind, ...] = (
         "naive-bayes",
         "bayeswise.models.averaged_naive_bayes.model.learned_averaged",
         "bayeswise.models.averaged_naive_bayes.settings.AveragedSettings",
-        (*_COUNTS, *_VARIANCES, "relevance", "n_relevant", "temper"),
+        (*_COUNTS, "relevance", "n_relevant", "temper"),
         ("averaged-naive-bayes",),
     ),
     ModelKind(
@@ -97,7 +150,7 @@ MODELS: tuple[ModelKind, ...] = (
         "gaussian",
         "bayeswise.models.gaussian_bayes.learning.learned",
         "bayeswise.models.gaussian_bayes.settings.GaussianBayesSettings",
-        ("covariance", "divisor", "shrinkage", "prior", "predictive", "class_prior", "variance_floor"),
+        ("covariance", "variance_divisor", "shrinkage", "prior", "predictive", "class_prior", "variance_floor"),
         ("gaussian-bayes",),
     ),
     ModelKind(
@@ -106,7 +159,7 @@ MODELS: tuple[ModelKind, ...] = (
         "regression",
         "bayeswise.models.regression.learning.learned_logistic",
         "bayeswise.models.regression.settings.LogisticSettings",
-        (*_WEIGHTS, "moderated", "tol", "max_iter"),
+        (*_WEIGHTS, "marginalize", "tol", "max_iter"),
         ("logistic-regression",),
     ),
     ModelKind(

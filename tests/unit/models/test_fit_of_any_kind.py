@@ -197,7 +197,7 @@ def test_words_that_mean_nothing_are_refused_by_name() -> None:
     table = a_table()
     with pytest.raises(ParameterError, match=r"there is no model 'logistik'\. Fix: did you mean 'logistic'"):
         bw.fit(table, target="class", model="logistik")
-    with pytest.raises(ParameterError, match="there is no setting 'smoothing'"):
+    with pytest.raises(ParameterError, match="smoothing is not a setting of a logistic model"):
         bw.fit(table, target="class", model="logistic", smoothing=1.0)
     with pytest.raises(ParameterError, match="missing is 'level'"):
         bw.fit(table, target="class", model="logistic", missing="level")

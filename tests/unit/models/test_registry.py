@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import re
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +14,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.files import Kinds, kind_of
-from bayeswise.models.registry import MODELS, NAMES, ModelKind, kind_of_name
+from bayeswise.models.registry import COMMON_OPTIONS, MODELS, NAMES, ModelKind, kind_of_name
 
 CLASSES = {"x": [0.0, 1.0, 2.5, 3.0, 4.5, 5.0], "y": ["a", "a", "b", "a", "b", "b"]}
 NUMBERS = {"x": [0.0, 1.0, 2.5, 3.0, 4.5, 5.0], "y": [0.0, 1.5, 2.0, 3.5, 4.0, 5.5]}
@@ -56,3 +59,66 @@ def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
 def test_names_and_choices_load_no_numbers() -> None:
     code = "import sys, bayeswise.models.registry; sys.exit(len({'numpy', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# -- the settings that `fit` takes ----------------------------------------------------------------------------
+
+FIT = inspect.signature(bw.fit).parameters
+NOT_FIELDS = {"families", "convention", "cuts"}  # of learning: they are not kept among the settings
+SET_BY_OTHERS = {"structure", "holes", "missing"}  # by the name of the model, and by what a missing value means
+
+
+def test_fit_spells_out_the_settings_of_all_models() -> None:
+    spelled = {name for name, each in FIT.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert spelled == {"model", *COMMON_OPTIONS, *(name for kind in MODELS for name in kind.options)}
+    assert all(FIT[name].annotation not in (inspect.Parameter.empty, Any, "Any") for name in spelled)
+
+
+def test_help_describes_every_setting_of_fit() -> None:
+    lines = inspect.getdoc(bw.fit) or ""
+    described = {name for name in FIT if re.search(rf"^    (\w+, )*{name}\b", lines, re.MULTILINE)}
+    assert described == set(FIT) - {"table", "target", "earlier"}
+
+
+@pytest.mark.parametrize("group", sorted({kind.group for kind in MODELS}))
+def test_the_options_of_models_are_the_fields_of_their_settings(group: str) -> None:
+    kinds = [kind for kind in MODELS if kind.group == group]
+    options = {field for kind in kinds for field in kind.fields(dict.fromkeys(kind.options))}
+    fields = {each.name for kind in kinds for each in dataclasses.fields(kind.settings_type())}
+    assert options - NOT_FIELDS == fields - SET_BY_OTHERS
+
+
+@BY_NAME
+def test_a_setting_of_other_models_is_refused_with_the_models_that_have_it(kind: ModelKind) -> None:
+    for name in {name for other in MODELS for name in other.options} - set(kind.options):
+        having = " or ".join(repr(other.name) for other in MODELS if name in other.options)
+        with pytest.raises(ParameterError) as refused:
+            learned(kind, **{name: 1})
+        assert f"{name} is not a setting of a {kind.name} model" in str(refused.value)
+        assert f"model={having}" in str(refused.value)
+
+
+def test_a_setting_of_no_model_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(ParameterError, match=r"no setting 'smothing'.*smoothing"):
+        learned(kind_of_name("naive-bayes"), smothing=1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "earlier", "today", "value"),
+    [
+        ("linear", "freedom", "df", 3.0),
+        ("linear", "intercept", "fit_intercept", False),
+        ("logistic", "moderated", "marginalize", True),
+        ("gaussian", "divisor", "variance_divisor", "n-1"),
+        ("tan", "strength", "smoothing", 2.0),
+    ],
+)
+def test_the_earlier_name_of_a_setting_means_the_same_and_warns(
+    name: str, earlier: str, today: str, value: object
+) -> None:
+    kind = kind_of_name(name)
+    with pytest.warns(DeprecationWarning, match=f"{earlier} is now called {today}"):
+        before = learned(kind, **{earlier: value})
+    assert before.settings == learned(kind, **{today: value}).settings != learned(kind).settings
+    with pytest.raises(ParameterError, match=f"{earlier} and {today} are one setting"):
+        learned(kind, **{earlier: value, today: value})

@@ -10,10 +10,10 @@ from bayeswise.models.registry import MODELS, ModelKind, kind_of_name, names_in
 
 # Options whose name is not that of the setting, with the settings that they give.
 _GIVES: dict[str, tuple[str, ...]] = {
-    "smoothing": ("smoothing", "strength"),
-    "m_estimate": ("smoothing", "strength"),
-    "bdeu": ("strength",),
-    "variance_divisor": ("variance_divisor", "divisor"),
+    "m_estimate": ("smoothing",),
+    "bdeu": ("cuts",),  # of networks only
+    "freedom": ("df",),
+    "moderated": ("marginalize",),
     "family": ("families",),
     "no_intercept": ("fit_intercept",),
     "no_standardise": ("standardise",),

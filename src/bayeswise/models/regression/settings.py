@@ -40,7 +40,7 @@ class LinearSettings:
         _one_of("likelihood", self.likelihood, LIKELIHOODS)
         _one_of("prior", self.prior, ("gaussian", "laplace", None))
         _one_of("missing", self.missing, MISSING)
-        _positive("freedom", self.freedom)
+        _positive("df", self.freedom)
         _scale(self.scale, "auto", "evidence", "cv")
         if self.scale == "evidence" and not self._has_evidence:
             raise ParameterError(
@@ -93,8 +93,8 @@ class LogisticSettings:
         make_plain(self)
         _one_of("prior", self.prior, ("gaussian", "laplace", "student-t", None))
         _one_of("missing", self.missing, MISSING)
-        for name in ("freedom", "tolerance", "most_iterations"):
-            _positive(name, getattr(self, name))
+        for name, field in (("df", "freedom"), ("tol", "tolerance"), ("max_iter", "most_iterations")):
+            _positive(name, getattr(self, field))
         _scale(self.scale, "evidence", "cv")
         if self.prior is None and isinstance(self.scale, str):
             raise ParameterError(
@@ -114,7 +114,14 @@ class LogisticSettings:
         return f"{_prior_text(self.prior, self.scale)}{', moderated' * self.moderated}{_without(self)}"
 
 
-_SAME = {"fit_intercept": "intercept", "tol": "tolerance", "max_iter": "most_iterations"}  # scikit-learn's words
+# Names of settings, and of the fields of model files that hold them.
+_SAME = {
+    "df": "freedom",
+    "marginalize": "moderated",
+    "fit_intercept": "intercept",
+    "tol": "tolerance",
+    "max_iter": "most_iterations",
+}
 
 
 def _named(settings: Any, changes: dict[str, Any]) -> dict[str, Any]:
