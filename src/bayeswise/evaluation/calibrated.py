@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bayeswise.decisions.costs.costs import Costs
@@ -11,7 +11,7 @@ from bayeswise.decisions.decide import columns_for
 from bayeswise.evaluation.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.models.table_model import ScoredRows
+from bayeswise.models.table_model import Capabilities, ScoredRows, TableModel, capabilities_of
 from bayeswise.posteriors.calibration import AsItIs, Calibration, fit_calibration
 
 
@@ -23,6 +23,11 @@ class CalibratedModel:
     calibration: Calibration
     n_rows: int  # that the calibration was fitted to
     how: str = "leave-one-out"  # or "10 folds"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the model, for rows that it has not learned."""
+        return replace(capabilities_of(self.model), calibrated=True)
 
     @property
     def changes(self) -> bool:
@@ -56,7 +61,7 @@ def calibrated(
     >>> [each.predict_proba(asked).round(2).tolist() for each in (model, calibrated(model, rows, method="platt"))]
     [[[0.73, 0.27]], [[0.48, 0.52]]]
     """
-    if not hasattr(model, "leave_one_out"):
+    if isinstance(model, TableModel) and not model.capabilities.leave_one_out:
         raise FitError(
             f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
             fix="leave the calibration out",

@@ -13,6 +13,7 @@ from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_
 from bayeswise.evaluation.column_outcomes import family_outcomes, gaussian_outcomes
 from bayeswise.families.normal import Normal
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
@@ -43,7 +44,7 @@ def empty_columns(model: Any, batch: Batch) -> EmptyColumns:
     empty column given those that are there, normal or Student-t. Texts have no list of outcomes.
     """
     names = _empty(model, batch)
-    if hasattr(type(model), "covariances"):
+    if isinstance(model, GaussianBayesModel):
         found, independent = gaussian_outcomes(model, batch.values[0], names)
         return EmptyColumns(dict(found), {}, independent)
     if not isinstance(model, NaiveBayesModel):

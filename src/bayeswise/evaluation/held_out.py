@@ -15,6 +15,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.models.relearning import posteriors_of_folds
+from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -53,7 +54,7 @@ def held_out(
     models that select something by the rows: these learn the other folds from the start.
     """
     _check_folds(cv)
-    if hasattr(model, "schema"):
+    if hasattr(model, "schema"):  # an estimator of any library has none
         return _of_model(model, table, targets, cv, progress)
     return _of_estimator(model, table, targets, cv, progress)
 
@@ -83,7 +84,7 @@ def _check_number(cv: Folds, n_rows: int) -> None:
 
 def prior_of_model(model: Any, cv: Folds) -> FloatArray:
     """(n_states,) what a model believes before it sees a row."""
-    if not hasattr(model, "log_prior"):
+    if not capabilities_of(model).classes:
         raise FitError(f"{type(model).__name__} does not tell its prior", fix="shift its posteriors by shift_prior")
     if cv is not None:
         raise ParameterError("rows that were learned have the prior of the model", fix="leave out cv, or the prior")
@@ -94,12 +95,12 @@ def prior_of_model(model: Any, cv: Folds) -> FloatArray:
 
 
 def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
-    if cv is not None and hasattr(model, "calibration"):
+    if cv is not None and capabilities_of(model).calibrated:
         raise FitError(
             "a calibrated model has used up the rows it has learned: they were left out to fit the calibration",
             fix="evaluate it on rows that are new to it, or model.model, which is not calibrated, with cv",
         )
-    if cv is not None and not (hasattr(model, "forget") and hasattr(model, "leave_one_out")):
+    if cv is not None and not capabilities_of(model).leave_one_out:
         raise FitError(
             f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
             fix="check it on rows that it has not learned, without cv",

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.table_model import capabilities_of
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import BATCH_ROWS
 
@@ -47,7 +48,7 @@ class ModelTail:
     def __init__(self, model: Any, *, n_draws: int = 10_000, seed: int = 0) -> None:
         if not 1 <= n_draws <= BATCH_ROWS:
             raise ParameterError(f"{n_draws} draws", fix=f"draw from 1 to {BATCH_ROWS:,} rows")
-        if not (hasattr(model, "sample") and hasattr(model, "log_evidence")):
+        if not capabilities_of(model).row_probability:
             raise ParameterError(
                 f"{type(model).__name__} has no log p(row), so that it cannot tell what is unknown",
                 fix="use a model of the rows: naive or Gaussian Bayes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,16 +18,13 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.gaussian_bayes.building import estimated
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-
-if TYPE_CHECKING:
-    from bayeswise.models.gaussian_bayes import GaussianBayesModel
-
 
 _ROWS = 1 << 13  # whose draws are kept at a time
 
@@ -79,7 +76,7 @@ def decision_stability(model: Any, table: Any, costs: Any, *, n: int = 200, seed
 
 
 def _check(model: Any, n: int) -> None:
-    if not (isinstance(model, NaiveBayesModel) or hasattr(type(model), "covariances")):
+    if not isinstance(model, NaiveBayesModel | GaussianBayesModel):
         raise FitError(f"{type(model).__name__} has no parameters to draw", fix="use a naive or Gaussian Bayes model")
     if n < 1:
         raise ParameterError(f"{n} draws", fix="draw at least once")

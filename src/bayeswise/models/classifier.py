@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, NotMergedError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.table_model import ProbabilityModel, ScoredRows
+from bayeswise.models.table_model import Capabilities, ProbabilityModel, ScoredRows
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
@@ -34,6 +34,7 @@ class Classifier(ProbabilityModel):
     schema: Schema
     settings: Any
     statistics: Grouped[Product]
+    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, row_probability=True, leave_one_out=True)
 
     def refuse_impossible(self) -> None:
         """Statistics that are not those that the columns and the settings ask for."""
@@ -73,6 +74,10 @@ class Classifier(ProbabilityModel):
     def class_weight(self) -> FloatArray:
         """(n_states,) the weight of the rows of each class."""
         return self.statistics.weight_of_rows.to_floats()
+
+    @property
+    def rows_learned(self) -> float:
+        return float(self.class_weight.sum())
 
     @cached_property
     def log_prior(self) -> FloatArray:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,10 +23,59 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 
+@dataclass(frozen=True)
+class Capabilities:
+    """What a kind of model can do beyond an answer for each row; whoever needs more than that asks here."""
+
+    classes: bool = False
+    """Answers with the probability of each class: `classes`, `predict_proba`, `log_prior`, `class_weight`."""
+    row_probability: bool = False
+    """Knows how probable rows are: `log_evidence`, `sample`."""
+    leave_one_out: bool = False
+    """Keeps exact statistics by class: `forget`, `leave_one_out`, `has_learned_exactly`."""
+    alternatives: bool = False
+    """Columns contribute one by one: `alternatives` says what a column could say instead."""
+    level_counts: bool = False
+    """Counts the levels of every column: `level_counts`."""
+    distances: bool = False
+    """Classes have a mean and a covariance: `mahalanobis`, `covariances`."""
+    relevance: bool = False
+    """Averages over structures: `relevance` of each column, and `temper`."""
+    weights: bool = False
+    """Has a weight for each column: `weights`, `references`, `regression_facts`."""
+    calibrated: bool = False
+    """The posterior is corrected by rows that were left out."""
+
+
+def capabilities_of(model: Any) -> Capabilities:
+    """Those of a model of a table; an object of any other kind, such as an estimator, has none of them."""
+    found: Capabilities = getattr(model, "capabilities", Capabilities())
+    return found
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What `fit` and `inspect` show of every model."""
+
+    families: Mapping[str, str]  # of each column that is used; what a column is to a regression
+    relevance: Mapping[str, float] = field(default_factory=dict)  # p(column relevant | rows)
+    temper: float | None = None  # the exponent of what normal columns say
+
+
 class TableModel:
     """A frozen value with a schema; wherever it takes a table, an encoded batch will do."""
 
     schema: Schema
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    def facts(self) -> ModelFacts:
+        """What to show of the model beside its schema and settings."""
+        return ModelFacts({})
+
+    @property
+    def rows_learned(self) -> float | None:
+        """The weight of the rows that were learned; None where the model does not keep it."""
+        return None
 
     @property
     def vocabularies(self) -> dict[str, Vocabulary]:

@@ -114,7 +114,7 @@ def evaluated(
 
 def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
     """Whether the model was made of just these rows; their number is seen at once, the rest by another sweep."""
-    if not hasattr(model, "has_learned_exactly"):  # weights alone do not tell what they were learned from
+    if not model.capabilities.leave_one_out:  # weights alone do not tell what they were learned from
         return False
     same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
     return same_number and bool(model.has_learned_exactly(source))

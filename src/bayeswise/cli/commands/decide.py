@@ -128,7 +128,7 @@ def deciding(
     novelty: float | None,
 ) -> Route:
     """The road of a model of classes, its posterior mended, or of a regression of a number."""
-    if not hasattr(model, "classes"):
+    if not model.capabilities.classes:
         return _of_numbers(model, costs, bool(prior or at_most or mend or novelty is not None))
     from bayeswise.cli.options.limits import Limits
     from bayeswise.cli.output.decided_rows import DecidedLayout, DecidedRows

@@ -132,11 +132,11 @@ def run(
 def refuse_what_it_lacks(model: Any, typed: dict[str, Any]) -> None:
     """Options about classes, for a model of a number; changes of one column, where columns go together."""
     about_classes = [name for name, value in typed.items() if value]
-    if about_classes and not hasattr(model, "classes"):
+    if about_classes and not model.capabilities.classes:
         raise UsageError(
             f"{about_classes[0]} is about classes, and this model answers with a number", fix="leave it out"
         )
-    if typed["--flip"] and not hasattr(model, "alternatives"):
+    if typed["--flip"] and not model.capabilities.alternatives:
         raise KindError(
             "--flip changes columns one by one, and in this model they go together",
             fix="leave it out, or ask a naive Bayes or logistic model",

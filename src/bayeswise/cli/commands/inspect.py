@@ -56,7 +56,7 @@ def about_model(model: Any) -> dict[str, Any]:
     classes = class_weights(model)
     learned = parameters_of(model) if classes else {}
     policies = {column.name: {"missing": column.missing, "unseen": column.unseen} for column in schema}
-    counted = (classes or "weights" in regression) and hasattr(model, "n_free_parameters")
+    counted = classes or "weights" in regression
     return {
         "target": None if schema.target is None else schema.target.name,
         "weight": schema.weight,
@@ -77,4 +77,5 @@ def about_model(model: Any) -> dict[str, Any]:
 
 def knows_rows(model: Any) -> bool:
     """Whether anything was learned: a model may have forgotten all its rows."""
-    return bool(getattr(model, "n_rows", 1) > 0)
+    rows: float | None = None if model.capabilities.classes else model.rows_learned
+    return rows is None or rows > 0

@@ -104,10 +104,10 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
     """The road of a classifier, or of a regression of a number; what was asked for must be something it has."""
     from bayeswise.cli.output.answers import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
 
-    if hasattr(model, "classes"):
+    if model.capabilities.classes:
         if quantiles is not None:
             raise UsageError("--quantiles is about numbers, and this model answers with a class", fix="use --proba")
-        if evidence and not hasattr(model, "log_evidence"):
+        if evidence and not model.capabilities.row_probability:
             raise KindError(
                 f"{path} holds a model of classes given rows, which knows nothing of how likely a row is",
                 fix="leave out --evidence, or fit --model gaussian or naive-bayes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.plain import json_number, json_value
 
+if TYPE_CHECKING:
+    from bayeswise.models.regression.solving.newton import Certificate
+
 
 def count_of(weight: float) -> int | float | str:
     """A weight as a count where it is one.
@@ -31,7 +34,7 @@ def count_of(weight: float) -> int | float | str:
 
 def class_weights(model: Any) -> dict[str, Any]:
     """The weight of the rows of each class; nothing for a model that keeps none."""
-    if not hasattr(model, "class_weight"):
+    if not model.capabilities.classes:
         return {}
     weights = [count_of(weight) for weight in model.class_weight.tolist()]
     return keyed(zip(model.classes, weights, strict=True))
@@ -39,30 +42,15 @@ def class_weights(model: Any) -> dict[str, Any]:
 
 def weight_of(model: Any) -> float:
     """The weight of all rows that a model has learned."""
-    return float(model.class_weight.sum() if hasattr(model, "class_weight") else model.n_rows)
+    return float(model.rows_learned)
 
 
 def class_prior(model: Any) -> dict[str, Any]:
     """The prior in force; nothing for a model that has none."""
-    if not hasattr(model, "log_prior"):
+    if not model.capabilities.classes:
         return {}
     prior = normalise(model.log_prior[None]).probability[0].tolist()
     return keyed(zip(model.classes, prior, strict=True))
-
-
-def families_of(model: Any) -> dict[str, str]:
-    """The name of the family of each column that is used; what a column is to a regression."""
-    if hasattr(type(model), "covariances"):
-        return dict.fromkeys(model.columns, "normal")
-    if hasattr(type(model), "references"):
-        return {**dict.fromkeys(model.schema.numbers, "linear"), **dict.fromkeys(model.schema.categories, "indicators")}
-    found: dict[str, str] = dict(getattr(model, "dependences", {}))
-    for factor in getattr(model, "factors", ()):
-        family = getattr(factor, "family", None)
-        text_model = getattr(factor, "model", None)
-        name = family.name if family is not None else text_model or {"categories": "categorical"}.get(factor.name)
-        found.update(dict.fromkeys(factor.columns, str(name or factor.name)))
-    return found
 
 
 def convention_of(model: Any) -> str:
@@ -86,7 +74,8 @@ def _plain(value: Any) -> Any:
 
 def columns_of(model: Any) -> list[dict[str, Any]]:
     """Every column with its kind, its family or the reason why it is ignored."""
-    families, relevance = families_of(model), _relevance_of(model)
+    facts = model.facts()
+    families, relevance = facts.families, facts.relevance
     return [
         {
             "name": column.name,
@@ -99,23 +88,18 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _relevance_of(model: Any) -> dict[str, float]:
-    """p(column relevant | rows) by column, of an average over structures that has learned rows."""
-    return dict(model.relevance) if hasattr(type(model), "relevance") and model.classes else {}
-
-
 def temper_of(model: Any) -> dict[str, float]:
     """The exponent of what normal columns say, of an average over structures that has learned rows."""
-    return {"temper": model.temper} if hasattr(type(model), "relevance") and model.classes else {}
+    return {"temper": model.temper} if model.capabilities.relevance and model.classes else {}
 
 
 def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
     """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
     if isinstance(model, NaiveBayesModel):
         return _of_factors(getattr(model, "plain", model))
-    if hasattr(type(model), "level_counts"):
+    if model.capabilities.level_counts:
         return {name: _levels(model, *model.level_counts(name)) for name in model.schema.used}
-    return _of_gaussians(model) if hasattr(type(model), "covariances") else {}
+    return _of_gaussians(model) if model.capabilities.distances else {}
 
 
 def _of_gaussians(model: Any) -> dict[str, dict[str, Any]]:
@@ -177,15 +161,11 @@ def _by_class(model: Any, values: list[Any]) -> dict[str, Any]:
     return keyed(zip(model.classes, values, strict=True))
 
 
-def is_regression(model: Any) -> bool:
-    """Whether the model has weights of columns."""
-    return hasattr(type(model), "references")
-
-
 def regression_of(model: Any) -> dict[str, Any]:
     """Everything beside classes and columns; nothing for other models."""
-    if not is_regression(model):
+    if not model.capabilities.weights:
         return {}
+    facts = model.regression_facts()
     return {
         "likelihood": getattr(model.settings, "likelihood", None),
         "intercept": _weights_by_class(model, model.intercept),
@@ -194,18 +174,18 @@ def regression_of(model: Any) -> dict[str, Any]:
             for k, (column, level) in enumerate(model.features.names)
         ],
         "references": {name: json_value(level) for name, level in model.references.items()},
-        "scale": _number(_scale(model)),
-        "noise": _number(_noise(model)),
-        "rows_learned": _number(_rows(model)),
-        "certificate": _certificate(model),
-        "log_evidence": _number(_log_evidence(model)),
-        "separable": getattr(model, "separates", None),
+        "scale": _number(facts.scale),
+        "noise": _number(facts.noise),
+        "rows_learned": _number(model.rows_learned),
+        "certificate": _certificate(facts.certificate),
+        "log_evidence": _number(facts.log_evidence),
+        "separable": facts.separable,
     }
 
 
 def _weights_by_class(model: Any, values: Any) -> Any:
     """A number, or one for each class; two classes have one number, that of the second against the first."""
-    if not hasattr(model, "classes"):
+    if not model.capabilities.classes:
         return json_number(float(values))
     if len(model.classes) == 2:
         return json_number(float(values[1] - values[0]))
@@ -216,38 +196,8 @@ def _number(value: float | None) -> Any:
     return None if value is None else json_number(float(value))
 
 
-def _scale(model: Any) -> float | None:
-    """The scale of the prior in force."""
-    if getattr(model.settings, "prior", None) is None:
-        return None
-    found = getattr(model, "scale", None)
-    scale = model.settings.scale if found is None else found
-    return None if isinstance(scale, str) else scale
-
-
-def _noise(model: Any) -> float | None:
-    """The scale of the noise in the units of the target."""
-    from bayeswise.foundation.errors import TooFewRowsError
-
-    if hasattr(model, "noise"):
-        return None if model.has_log_link else float(model.noise)
-    if not hasattr(type(model), "posterior"):
-        return None
-    try:
-        return float(model.posterior.noise_square**0.5)
-    except TooFewRowsError:
-        return None
-
-
-def _rows(model: Any) -> float | None:
-    if hasattr(model, "class_weight"):
-        return float(model.class_weight.sum())
-    return float(model.n_rows) if hasattr(type(model), "n_rows") else None
-
-
-def _certificate(model: Any) -> dict[str, Any] | None:
+def _certificate(found: Certificate | None) -> dict[str, Any] | None:
     """The gradient that is left; a linear model with Gaussian noise is solved exactly and needs none."""
-    found = getattr(model, "certificate", None)
     if found is None:
         return None
     return {
@@ -256,13 +206,3 @@ def _certificate(model: Any) -> dict[str, Any] | None:
         "converged": found.converged,
         "tolerance": json_number(found.tolerance),
     }
-
-
-def _log_evidence(model: Any) -> float | None:
-    """log p(targets | columns, scale), where it is known."""
-    if hasattr(model, "log_evidence_of_scale"):
-        value: float | None = model.log_evidence_of_scale
-        return value
-    if hasattr(type(model), "equations") and model.settings.prior == "gaussian":
-        return float(model.log_evidence())
-    return None

@@ -44,7 +44,7 @@ def show_score(account: ScoreAccount, as_json: bool) -> None:
 
 def distances_of(model: Any, batch: Batch) -> dict[str, Any]:
     """How far the row lies from the mean of each class, in units of its spread; for Gaussian classes only."""
-    if not hasattr(model, "mahalanobis"):
+    if not model.capabilities.distances:
         return {}
     distances = [json_number(distance) for distance in model.mahalanobis(batch)[0].tolist()]
     return {"mahalanobis": keyed(zip(model.classes, distances, strict=True))}

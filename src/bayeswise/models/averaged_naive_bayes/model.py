@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
+from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.tables.encoding.sweep import Report
 from bayeswise.tables.schema.schema import positions_in
 
@@ -39,6 +40,7 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     """
 
     settings: AveragedSettings
+    capabilities: ClassVar[Capabilities] = replace(NaiveBayesModel.capabilities, relevance=True)
 
     @cached_property
     def scores(self) -> tuple[Scores, ...]:
@@ -84,6 +86,10 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
             log_odds = np.subtract(*log_relevance(prior, log_factor))
         found = dict(zip(columns, log_odds.tolist(), strict=True))
         return {name: found[name] for name in self.schema.used}
+
+    def facts(self) -> ModelFacts:
+        found = super().facts()
+        return replace(found, relevance=self.relevance, temper=self.temper) if self.classes else found
 
     @property
     def relevance(self) -> dict[str, float]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out,
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
-from bayeswise.models.table_model import ScoredRows
+from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, PatternScatter, Product
 from bayeswise.tables.batch import Batch
@@ -56,8 +56,12 @@ class GaussianBayesModel(Classifier):
     schema: Schema
     settings: GaussianBayesSettings
     statistics: Grouped[Product]
+    capabilities: ClassVar[Capabilities] = replace(Classifier.capabilities, distances=True)
 
     # -- what it is -------------------------------------------------------------------------------------------
+    def facts(self) -> ModelFacts:
+        return ModelFacts(dict.fromkeys(self.columns, "normal"))
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The number columns that the model sees."""

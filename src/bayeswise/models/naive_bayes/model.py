@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.relearning import log_joint_relearned
-from bayeswise.models.table_model import ScoredRows
+from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -49,6 +49,7 @@ class NaiveBayesModel(Classifier):
     settings: NaiveBayesSettings
     factors: tuple[Factor, ...]
     selected: bool = added_later(False)  # whether the families were chosen by the evidence of the rows
+    capabilities: ClassVar[Capabilities] = replace(Classifier.capabilities, alternatives=True)
 
     def refuse_impossible(self) -> None:
         super().refuse_impossible()
@@ -57,6 +58,14 @@ class NaiveBayesModel(Classifier):
             raise SchemaError("the families are not those of the columns")
 
     # -- what it is -------------------------------------------------------------------------------------------
+    def facts(self) -> ModelFacts:
+        families: dict[str, str] = {}
+        for factor in self.factors:
+            family, words = getattr(factor, "family", None), getattr(factor, "model", None)
+            name = family.name if family is not None else words or {"categories": "categorical"}.get(factor.name)
+            families.update(dict.fromkeys(factor.columns, str(name or factor.name)))
+        return ModelFacts(families)
+
     def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
         """(..., n_states) from the weights of the classes and pseudo-counts, or as given."""
         return super().log_prior_of(class_weight + self.settings.prior_smoothing)

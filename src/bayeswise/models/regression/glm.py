@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
-from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
@@ -49,6 +49,10 @@ class IteratedModel(RegressionModel):
     noise: float  # the scale of the noise; 1 for counts and times
     certificate: Certificate
     scale: float | None = added_later(None)  # of the prior that is in force; older files have it in the settings
+
+    def regression_facts(self) -> RegressionFacts:
+        noise = None if self.has_log_link else self.noise
+        return replace(super().regression_facts(), noise=noise, certificate=self.certificate)
 
     def refuse_impossible(self) -> None:
         self.features.refuse_other_shapes(self.weights, self.centre)

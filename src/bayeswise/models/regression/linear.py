@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import (
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.regression.features import Feature, Features, refuse_missing
 from bayeswise.models.regression.predictive import Predictive, within_floats
-from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import TargetRows, in_blocks
 from bayeswise.models.regression.settings import LinearSettings
@@ -88,6 +88,18 @@ class LinearModel(RegressionModel):
     def n_rows(self) -> float:
         """The weight of the complete rows that were learned."""
         return self.statistics.n_rows()
+
+    @property
+    def rows_learned(self) -> float:
+        return float(self.n_rows)
+
+    def regression_facts(self) -> RegressionFacts:
+        try:
+            noise = float(self.posterior.noise_square**0.5)
+        except TooFewRowsError:
+            noise = None
+        evidence = self.log_evidence() if self.settings.prior == "gaussian" else None
+        return replace(super().regression_facts(), noise=noise, log_evidence=evidence)
 
     @cached_property
     def features(self) -> Features:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.regression_model import WeightedModel
+from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
-from bayeswise.models.table_model import ProbabilityModel
+from bayeswise.models.table_model import Capabilities, ProbabilityModel
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -45,6 +45,19 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     covariance: FloatArray  # of standardised weights, vector after vector, each with its intercept; or empty
     log_evidence_of_scale: float | None
     class_weight: FloatArray  # (n_classes,) of the rows that were learned
+    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, alternatives=True, weights=True)
+
+    @property
+    def rows_learned(self) -> float:
+        return float(self.class_weight.sum())
+
+    def regression_facts(self) -> RegressionFacts:
+        return replace(
+            super().regression_facts(),
+            log_evidence=self.log_evidence_of_scale,
+            certificate=self.certificate,
+            separable=self.separates,
+        )
 
     def refuse_impossible(self) -> None:
         self.features.refuse_other_shapes(self.weights, self.centre, self.unit)

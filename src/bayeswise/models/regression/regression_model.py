@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,16 +14,38 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.score_account import ScoreAccount, Term
-from bayeswise.models.regression.settings import LinearSettings
-from bayeswise.models.table_model import TableModel
+from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
+from bayeswise.models.regression.solving.newton import Certificate
+from bayeswise.models.table_model import Capabilities, ModelFacts, TableModel
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
+
+
+@dataclass(frozen=True)
+class RegressionFacts:
+    """What `fit` and `inspect` show of a regression beside its weights; None where there is no such thing."""
+
+    scale: float | None = None  # of the prior in force
+    noise: float | None = None  # its scale in the units of the target
+    log_evidence: float | None = None  # log p(targets | columns, scale)
+    certificate: Certificate | None = None  # the gradient that is left; exact solutions need none
+    separable: bool | None = None
 
 
 class WeightedModel(TableModel):
     """A model that has a weight for each number, and for each level of a category but its reference."""
 
+    capabilities: ClassVar[Capabilities] = Capabilities(weights=True)
+
     if TYPE_CHECKING:  # fields of some models, computed by others
+
+        @property
+        def settings(self) -> LinearSettings | LogisticSettings:
+            """How the weights are learned."""
+
+        @property
+        def scale(self) -> float | None:
+            """Of the prior in force."""
 
         @property
         def features(self) -> Features:
@@ -40,6 +63,20 @@ class WeightedModel(TableModel):
     def references(self) -> dict[str, Label]:
         """The level of each category that the intercept speaks for."""
         return self.features.references
+
+    def facts(self) -> ModelFacts:
+        numbers = dict.fromkeys(self.schema.numbers, "linear")
+        return ModelFacts({**numbers, **dict.fromkeys(self.schema.categories, "indicators")})
+
+    def regression_facts(self) -> RegressionFacts:
+        """What the rows have made known beside the weights."""
+        return RegressionFacts(scale=self._known_scale())
+
+    def _known_scale(self) -> float | None:
+        if self.settings.prior is None:
+            return None
+        scale = self.settings.scale if self.scale is None else self.scale  # older files have it in the settings
+        return None if isinstance(scale, str) else scale
 
 
 class RegressionModel(WeightedModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.relearning import log_joint_relearned
+from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.completing import completed
 from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, request_of
@@ -52,6 +53,7 @@ class NetworkClassifierModel(Classifier):
     cuts: Mapping[str, tuple[float, ...]]
     parents: Mapping[str, tuple[str, ...]] | None = None
     given_cuts: tuple[str, ...] = added_later(())  # the columns whose cuts were not found in rows, sorted
+    capabilities: ClassVar[Capabilities] = replace(Classifier.capabilities, level_counts=True)
 
     def __post_init__(self) -> None:
         kept = self.parents is not None
@@ -151,6 +153,9 @@ class NetworkClassifierModel(Classifier):
             Vocabulary(self.coding.words(name, known)) for name, known in zip(names, self.counted.levels, strict=True)
         ]
         return scores.network(names, tuple(levels), self.target, Vocabulary(self.classes))
+
+    def facts(self) -> ModelFacts:
+        return ModelFacts(self.dependences)
 
     @property
     def dependences(self) -> dict[str, str]:

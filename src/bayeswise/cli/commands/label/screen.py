@@ -133,8 +133,6 @@ def _cell_lines(cells: dict[str, Any], width: int) -> Iterator[str]:
 def why_text(session: Session, query: Query, width: int) -> str:
     """What each column says, where the model can tell."""
     learner = session.learner
-    if not hasattr(learner.model, "explain"):
-        return query.why
     try:
         account = learner.model.explain(learner.pool.one_for(learner.model, query.row))
         return str(account.to_text(width=width))

@@ -8,7 +8,7 @@ weight is as unknown as the prior says.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive, within_floats
-from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.settings import LinearSettings
@@ -66,6 +66,13 @@ class WideModel(RegressionModel):
     rest: float
     freedom: float
     n_rows: float
+
+    @property
+    def rows_learned(self) -> float:
+        return self.n_rows
+
+    def regression_facts(self) -> RegressionFacts:
+        return replace(super().regression_facts(), noise=None if self.has_log_link else self.noise)
 
     def refuse_impossible(self) -> None:
         self.features.refuse_other_shapes(self.weights, self.centre)

@@ -1,0 +1,69 @@
+"""What a model says it can do is what it can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.evaluation.calibrated import calibrated
+from bayeswise.models.table_model import Capabilities, capabilities_of
+
+MEMBERS = {
+    "classes": ("classes", "predict_proba", "log_prior", "class_weight", "scored", "probability_of"),
+    "row_probability": ("log_evidence", "log_evidence_of", "sample"),
+    "leave_one_out": ("forget", "leave_one_out", "has_learned_exactly"),
+    "alternatives": ("alternatives",),
+    "level_counts": ("level_counts",),
+    "distances": ("mahalanobis", "covariances"),
+    "relevance": ("relevance", "temper"),
+    "weights": ("weights", "references", "regression_facts"),
+    "calibrated": ("calibration",),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "naive Bayes": {},
+    "averaged": {"model": "averaged"},
+    "gaussian": {"model": "gaussian"},
+    "tan": {"model": "tan"},
+    "logistic": {"model": "logistic"},
+    "linear": {"model": "linear", "target": "z"},
+    "robust": {"model": "linear", "target": "z", "likelihood": "laplace"},
+}
+
+
+def table() -> dict[str, list[Any]]:
+    x, y, z = np.random.default_rng(5).normal(size=(3, 40))
+    return {"x": x.tolist(), "y": y.tolist(), "z": z.tolist(), "c": np.where(x + y > 0.1, "a", "b").tolist()}
+
+
+def fitted(name: str) -> Any:
+    options = dict(OPTIONS[name])
+    target = options.pop("target", "c")
+    return bw.fit(table(), target=target, **options, **({"ignore": ["c"]} if target == "z" else {}))
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("capability", MEMBERS)
+def test_a_model_has_the_members_of_each_capability_and_no_others(name: str, capability: str) -> None:
+    model = fitted(name)
+    has = [hasattr(type(model), member) or member in vars(model) for member in MEMBERS[capability]]
+    assert all(has) == getattr(model.capabilities, capability)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_column_that_is_used_has_a_family(name: str) -> None:
+    model = fitted(name)
+    assert set(model.facts().families) == set(model.schema.used)
+    assert model.rows_learned == (None if name == "robust" else 40.0)
+
+
+def test_a_calibrated_model_can_do_what_its_model_can() -> None:
+    model = fitted("naive Bayes")
+    found = calibrated(model, table()).capabilities
+    assert found.calibrated and found.leave_one_out and found.row_probability and not model.capabilities.calibrated
+
+
+def test_anything_else_has_no_capability() -> None:
+    assert capabilities_of(object()) == capabilities_of(bw.NaiveBayes()) == Capabilities()
