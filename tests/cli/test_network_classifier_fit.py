@@ -83,7 +83,7 @@ def test_options_of_networks_reach_the_settings(
 
 @pytest.mark.parametrize(("words", "what"), [
     (["--model", "tan", "--family", "normal"], "--family has no say in a tan model"),
-    (["--model", "tan", "--cuts", "size=a"], "no list of numbers"),
+    (["--model", "tan", "--cuts", "size=a"], "not a list of numbers"),
     (["--model", "tan", "--cuts", "size=9,3"], "increasing order"),
     (["--model", "aode", "--smoothing", "1", "--bdeu", "1"], "exclude each other"),
     (["--model", "gaussian", "--criterion", "bic"], "--criterion has no say"),
