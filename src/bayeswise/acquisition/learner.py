@@ -364,6 +364,7 @@ class ActiveLearner:
 
 def _model_of(model: Any) -> Any:
     inside = getattr(model, "model_", model)
+    # any object may be given here: an estimator, or a model of the user's own that learns rows
     if not hasattr(inside, "learn") or not hasattr(inside, "classes"):
         raise ParameterError(
             f"{type(model).__name__} is not a fitted model that can learn and forget rows",

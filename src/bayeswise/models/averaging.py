@@ -13,6 +13,7 @@ from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, Param
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
@@ -106,7 +107,7 @@ def average(
 
 
 def classes_of(model: Any) -> list[Label]:
-    """The classes of a model or of a scikit-learn classifier."""
+    """The classes of a model or of a scikit-learn classifier, which is asked by its attributes."""
     found = getattr(model, "classes_", None) if not hasattr(model, "classes") else model.classes
     if found is None:
         raise ParameterError(f"{type(model).__name__} has no classes", fix="give a fitted classifier")
@@ -145,7 +146,7 @@ def _stacked(models: Mapping[str, Any], table: Any) -> dict[str, float]:
 
 def _left_out_probability(model: Any, table: Any) -> FloatArray:
     """(n_rows,) the probability of each row's own class under the model that never saw the row."""
-    if not hasattr(model, "leave_one_out") or hasattr(model, "classes_"):
+    if not capabilities_of(model).leave_one_out:
         raise ParameterError(
             f"{type(model).__name__} cannot leave rows of a table out",
             fix="give models of bw.fit that have leave_one_out, or weights={name: ...} of your own",

@@ -13,6 +13,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, KindError
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.regression.features import Feature
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.tables.schema.labels import Label
@@ -111,9 +113,9 @@ def _model_of(model: Any) -> Any:
 
 
 def _linear_form(model: Any, state: Label, against: Label) -> Any:
-    if hasattr(model, "linear_form"):
+    if isinstance(model, NaiveBayesModel):
         return model.linear_form().between(state, against)
-    if hasattr(model, "linear"):
+    if isinstance(model, GaussianBayesModel):
         return model.linear(state, against)
     raise KindError(f"{model!r} has no linear form", fix="give Gaussian classes with a shared covariance")
 
