@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -321,3 +322,36 @@ def test_the_traceback_is_for_those_who_ask(bayeswise: Command, golf: Path, tmp_
     answer = bayeswise("fit", golf, "-t", "Plya", "-o", tmp_path / "m", "-v")
     assert "Traceback" in answer.err
     assert answer.code == 4
+
+
+def test_help_is_grouped_by_what_every_model_has_columns_and_models(bayeswise: Command) -> None:
+    text = bayeswise("fit", "--help").out
+    titles = [line[:-1] for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert titles == [
+        "Arguments",
+        "Common",
+        "Columns",
+        "Reading",
+        "Several models",
+        "Naive Bayes (naive-bayes, averaged)",
+        "Gaussian classes (gaussian)",
+        "Regressions (logistic, linear)",
+        "Networks (tan, aode, k-dependence, markov-blanket)",
+    ]
+    groups = dict(zip(titles, re.split(r"^\S.*:\n", text, flags=re.MULTILINE)[-len(titles) :], strict=True))
+    assert (
+        "--target" in groups["Common"] and "--levels" in groups["Columns"] and "--smoothing" in groups["Several models"]
+    )
+    assert "--df" in groups["Regressions (logistic, linear)"] and "--shrinkage" in groups["Gaussian classes (gaussian)"]
+
+
+def test_the_earlier_name_of_an_option_means_the_same_and_says_so_on_stderr(
+    bayeswise: Command, golf: Path, tmp_path: Path
+) -> None:
+    asked = ("fit", golf, "-t", "play", "--model", "logistic", "--prior", "student-t")
+    before = bayeswise(*asked, "--freedom=3", "--moderated", "-o", tmp_path / "before")
+    today = bayeswise(*asked, "--df", "3", "--marginalize", "-o", tmp_path / "today")
+    assert (before.code, today.code) == (0, 0), before.err + today.err
+    assert "--freedom is now called --df" in before.err and "--moderated is now called --marginalize" in before.err
+    assert "now called" not in today.err
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "today").read_bytes()

@@ -11,6 +11,7 @@ import typer
 import typer.core
 
 from bayeswise import __version__
+from bayeswise.cli.options.help_groups import FitCommand
 from bayeswise.cli.options.many_values import ManyPairs, ManyValues
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
@@ -38,7 +39,8 @@ VERBS: dict[str, str] = {
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
     "bayes": ManyValues,
-    **dict.fromkeys(("fit", "explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
+    "fit": FitCommand,
+    **dict.fromkeys(("explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
 }
 
 # The verbs that have verbs of their own: their file says which, by an `application` like this one.

@@ -37,12 +37,16 @@ def run(
         typer.Option(
             "--missing",
             metavar="[COL=]ignore|level|error|em",
-            help="What a missing cell means [ignore]; em: of networks; of a regression error or mean [error].",
+            help="How missing values are treated [ignore]; em: networks only; regressions: error or mean [error].",
         ),
     ] = None,
     unseen: Annotated[
         list[str] | None,
-        typer.Option("--unseen", metavar="[COL=]smooth|ignore|error", help="What a new level means later [smooth]."),
+        typer.Option(
+            "--unseen",
+            metavar="[COL=]smooth|ignore|error",
+            help="How levels that were never seen are treated [smooth].",
+        ),
     ] = None,
     family: Annotated[
         list[str] | None,
@@ -63,7 +67,7 @@ def run(
         typer.Option(
             "--prior",
             metavar="CLASS=P ...",
-            help="The prior, if it is not to be counted; of the weights of a regression gaussian, laplace, none or, "
+            help="Prior of the classes [their shares]; regressions: prior of the weights, gaussian, laplace, none or, "
             "logistic only, student-t [gaussian].",
         ),
     ] = None,
@@ -72,7 +76,7 @@ def run(
     ] = None,
     variance_divisor: Annotated[
         Literal["n", "n-1", "n-K"] | None,
-        typer.Option("--variance-divisor", "--divisor", help="Of normal columns [n]; K is the number of classes."),
+        typer.Option("--variance-divisor", help="Divisor of variances [n]; n-K, with K classes, is for gaussian."),
     ] = None,
     shared_variance: Annotated[
         bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
@@ -89,7 +93,8 @@ def run(
         ),
     ] = "naive-bayes",
     relevance: Annotated[
-        float | None, typer.Option("--relevance", metavar="P", help="averaged: that a column is relevant [1/2].")
+        float | None,
+        typer.Option("--relevance", metavar="P", help="averaged: prior probability that a column is relevant [1/2]."),
     ] = None,
     temper: Annotated[
         str | None,
@@ -105,22 +110,22 @@ def run(
         typer.Option(
             "--covariance",
             metavar="FORM",
-            help="gaussian: per-class, shared (log-odds are linear), diagonal, shared-diagonal, spherical [per-class].",
+            help="per-class, shared (log-odds are linear), diagonal, shared-diagonal, spherical [per-class].",
         ),
     ] = None,
     shrinkage: Annotated[
-        str | None, typer.Option("--shrinkage", metavar="A|auto", help="gaussian: of correlations, 0 to 1 [0].")
+        str | None, typer.Option("--shrinkage", metavar="A|auto", help="Shrinkage of correlations, from 0 to 1 [0].")
     ] = None,
     predictive: Annotated[
         Literal["plug-in", "student-t"] | None,
-        typer.Option("--predictive", help="gaussian: student-t integrates the parameters out [plug-in]."),
+        typer.Option("--predictive", help="student-t integrates the parameters out [plug-in]."),
     ] = None,
     likelihood: Annotated[
         Literal["gaussian", "student-t", "laplace", "poisson", "exponential"] | None,
         typer.Option(
             "--likelihood",
             metavar="NAME",
-            help="linear: gaussian, student-t, laplace, poisson, exponential, of the target given a row [gaussian].",
+            help="linear: distribution of the target: gaussian, student-t, laplace, poisson, exponential [gaussian].",
         ),
     ] = None,
     scale: Annotated[
@@ -128,45 +133,50 @@ def run(
         typer.Option(
             "--scale",
             metavar="X|evidence|cv",
-            help="Regressions: of the prior of weights, in standard deviations; evidence (gaussian prior; not for "
-            "student-t and laplace likelihoods) or cv finds it [linear, gaussian: evidence; otherwise 1].",
+            help="Scale of the prior of the weights, for standardised columns; learned by evidence (gaussian "
+            "prior; not for student-t and laplace likelihoods) or cv [linear, gaussian: evidence; otherwise 1].",
         ),
     ] = None,
-    freedom: Annotated[
-        float | None, typer.Option("--freedom", metavar="F", help="Regressions: of a student-t [4].")
+    df: Annotated[
+        float | None, typer.Option("--df", metavar="F", help="Degrees of freedom of a student-t [4].")
     ] = None,
-    moderated: Annotated[
-        bool, typer.Option("--moderated", help="logistic: probabilities averaged over what weights may be.")
+    marginalize: Annotated[
+        bool,
+        typer.Option("--marginalize", help="logistic: average probabilities over the posterior of the weights."),
     ] = False,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Regressions: w0 is 0.")] = False,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
     no_standardise: Annotated[
-        bool, typer.Option("--no-standardise", help="Regressions: the prior is about columns as they are.")
+        bool, typer.Option("--no-standardise", help="Apply the prior to the columns as they are.")
     ] = False,
     bdeu: Annotated[
-        float | None, typer.Option("--bdeu", metavar="S", help="Networks: pseudo-counts of each whole table.")
+        float | None, typer.Option("--bdeu", metavar="S", help="Pseudo-counts of each whole table.")
     ] = None,
     cuts: Annotated[
         list[str] | None,
-        typer.Option("--cuts", metavar="COL=5,7", help="Networks: where to cut a number [found by the classes]."),
+        typer.Option("--cuts", metavar="COL=5,7", help="Cut points of a number column [found by the classes]."),
     ] = None,
     parents: Annotated[
         int | None,
-        typer.Option("--parents", metavar="N", help="k-dependence, markov-blanket: at most so many [2, 3]."),
+        typer.Option("--parents", metavar="N", help="k-dependence, markov-blanket: maximum number of parents [2, 3]."),
     ] = None,
     min_frequency: Annotated[
         float | None,
-        typer.Option("--min-frequency", metavar="N", help="aode: rows that make a level a superparent [1]."),
+        typer.Option(
+            "--min-frequency", metavar="N", help="aode: minimum number of rows of a level that is a superparent [1]."
+        ),
     ] = None,
     criterion: Annotated[
         Literal["bic", "aic", "mdl", "bdeu", "k2"] | None,
-        typer.Option("--criterion", help="markov-blanket: what the search maximises [bic]."),
+        typer.Option("--criterion", help="markov-blanket: score that the search maximises [bic]."),
     ] = None,
     decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
         typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="At most so many.")] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", metavar="N", min=1, help="Maximum number of threads.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
@@ -187,38 +197,15 @@ def run(
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
     new one is whole.
     """
+    from bayeswise.cli.options.settings import beliefs, is_setting, what_was_typed
+
+    typed = {name: value for name, value in locals().items() if is_setting(name)}
     from bayeswise.cli.options.fitting import FitRequest, facts_of
     from bayeswise.cli.options.loading import load_for
-    from bayeswise.cli.options.settings import beliefs, what_was_typed
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.models.fitting import learned_like
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
-    typed = {
-        "smoothing": smoothing,
-        "m_estimate": m_estimate,
-        "prior_smoothing": prior_smoothing,
-        "variance_divisor": variance_divisor,
-        "shared_variance": shared_variance,
-        "convention": convention,
-        "family": family,
-        "relevance": relevance,
-        "temper": temper,
-        "covariance": covariance,
-        "shrinkage": shrinkage,
-        "predictive": predictive,
-        "likelihood": likelihood,
-        "scale": scale,
-        "freedom": freedom,
-        "moderated": moderated,
-        "no_intercept": no_intercept,
-        "no_standardise": no_standardise,
-        "bdeu": bdeu,
-        "cuts": cuts,
-        "parents": parents,
-        "min_frequency": min_frequency,
-        "criterion": criterion,
-    }
     columns_typed = {
         "category": category,
         "number": number,

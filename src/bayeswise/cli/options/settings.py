@@ -12,8 +12,6 @@ from bayeswise.models.registry import MODELS, ModelKind, kind_of_name, names_in
 _GIVES: dict[str, tuple[str, ...]] = {
     "m_estimate": ("smoothing",),
     "bdeu": ("cuts",),  # of networks only
-    "freedom": ("df",),
-    "moderated": ("marginalize",),
     "family": ("families",),
     "no_intercept": ("fit_intercept",),
     "no_standardise": ("standardise",),
@@ -50,10 +48,19 @@ def has_option(kind: ModelKind, name: str) -> bool:
     return any(setting in kind.options for setting in _GIVES.get(name, (name,)))
 
 
+def is_setting(name: str) -> bool:
+    """Whether an option gives a setting of any kind of model; the prior is read with the classes at hand.
+
+    >>> is_setting("smoothing"), is_setting("target"), is_setting("prior")
+    (True, False, False)
+    """
+    return name != "prior" and any(has_option(kind, name) for kind in MODELS)
+
+
 def what_was_typed(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are there.
 
-    >>> what_was_typed({"smoothing": 0.0, "scale": None, "moderated": False})
+    >>> what_was_typed({"smoothing": 0.0, "scale": None, "marginalize": False})
     {'smoothing': 0.0}
     """
     return {name: value for name, value in options.items() if value is not None and value is not False}
@@ -95,6 +102,9 @@ def _as_settings(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     for negated in ("intercept", "standardise"):
         if given.pop(f"no_{negated}", False):
             given[negated] = False
+    for name, field in (("df", "freedom"), ("marginalize", "moderated")):
+        if name in given:
+            given[field] = given.pop(name)
     for name, word in (("scale", "evidence or cv or auto"), ("shrinkage", "auto"), ("temper", "auto or pairs")):
         if name in given:
             given[name] = number_or_word(given[name], option(name), word)

@@ -142,7 +142,7 @@ def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
     if not np.allclose(said, account.posterior, rtol=1e-6, atol=1e-9):
         raise KindError(
             "the columns of this model do not add up to its posterior, so they do not explain the action",
-            fix="leave out --costs, or fit it without --moderated",
+            fix="leave out --costs, or fit it without --marginalize",
         )
 
 
