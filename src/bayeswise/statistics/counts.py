@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import compress
 
 import numpy as np
@@ -91,7 +92,11 @@ class Counts:
 
     @classmethod
     def empty(cls, n_groups: int = 1, declared: Vocabulary | None = None) -> Counts:
-        """The counts of no rows."""
+        """The counts of no rows; one value stands for all columns that declare no level."""
+        return cls._of_no_rows(n_groups, declared) if declared else _of_no_rows_or_levels(n_groups)
+
+    @classmethod
+    def _of_no_rows(cls, n_groups: int, declared: Vocabulary | None) -> Counts:
         nothing = ExactArray.zeros((n_groups, 0))
         return cls.of_table(Vocabulary(), nothing, ExactArray.zeros(n_groups), declared)
 
@@ -134,3 +139,8 @@ class Counts:
         parts = [f"{level}={total:g}" for level, total in zip(self.levels, totals, strict=True)]
         missing = float(self.missing.sum().to_floats())
         return f"Counts({', '.join(parts + ([f'missing={missing:g}'] if missing else []))})"
+
+
+@lru_cache(maxsize=64)
+def _of_no_rows_or_levels(n_groups: int) -> Counts:
+    return Counts._of_no_rows(n_groups, None)

@@ -9,6 +9,7 @@ from typing import Any
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.protocol import fingerprint
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,19 @@ class Product:
     def pooled(self) -> Product:
         return self._each(lambda part: part.pooled())
 
+    def same_columns(self, other: Product) -> bool:
+        """Whether two statistics of no rows are about the same columns; pairs that were seen are not compared again."""
+        if list(self.parts) != list(other.parts):
+            return False
+        pairs = zip(self.parts.values(), other.parts.values(), strict=True)
+        different = {(id(mine), id(theirs)): (mine, theirs) for mine, theirs in pairs}
+        return all(_same_columns(mine, theirs) for mine, theirs in different.values())
+
     def _each(self, change: Callable[[Any], Any]) -> Product:
-        return Product({name: change(part) for name, part in self.parts.items()})
+        """Each part changed: once if it stands under many names, as that of thousands of columns without rows does."""
+        different = {id(part): part for part in self.parts.values()}
+        changed = {key: change(part) for key, part in different.items()}
+        return Product({name: changed[id(part)] for name, part in self.parts.items()})
 
     def _refuse_other_parts(self, other: Product) -> None:
         if list(self.parts) != list(other.parts):
@@ -66,3 +78,9 @@ class Product:
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {part!r}" for name, part in self.parts.items())
         return f"Product({inside})"
+
+
+def _same_columns(one: Any, other: Any) -> bool:
+    if isinstance(one, Product) and isinstance(other, Product):
+        return one.same_columns(other)
+    return fingerprint(one.merge(one)) == fingerprint(other.merge(other))  # merging puts declared levels in order

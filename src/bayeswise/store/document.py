@@ -20,7 +20,7 @@ from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.packing import Packer
 from bayeswise.store.strict_json import Tree, tree_bytes
-from bayeswise.store.tensors import Tensors, little_endian, same_bytes
+from bayeswise.store.tensors import Tensors, little_endian, same_bytes, type_name
 from bayeswise.store.unpacking import Unpacker
 
 __all__ = ["DAMAGE", "Document", "ExactArray", "canonical_parts", "pack", "tree_bytes", "unpack"]
@@ -77,7 +77,7 @@ def canonical_parts(tree: bytes, tensors: Tensors) -> Iterator[bytes | memoryvie
     yield tree
     for name in sorted(tensors):
         tensor = tensors[name]
-        yield f"{name} {tensor.dtype.name} {tensor.shape}\n".encode()
+        yield f"{name} {type_name(tensor.dtype)} {tensor.shape}\n".encode()
         yield little_endian(tensor).reshape(-1).view("u1").data
 
 

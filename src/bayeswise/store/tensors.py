@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,9 +21,15 @@ FILE_TYPES = {
 }
 
 
+@cache
+def type_name(dtype: np.dtype[Any]) -> str:
+    """The name of a type, which NumPy puts together anew each time it is asked."""
+    return dtype.name
+
+
 def packable(array: Tensor) -> Tensor:
     """The array without gaps in native byte order, a `TypeError` if its type is not among ours."""
-    if array.dtype.name not in FILE_TYPES.values():
+    if type_name(array.dtype) not in FILE_TYPES.values():
         raise TypeError(f"an array of type {array.dtype.name} is not plain data; use {_types()}")
     return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
 
@@ -40,7 +47,7 @@ def same_bytes(one: Tensor, other: Tensor) -> bool:
     """
     if one is other:
         return True
-    if one.dtype.name != other.dtype.name or one.shape != other.shape:
+    if type_name(one.dtype) != type_name(other.dtype) or one.shape != other.shape:
         return False
     bits, others = (little_endian(each).reshape(-1).view("u1") for each in (one, other))
     return bool(np.array_equal(bits, others))
