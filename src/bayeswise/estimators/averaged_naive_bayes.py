@@ -51,6 +51,7 @@ class AveragedNaiveBayes(NaiveBayes):
         temper: Any = "auto",
         kinds: Mapping[str, str] | None = None,
         levels: Mapping[str, Any] | None = None,
+        class_weight: Any = None,
     ) -> None:
         self.relevance = relevance
         self.families = families
@@ -63,6 +64,7 @@ class AveragedNaiveBayes(NaiveBayes):
         self.temper = temper
         self.kinds = kinds
         self.levels = levels
+        self.class_weight = class_weight
 
     model_: AveragedNaiveBayesModel
 

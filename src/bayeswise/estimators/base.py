@@ -29,9 +29,11 @@ from bayeswise.estimators.targets import (
     refuse_other_classes,
     refuse_undeclared,
     row_weights,
+    times_class_weights,
+    weights_of_classes,
 )
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.errors import FitError, NotAvailableError
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -110,7 +112,9 @@ class EstimatorBase(BaseEstimator):
 class ClassifierBase(ClassifierMixin, EstimatorBase):
     """The face of a `ProbabilityModel`."""
 
+    class_weight: Any = None  # "balanced", or a weight for each class: times the weights of its rows
     _dtype_of_y: Any
+    _weight_of_class: Mapping[Label, float] | None = None  # what the rows that were learned were multiplied by
 
     @property
     def classes_(self) -> Any:
@@ -139,6 +143,17 @@ class ClassifierBase(ClassifierMixin, EstimatorBase):
         if y is not None:
             X = self._checked(X, reset=reset)
         return X, labels_of(class_column(y, X)), row_weights(X, sample_weight)
+
+    def _with_class_weights(
+        self, labels: Labels, weights: FloatArray | None, *, more_to_come: bool = False
+    ) -> FloatArray | None:
+        """The weights of rows to be learned, times those of their classes, which are remembered."""
+        self._weight_of_class = None
+        if self.class_weight is None:
+            return weights
+        of_class = weights_of_classes(self.class_weight, labels, weights, more_to_come=more_to_come)
+        self._weight_of_class = dict(self.class_weight) if isinstance(self.class_weight, Mapping) else of_class
+        return times_class_weights(of_class, labels, weights)
 
     def _remember_type(self, y: Any, *, reset: bool) -> None:
         """The type that `classes_` has: that of y, or of all y so far."""
@@ -178,13 +193,14 @@ class MergingBase(ClassifierBase):
         X, labels, weights = self._rows(X, y, sample_weight, reset=False)
         refuse_undeclared(labels.classes, self.model_.schema.target.classes)
         self._remember_type(y, reset=False)
+        weights = self._with_class_weights(labels, weights, more_to_come=True)
         found = self.model_.statistics.merge(self._statistics(self.model_, X, labels, weights))
         return self._learned(self.model_, found, more_to_come=True)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then the one that never saw them, to the last byte."""
         model = self._model
-        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        X, labels, weights = self._learned_rows(X, y, sample_weight)
         left = model.statistics.subtract(self._statistics(model, X, labels, weights))
         self.model_ = replace(model, settings=self._settings(left.labels), statistics=left)
         return self
@@ -193,6 +209,8 @@ class MergingBase(ClassifierBase):
         """A new estimator that has learned the rows of both."""
         both = self._merged_with(other)
         both._dtype_of_y = np.result_type(self._dtype_of_y, other._dtype_of_y)
+        if self._weight_of_class == other._weight_of_class:
+            both._weight_of_class = self._weight_of_class
         return both
 
     # -- what was learned, under scikit-learn's names ---------------------------------------------------------
@@ -227,8 +245,20 @@ class MergingBase(ClassifierBase):
     def _known(self, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:
         """Learned rows, in the codes of the model."""
         model = self._model
-        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        X, labels, weights = self._learned_rows(X, y, sample_weight)
         return features.batches(model.schema, X, labels, weights, model.vocabularies)
+
+    def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Labels, FloatArray | None]:
+        """Learned rows, with the weights that they were learned with."""
+        X, labels, weights = self._rows(X, y, sample_weight, reset=False)
+        if self.class_weight is None:
+            return X, labels, weights
+        if self._weight_of_class is None:
+            raise NotAvailableError(
+                "the rows of merged estimators were learned with different weights of classes",
+                fix="leave class_weight out, and give sample_weight to each call",
+            )
+        return X, labels, times_class_weights(self._weight_of_class, labels, weights)
 
     def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
         rows = features.batches(model.schema, X, labels, weights)
@@ -241,6 +271,7 @@ class MergingBase(ClassifierBase):
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         refuse_undeclared(labels.classes, declared)
         self._remember_type(y, reset=True)
+        weights = self._with_class_weights(labels, weights, more_to_come=more_to_come)
         model = self._empty(X, labels, weights)
         if declared is not None:
             target = replace(model.schema.target, classes=declared)

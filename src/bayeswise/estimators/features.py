@@ -24,7 +24,15 @@ from bayeswise.engines.ranges import over_ranges
 from bayeswise.estimators import features
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import MissingColumnError, NonFiniteError, SourceError, SupportError
+from bayeswise.foundation.errors import (
+    MissingCellError,
+    MissingColumnError,
+    NonFiniteError,
+    ParameterError,
+    SourceError,
+    SupportError,
+    row_number,
+)
 from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoding.encoder import Encoder
@@ -270,10 +278,15 @@ def _refuse_other_counts(X: Any) -> None:
     wrong = ~(X.data >= 0) | np.isinf(X.data)
     if wrong.any():
         cell = int(np.argmax(wrong))
-        row, column, value = int(np.searchsorted(X.indptr, cell, "right")) - 1, int(X.indices[cell]), X.data[cell]
+        row, column, value = _stored_cell(X, cell)
         if np.isinf(value):
             raise NonFiniteError(row=row, column=column)
         raise SupportError("a count of words is a finite number from 0 on", row=row, column=column, value=float(value))
+
+
+def _stored_cell(X: Any, cell: int) -> tuple[int, int, Any]:
+    """Row, column and value of a stored cell of a CSR matrix."""
+    return int(np.searchsorted(X.indptr, cell, "right")) - 1, int(X.indices[cell]), X.data[cell]
 
 
 _WORDS: dict[int, Vocabulary] = {}
@@ -344,15 +357,44 @@ class ExpandedColumns:
 
 
 def checked_columns(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X after scikit-learn's own checks; a frame passes as it is, a sparse matrix is refused."""
+    """X after scikit-learn's own checks; a frame passes as it is; a sparse matrix is refused (see `sparse_numbers`)."""
     X = X if issparse(X) else features.in_memory(X)
     if features.is_frame(X) or features.is_text(X):
         return features.checked(estimator, X, reset=reset)
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=[np.float64, np.float32])
 
 
+def sparse_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A sparse matrix as CSR of finite doubles, each cell once and in order."""
+    matrix = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False, dtype=np.float64)
+    matrix = _without_duplicates(csr_array(matrix))
+    wrong = ~np.isfinite(matrix.data)
+    if wrong.any():
+        row, column, value = _stored_cell(matrix, int(np.argmax(wrong)))
+        if np.isinf(value):
+            raise NonFiniteError(row=row, column=f"x{column}")
+        raise MissingCellError(
+            f"column 'x{column}' is missing (NaN) in row {row_number(row)}",
+            fix="fill the cell in, or leave the row out",
+        )
+    return matrix
+
+
+def sparse_batch(matrix: Any) -> Batch:
+    """Rows of numbers whose zeros are not written out."""
+    n_rows = matrix.shape[0]
+    return Batch(n_rows, np.empty((n_rows, 0)), np.empty((n_rows, 0), dtype=np.int32), sparse=matrix)
+
+
 def schema_for(X: Any, overrides: Mapping[str, Any]) -> Schema:
     """What the columns of X mean to a regression."""
+    if issparse(X):
+        if overrides:
+            raise ParameterError(
+                f"{next(iter(overrides))} is about named columns, and a sparse matrix has numbers only",
+                fix="leave it out, or give a dataframe",
+            )
+        return usable(Schema(_unnamed(X.shape[1], "number", None), Target("y", "mixed")))
     return usable(features.schema_of(X, categorical=False, overrides=overrides))
 
 

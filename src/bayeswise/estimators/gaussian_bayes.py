@@ -34,6 +34,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
     divisor       "n" (maximum likelihood), "n-1" or "n-K" (K classes)
     shrinkage     0 to 1 towards the diagonal, or "auto" (oracle approximating shrinkage)
     class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
+    class_weight  "balanced", or a weight for each class: times the weights of its rows
     prior         a NormalInverseWishart distribution of means and covariances, or None
     predictive    "plug-in" Gaussian, or "student-t": parameters integrated out
     missing       missing cells are integrated out ("ignore": EM in training, marginals in prediction) or an "error"
@@ -58,6 +59,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         variance_floor: float = 1e-9,
         missing: str = "ignore",
         n_components: int | None = None,
+        class_weight: Any = None,
     ) -> None:
         self.covariance = covariance
         self.divisor = divisor
@@ -68,6 +70,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         self.variance_floor = variance_floor
         self.missing = missing
         self.n_components = n_components
+        self.class_weight = class_weight
 
     model_: GaussianBayesModel
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from bayeswise.estimators import features
 from bayeswise.estimators.base import ClassifierBase
-from bayeswise.estimators.features import ExpandedColumns, checked_columns, feature_names, present, schema_for
-from bayeswise.estimators.targets import Labels
+from bayeswise.estimators.features import (
+    ExpandedColumns,
+    checked_columns,
+    feature_names,
+    present,
+    schema_for,
+    sparse_batch,
+    sparse_numbers,
+)
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.regression.learning import fitted_logistic
+from bayeswise.foundation.errors import NotAvailableError
+from bayeswise.models.regression.learning import fitted_logistic, fitted_sparse_logistic
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.settings import LogisticSettings
-from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
+from bayeswise.tables.batch import Batch
 
 
 class LogisticRegression(ExpandedColumns, ClassifierBase):
@@ -40,6 +48,9 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
 
     `certificate_` is the gradient that is left; `separable_` says that some weights separate the classes without
     error, so that only the prior keeps them finite (a yes is certain; a strong prior on a large table may hide one).
+    X may be a sparse matrix of scipy (counts of words, say): its zeros are never written out, and the weights are those
+    of X.toarray(). It needs the gaussian prior with a number for scale, moderated=False and missing="error".
+
     A category's reference is its first declared level, or the first in canonical order. A missing cell is an error;
     with missing="mean" its row teaches nothing, and in a prediction it stands at the mean.
 
@@ -88,8 +99,11 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         self._remember_type(y, reset=True)
         X, codes, weights = present(X, labels.codes, self._with_class_weights(labels, weights))
         schema = schema_for(X, self._overrides())
-        rows = features.batches(schema, X, None, weights)
-        self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
+        if issparse(X):
+            self.model_ = fitted_sparse_logistic(schema, X, codes, labels.classes, weights, settings)
+        else:
+            rows = features.batches(schema, X, None, weights)
+            self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
         if not self.model_.certificate.converged:
             warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
         return self
@@ -99,6 +113,10 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         """The log-odds of the second class for two classes, otherwise (n_rows, n_classes) the scores; not moderated."""
         scores = self._over(X, lambda batch: self.model_.scores(batch))
         return np.asarray(scores[:, 1]) if scores.shape[1] == 2 else scores
+
+    def explain(self, X: Any) -> Any:
+        """The account of one row: what each column adds to the answer."""
+        return super().explain(X[:2].toarray() if issparse(X) else X)
 
     @property
     def coef_(self) -> FloatArray:
@@ -137,6 +155,12 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         # scikit-learn moves the rows of its checks away from 0 for estimators that take categories, and there no
         # weights without an intercept tell three classes apart: its own have the same score of 0.757, not the 0.83.
         tags.classifier_tags.poor_score = not self.fit_intercept
+        tags.input_tags.sparse = (
+            self.prior == "gaussian"
+            and not isinstance(self.scale, str)
+            and not self.moderated
+            and self.missing == "error"
+        )
         return tags
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -144,30 +168,6 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         return feature_names(self)
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _with_class_weights(self, labels: Labels, weights: FloatArray | None) -> FloatArray | None:
-        """The weights of rows, times those of their classes."""
-        if self.class_weight is None:
-            return weights
-        classes = list(labels.classes)
-        if isinstance(self.class_weight, Mapping):
-            strange = [label for label in self.class_weight if label not in classes]
-            if strange:
-                raise ParameterError(
-                    f"class_weight names the class {strange[0]!r}, which y does not have", fix="name the classes of y"
-                )
-            of_class = np.array([float(self.class_weight.get(label, 1.0)) for label in classes])
-        elif isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            counts = np.bincount(labels.codes, weights=weights, minlength=len(classes))
-            of_class = np.where(counts > 0, counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0)), 0.0)
-        else:
-            raise ParameterError(
-                f"class_weight is {self.class_weight!r}", fix="give 'balanced', or a number for each class by its name"
-            )
-        by = of_class[labels.codes]
-        both = checked_weights(by if weights is None else by * weights, 0, "class_weight")
-        refuse_all_zero(float(both.max(initial=0.0)), len(both), "class_weight")
-        return both
-
     def _settings(self) -> LogisticSettings:
         return LogisticSettings(
             self.prior,
@@ -181,5 +181,16 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
             self.max_iter,
         )
 
+    def _batches(self, X: Any) -> Iterator[Batch]:
+        if not issparse(X):
+            return super()._batches(X)
+        model = self._model
+        if model.settings.moderated or model.schema.categories:
+            what = "moderated probabilities" if model.settings.moderated else "a model of categories"
+            raise NotAvailableError(f"{what} and a sparse matrix do not go together", fix="give X.toarray()")
+        return iter([sparse_batch(self._checked(X, reset=False))])
+
     def _checked(self, X: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            return sparse_numbers(self, X, reset=reset)
         return checked_columns(self, X, reset=reset)

@@ -46,6 +46,7 @@ class NaiveBayes(MergingBase):
                   numbers ("normal", "poisson", ...); "categorical"; a model of words for a sparse matrix
                   ("multinomial", "bernoulli", "complement"); a mapping by column
     class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
+    class_weight  "balanced", or a weight for each class: times the weights of its rows
     missing       a missing cell is left out ("ignore"), a level of its own ("level") or an error
     unseen        a level never seen is smoothed ("smooth"), left out ("ignore") or an error
     convention    a preset: "laplace", "exact", "smoothed-prior", "as-printed", "scikit-learn", "weka", ...; what is
@@ -72,6 +73,7 @@ class NaiveBayes(MergingBase):
         convention: str | None = None,
         kinds: Mapping[str, str] | None = None,
         levels: Mapping[str, Any] | None = None,
+        class_weight: Any = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
@@ -85,6 +87,7 @@ class NaiveBayes(MergingBase):
         self.convention = convention
         self.kinds = kinds
         self.levels = levels
+        self.class_weight = class_weight
 
     model_: NaiveBayesModel
     selection_: Selection

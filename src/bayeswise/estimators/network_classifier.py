@@ -37,6 +37,7 @@ class NetworkClassifier(MergingBase):
     missing        a missing cell is summed out ("ignore"), a level of its own ("level") or an error; tables count the
                    rows that have all of their cells, or with "em" what EM expects of all rows
     unseen         a level never seen is smoothed ("smooth"), summed out ("ignore") or an error
+    class_weight   "balanced", or a weight for each class: times the weights of its rows
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
@@ -64,6 +65,7 @@ class NetworkClassifier(MergingBase):
         unseen: Any = "smooth",
         kinds: Mapping[str, str] | None = None,
         levels: Mapping[str, Any] | None = None,
+        class_weight: Any = None,
     ) -> None:
         self.structure = structure
         self.prior = prior
@@ -79,6 +81,7 @@ class NetworkClassifier(MergingBase):
         self.unseen = unseen
         self.kinds = kinds
         self.levels = levels
+        self.class_weight = class_weight
 
     model_: NetworkClassifierModel
 

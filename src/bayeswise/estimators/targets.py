@@ -62,6 +62,50 @@ def row_weights(X: Any, sample_weight: Any) -> FloatArray | None:
     return weights
 
 
+def weights_of_classes(
+    class_weight: Any, labels: Labels, weights: FloatArray | None, *, more_to_come: bool = False
+) -> dict[Label, float]:
+    """The weight of each class that y has: given by name, or for "balanced" such that all classes weigh the same.
+
+    >>> weights_of_classes("balanced", Labels(np.array([0, 0, 0, 1]), Vocabulary(["ham", "spam"])), None)
+    {'ham': 0.6666666666666666, 'spam': 2.0}
+    """
+    classes = list(labels.classes)
+    if isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes]
+        if unknown and not more_to_come:
+            raise ParameterError(
+                f"class_weight names the class {unknown[0]!r}, which y does not have", fix="name the classes of y"
+            )
+        return {label: _number(class_weight.get(label, 1.0)) for label in classes}
+    if not isinstance(class_weight, str) or class_weight != "balanced":
+        raise ParameterError(
+            f"class_weight is {class_weight!r}", fix="give 'balanced', or a number for each class by its name"
+        )
+    if more_to_come:
+        raise ParameterError(
+            "class_weight='balanced' needs all rows at once, and partial_fit sees some of them",
+            fix="give the weight of each class by its name, or call fit",
+        )
+    counts = np.bincount(labels.codes, weights=weights, minlength=len(classes))
+    of_class = np.where(counts > 0, counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0)), 0.0)
+    return dict(zip(classes, of_class.tolist(), strict=True))
+
+
+def _number(weight: Any) -> float:
+    if isinstance(weight, Real):
+        return float(weight)
+    raise ParameterError(f"class_weight holds {weight!r}, which is not a number", fix="give a number from 0 on")
+
+
+def times_class_weights(of_class: Mapping[Label, float], labels: Labels, weights: FloatArray | None) -> FloatArray:
+    """The weights of rows, times those of their classes; a class that is not named has the weight 1."""
+    by = np.array([of_class.get(label, 1.0) for label in labels.classes])[labels.codes]
+    both = checked_weights(by if weights is None else by * weights, 0, "class_weight")
+    refuse_all_zero(float(both.max(initial=0.0)), len(both), "class_weight")
+    return both
+
+
 def n_rows_of(X: Any) -> int:
     return int(X.shape[0] if hasattr(X, "shape") else len(X))
 

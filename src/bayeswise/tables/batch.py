@@ -57,6 +57,7 @@ class Batch:
     weights: FloatArray | None = None  # (n_rows,)
     first_row: int = 0  # where the batch begins in its table, from 0 on
     kept: IntArray | None = None  # (n_rows,) the rows of the table from there on that it holds; None: the next n_rows
+    sparse: Any = None  # scipy.sparse CSR, (n_rows, n_numbers), finite: numbers in place of `values`
 
     def place(self, row: int) -> int:
         """The position in the table of a row of the batch; rows without a target are in the one and not in the other.

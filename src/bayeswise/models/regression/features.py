@@ -19,7 +19,7 @@ from bayeswise.models.regression.room import refuse_no_room
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep
-from bayeswise.tables.schema.schema import Schema
+from bayeswise.tables.schema.schema import Column, Schema
 
 Feature = tuple[str, Label | None]  # (column, level); level None: the column's number
 
@@ -191,8 +191,8 @@ def usable(schema: Schema) -> Schema:
             f"column {schema.texts[0]!r} is free text, which a regression cannot use",
             fix=f"leave it out, or declare it a category with {keep(schema.texts[0], 'category')}",
         )
-    columns = (
-        replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")
-        for column in schema.columns
-    )
-    return replace(schema, columns=tuple(columns))
+    return schema.with_forms(_judged_by_regression)
+
+
+def _judged_by_regression(column: Column) -> Column:
+    return replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")

@@ -10,7 +10,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
-from bayeswise.models.regression.features import usable
+from bayeswise.models.regression.features import Features, usable
 from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
@@ -19,6 +19,7 @@ from bayeswise.models.regression.rows import Design, TargetRows
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import fit_logistic
 from bayeswise.models.regression.solving.newton import Certificate
+from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.batch import Batch
@@ -88,16 +89,40 @@ def fitted_logistic(
 ) -> LogisticModel:
     """The most probable weights for encoded rows with the class of each; a class without a complete row is none."""
     design = Design.of(schema, batches, settings.missing)
-    codes = design.of_rows(codes)
-    weight = Weights.of(len(codes), codes, len(classes), design.weights).weight.to_floats()
-    if not weight.all():
-        kept = np.flatnonzero(weight)
-        codes = np.searchsorted(kept, codes).astype(np.int32)
-        classes, weight = Vocabulary([classes[int(k)] for k in kept]), weight[kept]
+    codes, classes, weight = _with_rows(design.of_rows(codes), classes, design.weights)
     if len(classes) < 2:
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
     fit = fit_logistic(design.features, design.matrix, codes, len(classes), design.weights, settings)
     return LogisticModel.of(design.features, classes, settings, fit, weight)
+
+
+def fitted_sparse_logistic(
+    schema: Schema,
+    matrix: Any,
+    codes: CodeArray,
+    classes: Vocabulary,
+    weights: FloatArray | None,
+    settings: LogisticSettings,
+) -> LogisticModel:
+    """The most probable weights for a CSR matrix of finite numbers, one for each column of the schema."""
+    refuse_unsupported(settings)
+    features = Features(schema, ())
+    codes, classes, weight = _with_rows(codes, classes, weights)
+    if len(classes) < 2:
+        return LogisticModel.of_one_class(features, classes, settings, weight)
+    fit = fit_sparse_logistic(features, matrix, codes, len(classes), weights, settings)
+    return LogisticModel.of(features, classes, settings, fit, weight)
+
+
+def _with_rows(
+    codes: CodeArray, classes: Vocabulary, weights: FloatArray | None
+) -> tuple[CodeArray, Vocabulary, FloatArray]:
+    """Codes into the classes that have rows, these classes, and the weight of their rows."""
+    weight = Weights.of(len(codes), codes, len(classes), weights).weight.to_floats()
+    if weight.all():
+        return codes, classes, weight
+    kept = np.flatnonzero(weight)
+    return np.searchsorted(kept, codes).astype(np.int32), Vocabulary([classes[int(k)] for k in kept]), weight[kept]
 
 
 # -- numbers --------------------------------------------------------------------------------------------------

@@ -174,7 +174,11 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     # -- what it says about rows --------------------------------------------------------------------------------
     def scores(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) log p(class | row) up to a number for each row, at the most probable weights."""
-        return self._scores_of(self.matrix(batch))
+        return self._scores_of(self.matrix(batch)) if batch.sparse is None else self._sparse_scores(batch.sparse)
+
+    def _sparse_scores(self, matrix: Any) -> FloatArray:
+        """The scores of rows whose zeros are not written out: each row's sum is over its own cells, in order."""
+        return np.asarray(matrix @ self.weights.T + self.intercept)
 
     def matrix(self, batch: Batch) -> FloatArray:
         return self.features.filled(batch, self.centre, missing=self.settings.missing)
@@ -191,6 +195,8 @@ class LogisticModel(WeightedModel, ProbabilityModel):
 
     def log_relative(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) the scores that the answers come from: moderated ones, if so set."""
+        if batch.sparse is not None and not self.settings.moderated:
+            return self._sparse_scores(batch.sparse)
         matrix = self.matrix(batch)
         scores = self._scores_of(matrix)
         if not self.settings.moderated or len(self.classes) < 2:

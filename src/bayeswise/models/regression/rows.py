@@ -235,19 +235,25 @@ def _combined(rows: FloatArray, target: Any, by: FloatArray, again: IntArray) ->
 def row_hashes(matrix: FloatArray, target: Any) -> Any:
     """(n_rows,) 64 bits of each row; 0.0 and -0.0 are one value."""
     bits = np.uint32 if matrix.dtype == np.float32 else np.uint64
-    odd = np.random.default_rng(0).integers(1, 1 << 62, matrix.shape[1] + 1, dtype=np.uint64) * 2 + 1
+    odd = odd_factors(matrix.shape[1] + 1)
     hashes = np.empty(len(matrix), dtype=np.uint64)
 
     def fill(rows: slice) -> None:
         cells = np.ascontiguousarray(matrix[rows] + matrix.dtype.type(0)).view(bits).astype(np.uint64, copy=False)
         beside = (target[rows] + 0.0).view(np.uint64)
-        hashes[rows] = _mixed(cells, odd[:-1]).sum(axis=1, dtype=np.uint64) + _mixed(beside, odd[-1])
+        hashes[rows] = mixed_bits(cells, odd[:-1]).sum(axis=1, dtype=np.uint64) + mixed_bits(beside, odd[-1])
 
     in_blocks(fill, _pieces(len(matrix), max(1, (1 << 17) // max(matrix.shape[1], 1))))
     return hashes
 
 
-def _mixed(bits: Any, odd: Any) -> Any:
+def odd_factors(n: int) -> Any:
+    """(n,) odd numbers, one for each cell of a row and one for its target."""
+    return np.random.default_rng(0).integers(1, 1 << 62, n, dtype=np.uint64) * 2 + 1
+
+
+def mixed_bits(bits: Any, odd: Any) -> Any:
+    """Bits that are spread over all 64 in place; those of 0 stay 0."""
     bits ^= bits >> np.uint64(32)  # the bits that differ between round numbers are the high ones
     bits *= odd
     bits ^= bits >> np.uint64(29)

@@ -10,8 +10,8 @@ It holds no count of rows and no level that was only observed, so it does not ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any, Literal, TypeAlias, get_args, overload
@@ -148,6 +148,14 @@ class Columns(Sequence[Column]):
         columns.names, columns.forms, columns.form_of, columns._made = names, forms, form_of, {}
         return columns
 
+    def with_forms(self, change: Callable[[Column], Column]) -> Columns:
+        """The columns after a change of each form, which does not depend on their names."""
+        changed = [change(form) for form in self.forms]
+        known: dict[tuple[Any, ...], int] = {}
+        place = [known.setdefault(column.form, len(known)) for column in changed]
+        forms = tuple(changed[place.index(form)] for form in range(len(known)))
+        return self._of(self.names, forms, tuple(map(place.__getitem__, self.form_of)))
+
     def of_kind(self, *kinds: Kind) -> tuple[str, ...]:
         """The names of the columns of some kinds."""
         chosen = [form.kind in kinds for form in self.forms]
@@ -252,6 +260,10 @@ class Schema:
             _refuse_twin(name, seen)
             _refuse_twin(name, apart)
             apart[normal_name(name)] = name
+
+    def with_forms(self, change: Callable[[Column], Column]) -> Schema:
+        """The schema after a change of its columns that does not depend on their names."""
+        return replace(self, columns=self._table.with_forms(change))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

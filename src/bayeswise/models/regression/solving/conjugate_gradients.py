@@ -8,8 +8,10 @@ two rotations; where that is too far from the truth, by the Hessian of a few row
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -26,8 +28,28 @@ MANY_ROWS, FEW_ROWS = 40_000, 10_000
 SINGLE_PRECISION = (1e-6, 1e6)  # standard deviations whose squares and products a float32 holds with room to spare
 
 
+class AppliedLoss(Protocol):
+    """A loss whose Hessian is applied to directions."""
+
+    @property
+    def rows(self) -> Any:
+        """The rows, which know their total weight."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_vectors, n) of the weights."""
+
+    def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Loss, gradient (n_vectors, n) and probabilities (n_rows, n_classes)."""
+
+
+L = TypeVar("L", bound=AppliedLoss)
+
+
 @dataclass(frozen=True)
-class _State:
+class State:
+    """The loss and its slopes at some weights."""
+
     weights: FloatArray  # (m,)
     loss: float
     slopes: FloatArray  # (n_classes, n)
@@ -47,19 +69,22 @@ def minimise_softmax(
     if loss.rows.n_rows >= MANY_ROWS:
         step = loss.rows.n_rows // FEW_ROWS
         lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
-        start, _ = _Search(loss.every(step), lighter, values / step, vectors, roughly).run(start, 3e-3, most_iterations)
-    return _Search(loss, penalty, values, vectors, roughly).run(start, tolerance, most_iterations)
+        start, _ = _DenseSearch(loss.every(step), lighter, values / step, vectors, roughly).run(
+            start, 3e-3, most_iterations
+        )
+    return _DenseSearch(loss, penalty, values, vectors, roughly).run(start, tolerance, most_iterations)
 
 
-class _Search:
-    def __init__(
-        self, loss: SoftmaxLoss, penalty: Penalty, values: FloatArray, vectors: FloatArray, roughly: bool
-    ) -> None:
-        self.loss, self.penalty, self.roughly = loss, penalty, roughly
-        self.total = loss.rows.total_weight
-        self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
-        self.values, self.vectors = values, vectors  # of X'X
-        self.dense: Operator | None = None
+class Search(ABC, Generic[L]):
+    """Steps that descend, until the gradient is as small as it should be."""
+
+    def __init__(self, loss: L, penalty: Penalty) -> None:
+        self.loss, self.penalty = loss, penalty
+        self.total: float = loss.rows.total_weight
+
+    @abstractmethod
+    def _step(self, state: State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
+        """(m,) a direction of descent, of the length of Newton's step."""
 
     def run(self, start: FloatArray, tolerance: float, most_iterations: int) -> tuple[FloatArray, Certificate]:
         state, iterations = self._at(start), 0
@@ -75,10 +100,32 @@ class _Search:
             state = found
         return state.weights, Certificate(norm, iterations, norm <= tolerance, tolerance)
 
-    def _at(self, weights: FloatArray) -> _State:
-        return _State(weights, *self.loss.slopes(weights.reshape(self.loss.shape)))
+    def _at(self, weights: FloatArray) -> State:
+        return State(weights, *self.loss.slopes(weights.reshape(self.loss.shape)))
 
-    def _step(self, state: _State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
+    def _descended(self, state: State, gradient: FloatArray, step: FloatArray) -> State | None:
+        here = state.loss + self.penalty.value(state.weights)
+        slope, length = float(gradient @ step), 1.0
+        for _ in range(40):
+            ahead = self._at(state.weights + length * step)
+            change = ahead.loss + self.penalty.value(ahead.weights) - here
+            if change <= 1e-4 * length * slope or abs(change) <= 16.0 * EPSILON * max(abs(here), 1.0):
+                return ahead
+            length *= 0.5
+        return None
+
+
+class _DenseSearch(Search[SoftmaxLoss]):
+    def __init__(
+        self, loss: SoftmaxLoss, penalty: Penalty, values: FloatArray, vectors: FloatArray, roughly: bool
+    ) -> None:
+        super().__init__(loss, penalty)
+        self.roughly = roughly
+        self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
+        self.values, self.vectors = values, vectors  # of X'X
+        self.dense: Operator | None = None
+
+    def _step(self, state: State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
         bent = self.penalty.curvature(state.weights)
         forcing = max(min(0.1, np.sqrt(norm)), 0.3 * tolerance / norm)
 
@@ -93,19 +140,8 @@ class _Search:
             self.dense = self._of_few(state, bent)
         return step
 
-    def _descended(self, state: _State, gradient: FloatArray, step: FloatArray) -> _State | None:
-        here = state.loss + self.penalty.value(state.weights)
-        slope, length = float(gradient @ step), 1.0
-        for _ in range(40):
-            ahead = self._at(state.weights + length * step)
-            change = ahead.loss + self.penalty.value(ahead.weights) - here
-            if change <= 1e-4 * length * slope or abs(change) <= 16.0 * EPSILON * max(abs(here), 1.0):
-                return ahead
-            length *= 0.5
-        return None
-
     # -- preconditioners ----------------------------------------------------------------------------------------
-    def _alike(self, state: _State, bent: FloatArray) -> Operator:
+    def _alike(self, state: State, bent: FloatArray) -> Operator:
         """As if every row had the mean of diag(p) - p p'."""
         p = state.probabilities
         weighted = self.by[:, None] * p if len(self.loss.rows.weights) else p
@@ -124,7 +160,7 @@ class _Search:
 
         return precondition
 
-    def _of_few(self, state: _State, bent: FloatArray) -> Operator:
+    def _of_few(self, state: State, bent: FloatArray) -> Operator:
         """The Hessian of every so manieth row, four times as many as weights."""
         step = max(1, self.loss.rows.n_rows // (4 * len(bent)))
         few = self.loss.every(step)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -26,6 +28,7 @@ MANY_ROWS = 100_000
 FEWEST_TO_TURN = 500  # columns
 WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
+LOOSE = 1e4  # a scale under which a prior hardly holds weights back
 NO_COVARIANCE: FloatArray = np.empty((0, 0))
 
 
@@ -78,7 +81,7 @@ def fit_logistic(
         rows.unit,
         known,
         certificate,
-        separable(loss, point.weights),
+        separable(loss, point.weights, lambda scale: _under_scale(loss, point.weights, scale)),
         covariance if turned is None else NO_COVARIANCE,
         log_evidence,
     )
@@ -149,7 +152,25 @@ def _by_newton(
     return found.point, found.certificate
 
 
-def separable(loss: SoftmaxLoss, weights: FloatArray) -> bool:
+class Separating(Protocol):
+    """A loss that knows whether weights separate its rows."""
+
+    @property
+    def rows(self) -> Any:
+        """The rows, which know how many they are."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_vectors, n) of the weights."""
+
+    def separates(self, weights: FloatArray) -> bool:
+        """Whether every row has its own class strictly first."""
+
+    def share_first(self, weights: FloatArray) -> float:
+        """The share of rows whose own class has strictly the highest score."""
+
+
+def separable(loss: Separating, weights: FloatArray, under_scale: Callable[[float], FloatArray]) -> bool:
     """Whether some weights separate the classes: these, or those under a prior that hardly holds them back.
 
     A yes is always true. The second look is taken on small tables that are nearly separated already.
@@ -158,10 +179,14 @@ def separable(loss: SoftmaxLoss, weights: FloatArray) -> bool:
         return True
     if loss.rows.n_rows * float(np.prod(loss.shape)) > MOST_CELLS_TO_SEPARATE or loss.share_first(weights) < 0.9:
         return False
-    loose = Penalty("gaussian", 1e4, loss.is_intercept)
-    total = loss.rows.total_weight
+    return loss.separates(under_scale(LOOSE))
+
+
+def _under_scale(loss: SoftmaxLoss, weights: FloatArray, scale: float) -> FloatArray:
+    """Weights near the most probable ones under a normal prior of this scale."""
+    loose, total = Penalty("gaussian", scale, loss.is_intercept), loss.rows.total_weight
     found = minimise(loss.evaluate, loose, weights, total_weight=total, tolerance=1e-7, most_iterations=30)
-    return loss.separates(found.point.weights)
+    return found.point.weights
 
 
 def laplace_approximation(

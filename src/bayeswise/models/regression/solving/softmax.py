@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.solving.newton import Point
 
@@ -50,12 +50,8 @@ class SoftmaxLoss:
     def start(self) -> FloatArray:
         """(n_vectors * n,) the shares of the classes."""
         weights = self.rows.weights if len(self.rows.weights) else None
-        counts = np.bincount(self.targets, weights=weights, minlength=self.n_classes) + 0.5
-        start = np.zeros(self.shape)
-        if self.intercept:
-            logs = np.log(counts) - np.log(counts).mean()
-            start[:, -1] = logs[1] - logs[0] if self.n_vectors == 1 else logs
-        return start.ravel()
+        counts = np.bincount(self.targets, weights=weights, minlength=self.n_classes)
+        return first_start(counts, self.shape, intercept=self.intercept)
 
     # -- with the Hessian ---------------------------------------------------------------------------------------
     def evaluate(self, weights: FloatArray) -> Point:
@@ -165,8 +161,21 @@ class SoftmaxLoss:
 
     def share_first(self, weights: FloatArray) -> float:
         """The share of rows whose own class has strictly the highest score."""
-        scores = self.scores(weights)
-        at = np.arange(self.rows.n_rows)
-        own = scores[at, self.targets]
-        scores[at, self.targets] = -np.inf
-        return float(np.mean(own > scores.max(axis=1)))
+        return share_first(self.scores(weights), self.targets)
+
+
+def first_start(counts: FloatArray | IntArray, shape: tuple[int, int], *, intercept: bool) -> FloatArray:
+    """(n_vectors * n,) no slopes, and intercepts by the shares of the classes."""
+    start = np.zeros(shape)
+    if intercept:
+        logs = np.log(counts + 0.5) - np.log(counts + 0.5).mean()
+        start[:, -1] = logs[1] - logs[0] if shape[0] == 1 else logs
+    return start.ravel()
+
+
+def share_first(scores: FloatArray, targets: CodeArray) -> float:
+    """The share of rows whose own class has strictly the highest score; the scores are used up."""
+    at = np.arange(len(scores))
+    own = scores[at, targets]
+    scores[at, targets] = -np.inf
+    return float(np.mean(own > scores.max(axis=1)))

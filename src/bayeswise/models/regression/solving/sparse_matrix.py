@@ -1,0 +1,299 @@
+"""Logistic regression of a sparse matrix (text), which is never written out with its zeros.
+
+The objective is that of dense rows: z = (x - mean) / unit for every cell. The means are subtracted from sums and not
+from cells: z . v = (x / unit) . v - (mean / unit) . v. Newton's steps are found by conjugate gradients, preconditioned
+by the diagonal of the Hessian.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.regression.features import Features, refuse_extreme
+from bayeswise.models.regression.rows import SPREADS, mixed_bits, odd_factors
+from bayeswise.models.regression.settings import LogisticSettings
+from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
+from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit, separable
+from bayeswise.models.regression.solving.newton import Certificate
+from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.softmax import first_start, share_first
+from bayeswise.posteriors.normalise import log_posterior
+
+MOST_PRODUCTS = 500  # with the Hessian in one step
+
+
+def refuse_unsupported(settings: LogisticSettings) -> None:
+    """`ParameterError` for settings whose solvers need the cells of dense rows."""
+    found = None
+    if settings.prior != "gaussian":
+        found = f"prior={settings.prior!r}"
+    elif isinstance(settings.scale, str):
+        found = f"scale={settings.scale!r}"
+    elif settings.moderated:
+        found = "moderated=True"
+    elif settings.missing != "error":
+        found = f"missing={settings.missing!r}"
+    if found is not None:
+        raise ParameterError(
+            f"logistic regression of a sparse matrix does not take {found}",
+            fix="choose prior='gaussian', a number for scale, moderated=False and missing='error'; or give X.toarray()",
+        )
+
+
+def fit_sparse_logistic(
+    features: Features,
+    matrix: Any,
+    targets: CodeArray,
+    n_classes: int,
+    weights: FloatArray | None,
+    settings: LogisticSettings,
+) -> LogisticFit:
+    """Maximum a posteriori under a normal prior of given scale; `matrix` is CSR, each cell once and in order."""
+    refuse_unsupported(settings)
+    matrix, targets, by = sparse_in_own_order(matrix, targets, weights)
+    rows = SparseRows.of(matrix, by, features, standardise=settings.standardise, centred=settings.intercept)
+    loss = SparseLoss(rows, targets, n_classes, settings.intercept)
+    scale = float(settings.scale)
+
+    def minimum(scale: float, start: FloatArray, tolerance: float, most: int) -> tuple[FloatArray, Certificate]:
+        return _DiagonalSearch(loss, Penalty("gaussian", scale, loss.is_intercept)).run(start, tolerance, most)
+
+    found, certificate = minimum(scale, loss.start(), settings.tolerance, settings.most_iterations)
+    separates = separable(loss, found, lambda loose: minimum(loose, found, 1e-7, 30)[0])
+    vectors = found.reshape(loss.shape)
+    if loss.n_vectors > 1:
+        vectors = vectors - vectors.mean(axis=0)
+    return LogisticFit(vectors, rows.centre, rows.unit, scale, certificate, separates, NO_COVARIANCE, None)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """z = (x - centre) / unit for each row, followed by a one for the intercept; x is 0 where no cell is stored."""
+
+    cells: Any  # scipy.sparse CSR, (n_rows, n): x / unit
+    weights: FloatArray  # (n_rows,)
+    centre: FloatArray  # (n,) the means, or 0
+    unit: FloatArray  # (n,)
+
+    @classmethod
+    def of(
+        cls, matrix: Any, weights: FloatArray, features: Features, *, standardise: bool, centred: bool
+    ) -> SparseRows:
+        """Centre and unit as `Rows` has them, from the cells that are stored and the weight of those that are not."""
+        mean, spread = _mean_and_spread(matrix, weights)
+        refuse_extreme([name for name, _ in features.names], spread, *SPREADS)
+        unit = np.where((spread > 0) & standardise, spread, 1.0)
+        cells = csr_array((matrix.data / unit[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+        return cls(cells, weights, mean if centred else np.zeros_like(mean), unit)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.cells.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """With the intercept."""
+        return int(self.cells.shape[1]) + 1
+
+    @cached_property
+    def total_weight(self) -> float:
+        return math.fsum(self.weights)
+
+    @cached_property
+    def shift(self) -> FloatArray:
+        """(n,) the centre in units of the columns."""
+        return self.centre / self.unit
+
+    @cached_property
+    def squares(self) -> Any:
+        return csr_array((self.cells.data**2, self.cells.indices, self.cells.indptr), shape=self.cells.shape)
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """(n_rows, n_vectors) weights . z."""
+        slopes = weights[:, :-1]
+        return np.asarray(self.cells @ slopes.T + (weights[:, -1] - slopes @ self.shift))
+
+    def moment(self, amounts: FloatArray) -> FloatArray:
+        """(n_vectors, n) the sum over rows of amount z."""
+        total = amounts.sum(axis=0)  # (n_vectors,)
+        return np.column_stack([(self.cells.T @ amounts).T - np.outer(total, self.shift), total])
+
+    def square_moment(self, amounts: FloatArray) -> FloatArray:
+        """(n_vectors, n) the sum over rows of amount z^2."""
+        total = amounts.sum(axis=0)
+        crossed = (self.cells.T @ amounts).T * (2.0 * self.shift)
+        inside = (self.squares.T @ amounts).T - crossed + np.outer(total, self.shift**2)
+        return np.column_stack([np.maximum(inside, 0.0), total])
+
+
+def _mean_and_spread(matrix: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(n,) mean and standard deviation of each column, zeros included; 0 where all cells are one value."""
+    n = matrix.shape[1]
+    total, by = math.fsum(weights), np.repeat(weights, np.diff(matrix.indptr))
+
+    def sums(amounts: FloatArray) -> FloatArray:
+        return np.asarray(np.bincount(matrix.indices, weights=amounts, minlength=n), dtype=np.float64)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = sums(by * matrix.data) / total
+        away = matrix.data - mean[matrix.indices]
+        stored = np.bincount(matrix.indices, minlength=n)
+        unstored = np.where(stored < matrix.shape[0], np.maximum(total - sums(by), 0.0), 0.0)
+        spread = np.sqrt((sums(by * away**2) + unstored * mean**2) / total)
+    first = np.zeros(n)
+    first[matrix.indices] = matrix.data
+    others = np.bincount(matrix.indices, weights=matrix.data != first[matrix.indices], minlength=n)
+    constant = (stored == 0) | ((stored == matrix.shape[0]) & (others == 0))
+    return np.where(constant, first, mean), np.where(constant, 0.0, np.nan_to_num(spread, nan=np.inf))
+
+
+@dataclass(frozen=True)
+class SparseLoss:
+    """-log p(class | row), summed; weights are (1, n) for two classes, otherwise (n_classes, n), the intercept last."""
+
+    rows: SparseRows
+    targets: CodeArray  # (n_rows,)
+    n_classes: int
+    intercept: bool = True
+
+    @property
+    def n_vectors(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_vectors, self.rows.n_columns
+
+    @cached_property
+    def is_intercept(self) -> BoolArray:
+        """(n_vectors * n,) of the flattened weights."""
+        mask = np.zeros(self.shape, dtype=np.bool_)
+        mask[:, -1] = True
+        return mask.ravel()
+
+    def start(self) -> FloatArray:
+        """(n_vectors * n,) the shares of the classes."""
+        counts = np.bincount(self.targets, weights=self.rows.weights, minlength=self.n_classes)
+        return first_start(counts, self.shape, intercept=self.intercept)
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """(n_rows, n_classes) log p(class | row) up to a number for each row."""
+        scores = self.rows.scores(weights.reshape(self.shape))
+        return scores if self.n_vectors > 1 else np.column_stack([np.zeros(self.rows.n_rows), scores])
+
+    def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Loss, gradient (n_vectors, n) and probabilities (n_rows, n_classes)."""
+        log_p = log_posterior(self.scores(weights))
+        at = np.arange(self.rows.n_rows)
+        probabilities = np.exp(log_p)
+        over = probabilities.copy()
+        over[at, self.targets] -= 1.0
+        gradient = self.rows.moment(self._of_vectors(over) * self.rows.weights[:, None])
+        loss = -float(np.sum(self.rows.weights * log_p[at, self.targets]))
+        return loss, self._held(gradient), probabilities
+
+    def along(self, direction: FloatArray, probabilities: FloatArray) -> FloatArray:
+        """(n_vectors, n) the Hessian times a direction."""
+        moved = self.rows.scores(direction)  # (n_rows, n_vectors)
+        p = self._of_vectors(probabilities)
+        mean = p * moved if self.n_vectors == 1 else (p * moved).sum(axis=1, keepdims=True)
+        return self._held(self.rows.moment(p * (moved - mean) * self.rows.weights[:, None]))
+
+    def diagonal(self, probabilities: FloatArray) -> FloatArray:
+        """(n_vectors, n) the diagonal of the Hessian."""
+        p = self._of_vectors(probabilities)
+        return self._held(self.rows.square_moment(p * (1.0 - p) * self.rows.weights[:, None]))
+
+    def share_first(self, weights: FloatArray) -> float:
+        """The share of rows whose own class has strictly the highest score."""
+        return share_first(self.scores(weights), self.targets)
+
+    def separates(self, weights: FloatArray) -> bool:
+        """Whether every row has its own class strictly first."""
+        return self.share_first(weights) == 1.0
+
+    def _of_vectors(self, of_classes: FloatArray) -> FloatArray:
+        return of_classes[:, 1:] if self.n_vectors == 1 else of_classes
+
+    def _held(self, sums: FloatArray) -> FloatArray:
+        """Without an intercept, nothing moves it."""
+        if not self.intercept:
+            sums[:, -1] = 0.0
+        return sums
+
+
+class _DiagonalSearch(Search[SparseLoss]):
+    """Conjugate gradients in units in which the Hessian has ones on its diagonal."""
+
+    def _step(self, state: State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
+        bent = self.penalty.curvature(state.weights)
+        diagonal = self.loss.diagonal(state.probabilities).ravel() + bent
+        inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
+
+        def curved(v: FloatArray) -> FloatArray:
+            return self.loss.along(v.reshape(self.loss.shape), state.probabilities).ravel() + bent * v
+
+        forcing = min(0.1, float(np.sqrt(norm)))
+        return conjugate_gradients(curved, lambda v: inverse * v, -gradient, forcing, MOST_PRODUCTS)[0]
+
+
+# -- an order that the rows give themselves -------------------------------------------------------------------
+
+
+def sparse_in_own_order(
+    matrix: Any, targets: CodeArray, weights: FloatArray | None
+) -> tuple[Any, CodeArray, FloatArray]:
+    """Rows by the hash that they have as dense rows, equal ones as one with the sum of their weights, without zeros.
+
+    >>> rows = csr_array(np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]))
+    >>> matrix, targets, by = sparse_in_own_order(rows, np.array([1, 1, 0]), None)
+    >>> matrix.toarray().tolist(), targets.tolist(), by.tolist()
+    ([[0.0, 0.0], [0.0, 1.0]], [0, 1], [1.0, 2.0])
+    """
+    matrix = csr_array(matrix, copy=True)
+    matrix.eliminate_zeros()
+    by = np.ones(matrix.shape[0]) if weights is None else weights
+    hashes = _sparse_hashes(matrix, targets)
+    order = np.lexsort([by, hashes])
+    again = np.flatnonzero(np.diff(hashes[order]) == 0) + 1  # where a row may be the one before it
+    same = _is_the_one_before(matrix, targets, order, again)
+    if not same.all():  # two rows with one hash: the cells decide
+        keys = [(int(hashes[k]), *_row(matrix, targets, int(k)), float(by[k])) for k in range(matrix.shape[0])]
+        order = np.array(sorted(range(len(keys)), key=keys.__getitem__))
+        again = np.arange(1, len(order))
+        same = _is_the_one_before(matrix, targets, order, again)
+    first = np.ones(len(order), dtype=np.bool_)
+    first[again[same]] = False
+    kept = order[first]
+    return matrix[kept], targets[kept], np.add.reduceat(by[order], np.flatnonzero(first))
+
+
+def _sparse_hashes(matrix: Any, targets: CodeArray) -> Any:
+    """(n_rows,) 64 bits of each row: a cell of 0 adds nothing, so they are those of dense rows."""
+    odd = odd_factors(matrix.shape[1] + 1)
+    cells = mixed_bits(matrix.data.view(np.uint64).copy(), odd[matrix.indices])
+    sums = np.append(np.uint64(0), np.cumsum(cells, dtype=np.uint64))  # modulo 2^64, so that differences are exact
+    of_rows = sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]]
+    return of_rows + mixed_bits((targets + 0.0).view(np.uint64), odd[-1])
+
+
+def _row(matrix: Any, targets: CodeArray, row: int) -> tuple[int, list[int], list[float]]:
+    cells = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    return int(targets[row]), matrix.indices[cells].tolist(), matrix.data[cells].tolist()
+
+
+def _is_the_one_before(matrix: Any, targets: CodeArray, order: IntArray, places: IntArray) -> BoolArray:
+    """(n_places,) whether the row at a place of the order equals the row before it."""
+    if not len(places):
+        return np.ones(0, dtype=np.bool_)
+    one, other = order[places], order[places - 1]
+    differs = (matrix[one] != matrix[other]).sum(axis=1) > 0
+    return np.asarray(~differs & (targets[one] == targets[other]))
