@@ -13,4 +13,5 @@ penalties.py            minus the log of a prior
 folds.py                the scale of the prior, by rows left out
 separation.py           whether a maximum without a prior exists
 wide.py                 more columns than rows
+sparse_matrix.py        logistic regression of a sparse matrix, its zeros not written out
 """
