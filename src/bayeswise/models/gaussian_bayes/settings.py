@@ -116,9 +116,10 @@ class GaussianBayesSettings:
     def changed(self, **changes: Any) -> GaussianBayesSettings:
         """The same beliefs but for these.
 
-        >>> GaussianBayesSettings().changed(covariance="shared", divisor="n-K").covariance
-        'shared'
+        >>> GaussianBayesSettings().changed(covariance="shared", variance_divisor="n-K").divisor
+        'n-K'
         """
+        changes = {"divisor" if name == "variance_divisor" else name: value for name, value in changes.items()}
         known = [each.name for each in fields(self)]
         for name in changes:
             _refuse_unless(name in known, f"there is no setting {name!r}", f"choose one of {', '.join(known)}")

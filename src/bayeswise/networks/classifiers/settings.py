@@ -81,7 +81,12 @@ class NetworkSettings:
         return "columns" if self.structure == "naive" else "pairs"
 
     def changed(self, **changes: Any) -> NetworkSettings:
-        """The same beliefs but for these."""
+        """The same beliefs but for these.
+
+        >>> NetworkSettings("tan").changed(smoothing=2.0).strength
+        2.0
+        """
+        changes = {"strength" if name == "smoothing" else name: value for name, value in changes.items()}
         known = [each.name for each in fields(self)]
         for name in changes:
             if name not in known:
