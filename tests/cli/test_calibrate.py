@@ -53,7 +53,7 @@ def test_a_model_is_calibrated_as_the_estimator_does(method: str) -> None:
 def test_decide_acts_by_the_calibrated_posterior(bayeswise: Command, credit: Path) -> None:
     answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--calibrate", LEARNED)
     assert answer.code == 0, answer.err
-    assert "1,000 rows of credit.csv, each left out of the 1,000 that were learned, mend" in answer.err
+    assert "Calibrated on 1,000 leave-one-out predictions of credit.csv (1,000 rows learned)." in answer.err
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     new = pd.read_csv(TEST)
     by_hand = maker("auto").predict(new.drop(columns="repaid"), rows=new[["amount"]])
@@ -81,7 +81,7 @@ def test_right_posteriors_stay_as_they_are(bayeswise: Command, tmp_path: Path) -
     new = tmp_path / "new.csv"
     new.write_text("x,y\n0.3,no\n1.2,yes\n0.9,no\n")
     plain, asked = bayeswise("check", path, new), bayeswise("check", path, new, "--calibrate", table)
-    assert "find the posteriors right as they are" in asked.err
+    assert "leaves the posteriors as they are" in asked.err
     assert asked.out == plain.out
 
 
@@ -105,7 +105,7 @@ def test_learned_rows_cannot_test_a_calibration_by_themselves(bayeswise: Command
         assert "Fix: check rows that are new" in answer.err
         answer = bayeswise(verb, credit, LEARNED, "--calibrate", EXAMPLES / "." / "credit.csv")
         assert answer.code == 2
-        assert "uses up the rows" in answer.err
+        assert "cannot be checked on the rows" in answer.err
 
 
 def test_an_output_that_is_read_is_refused_before_the_work(bayeswise: Command, credit: Path, tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ def test_bits_differ_by_the_log_of_the_odds_that_columns_are_relevant(bayeswise:
     answer = bayeswise("compare", GOLF, "-t", "play", "--json")
     assert answer.code == 0
     models = {line["model"]: line for line in json.loads(answer.out)["models"]}
-    assert set(models) == {"no column", "naive Bayes", "averaged"}
+    assert set(models) == {"baseline (prior only)", "naive Bayes", "averaged"}
     odds = math.prod(p / (1 - p) for p in fit_averaged(GOLF, target="play").relevance.values())
-    saved = models["no column"]["bits"] - models["naive Bayes"]["bits"]
+    saved = models["baseline (prior only)"]["bits"] - models["naive Bayes"]["bits"]
     assert saved == pytest.approx(math.log2(odds), rel=1e-10)
 
 

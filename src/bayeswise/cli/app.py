@@ -1,4 +1,4 @@
-"""The verbs, and an application that imports only the one that was asked for."""
+"""The verbs, and an application that imports only the one that was typed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from bayeswise.cli.options.many_values import ManyPairs, ManyValues
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {
-    "look": "Show what the columns of a table are taken for, and why.",
-    "fit": "Learn a model from a table and save it.",
-    "predict": "Write a table again with the model's answer beside each row.",
-    "decide": "Write a table again with the best action beside each row.",
-    "check": "Compute what decisions cost on rows whose state is known.",
-    "report": "Write a page about what the decisions of a model cost.",
-    "thresholds": "Show which action costs ask for at which probability.",
-    "next-test": "Show which empty column of one case is most worth its price.",
-    "explain": "Show why a model answers as it does for one row.",
-    "inspect": "Show what a model file holds.",
-    "merge": "Add up models of several tables, exactly.",
-    "forget": "Take rows out of a model, as if it had never seen them.",
-    "bayes": "Apply Bayes' rule to a problem of two lines, every step shown.",
-    "concept": "Show which combinations of levels make up a class.",
-    "network": "Ask, show, explain, convert or learn a belief network.",
-    "diagram": "Solve an influence diagram: what to do, on what is known.",
-    "label": "Label the rows that a model needs most, one key each.",
-    "compare": "Compare models of a table by their bits and by rows left out.",
+    "look": "Show the inferred kind of each column, and the reason.",
+    "fit": "Fit a model to a table and save it.",
+    "predict": "Append predictions to a table.",
+    "decide": "Append the best action to a table.",
+    "check": "Measure decision cost on labelled rows.",
+    "report": "Write an HTML report on decision cost and calibration.",
+    "thresholds": "Show which action is best at which probability.",
+    "next-test": "Show which missing value of a row is most worth its price.",
+    "explain": "Explain the prediction or decision for one row.",
+    "inspect": "Show the contents of a model file.",
+    "merge": "Merge models of several tables, exactly.",
+    "forget": "Remove rows from a model, exactly.",
+    "bayes": "Apply Bayes' rule step by step.",
+    "concept": "Find the conjunctions of levels that define a class.",
+    "network": "Query, show, explain, convert or learn a belief network.",
+    "diagram": "Solve and analyse an influence diagram.",
+    "label": "Label the most informative rows, one key each.",
+    "compare": "Compare models by description length and leave-one-out error.",
 }
 
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.

@@ -97,7 +97,7 @@ class RiskDisplay:
 
 
 class SensitivityDisplay:
-    """The best policy at each value of the entry, and the policy of today if nobody changed it."""
+    """The best policy at each value of the entry, and the current policy if it is kept."""
 
     def __init__(self, sensitivity: Sensitivity) -> None:
         self.sensitivity = sensitivity
@@ -120,7 +120,7 @@ class SensitivityDisplay:
         places = places[(places >= found.low) & (places <= found.high)]
         best = [found.utility_at(t) for t in places.tolist()]
         kept = [found.kept_at(t) for t in places.tolist()]
-        ax.plot(places, kept, color=NEUTRAL, linewidth=1.2, linestyle=(0, (4, 3)), label="policy of today")
+        ax.plot(places, kept, color=NEUTRAL, linewidth=1.2, linestyle=(0, (4, 3)), label="current policy")
         ax.plot(places, best, color=FOR, linewidth=2.0, label="best policy")
         line, before = 0, -np.inf
         for threshold in found.thresholds:

@@ -1,4 +1,4 @@
-"""A fitted model with posteriors mended by the rows that it has learned, each left out, or in folds."""
+"""A fitted model with posteriors calibrated on the rows that it has learned, each left out, or in folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bayeswise check MODEL FILE --costs decision.toml: what the decisions cost on rows whose state is known."""
+"""bayeswise check MODEL FILE --costs decision.toml: what decisions cost on labelled rows."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 CrossValidation = Annotated[
     str | None,
-    typer.Option("--cv", metavar="loo|K", help="For the rows that were learned: leave each out, or K folds."),
+    typer.Option("--cv", metavar="loo|K", help="Cross-validate on the training rows: leave-one-out or K folds."),
 ]
 
 
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Rows with the target: files, globs, or -.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
     costs: Annotated[
         str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", metavar="X", help="Exit with 5 if a case costs more on average.")
+        float | None, typer.Option("--max-cost", metavar="X", help="Exit with code 5 if the mean cost is higher.")
     ] = None,
     prior: costs_option.Prior = None,
     cv: CrossValidation = None,
@@ -44,7 +44,7 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Compute what the decisions of a model cost per case, beside what else one could do.
+    """Measure the cost per case of a model's decisions on labelled rows, beside baselines.
 
     \b
     bayeswise check loan.bayeswise test.csv --costs decision.toml --max-cost 3.5
@@ -95,14 +95,14 @@ def evaluated(
     calibrating.refuse_its_own_rows(calibrate, files, cv)
     folds = folds_of(cv)
     source, costs = opened(files), decision.costs if decision else None
-    mended = calibrating.mended(model, calibrate, opened, costs)
+    calibrated = calibrating.calibrated_model(model, calibrate, opened, costs)
     moved = costs_option.new_prior(decision, prior, model.classes)
     if moved is not None and folds is not None and not prior:
         say("The prior of the file is for other rows than those that were learned: with --cv it is left out.")
         moved = None
     named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
     with Bar(f"checking {source.description}") as bar:
-        found = evaluate(mended, source, costs, cv=folds, prior=named, progress=bar.advance)
+        found = evaluate(calibrated, source, costs, cv=folds, prior=named, progress=bar.advance)
     learned = folds is not None or are_learned_rows(model, found, source)
     if learned and folds is None:
         say(

@@ -25,7 +25,7 @@ def run(
     ] = 0.0,
     prior: Annotated[
         Literal["uniform", "specific", "general"],
-        typer.Option("--prior", help="What is believed before: all concepts alike, or rather special or general ones."),
+        typer.Option("--prior", help="Prior over concepts: uniform, or in favour of specific or general ones."),
     ] = "uniform",
     category: columns.Categories = None,
     ignore: columns.Ignored = None,

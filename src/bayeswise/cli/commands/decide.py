@@ -1,4 +1,4 @@
-"""bayeswise decide MODEL FILE --costs decision.toml: the table again, with the best action beside each row."""
+"""bayeswise decide MODEL FILE --costs decision.toml: the table, with the best action in each row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(
         typer.Option(
             "--prior",
             metavar="CLASS=P ...|estimate",
-            help="Other priors than the model's, or those that the rows themselves make most probable.",
+            help="Class priors of these rows, or `estimate` to estimate them from the rows.",
         ),
     ] = None,
     at_most: Annotated[
@@ -41,7 +41,7 @@ def run(
     novelty: Annotated[
         float | None,
         typer.Option(
-            "--novelty", metavar="P", help="Call rows `unknown` that the model finds less likely than this share."
+            "--novelty", metavar="P", help="Report rows as `unknown` if fewer than this share of rows are as unlikely."
         ),
     ] = None,
     calibrate: calibrating.LearnedTable = None,
@@ -49,11 +49,11 @@ def run(
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
     ] = None,
     keep: Annotated[
-        str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
+        str, typer.Option("--columns", metavar="all|none|A,B", help="Columns of the table to keep.")
     ] = "all",
     form: Annotated[
         Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
-        typer.Option("--format", help="How to write the rows; else the suffix of OUT says so, else csv."),
+        typer.Option("--format", help="Output format [by the suffix of OUT, else csv]."),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
@@ -65,7 +65,7 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and totals.")] = False,
 ) -> None:
-    """Write a table again with the action of least expected cost beside each row.
+    """Append the action of least expected cost to a table.
 
     \b
     bayeswise decide loan.bayeswise new.csv --costs decision.toml > actions.csv
@@ -73,10 +73,10 @@ def run(
     bayeswise decide mail.bayeswise mail.csv --costs decision.toml --at-most ask=5% --novelty 0.001
     bayeswise decide loan.bayeswise new.csv --costs decision.toml --calibrate train.csv
 
-    Adds action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount". With
-    --at-most the rows that save most get the places, at the least expected cost together; the table is read as a whole
-    first. For a regression the action is a number, and [number] in the file says what too little (under) and too much
-    (over) cost per unit.
+    Appends action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount".
+    With --at-most the rows that save most get the places, at the least expected cost together; the table is read as a
+    whole first. For a regression the action is a number, and [number] in the file says what too little (under) and too
+    much (over) cost per unit.
     """
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.answers import kept_columns
@@ -95,8 +95,8 @@ def run(
         table=table,
         like=fitted.schema,
     )
-    mend = None if calibrate is None else partial(calibrating.mended, fitted, calibrate, opened)
-    route = deciding(fitted, costs, mend, prior=prior, at_most=at_most or [], novelty=novelty)
+    calibrated = None if calibrate is None else partial(calibrating.calibrated_model, fitted, calibrate, opened)
+    route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty)
     source = opened(files, once=True)
     kept, _ = kept_columns(keep, source.columns, source.description)
     layout = route.layout(kept)
@@ -121,15 +121,15 @@ class Route:
 def deciding(
     model: Any,
     costs: str,
-    mend: Callable[[Costs], Any] | None = None,
+    calibrated: Callable[[Costs], Any] | None = None,
     *,
     prior: list[str] | None,
     at_most: list[str],
     novelty: float | None,
 ) -> Route:
-    """The road of a model of classes, its posterior mended, or of a regression of a number."""
+    """How a model of classes decides, its posterior calibrated, or a regression of a number."""
     if not model.capabilities.classes:
-        return _of_numbers(model, costs, bool(prior or at_most or mend or novelty is not None))
+        return _of_numbers(model, costs, bool(prior or at_most or calibrated or novelty is not None))
     from bayeswise.cli.options.limits import Limits
     from bayeswise.cli.output.decided_rows import DecidedLayout, DecidedRows
 
@@ -137,7 +137,7 @@ def deciding(
     limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])
     shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
     aligned = decision.costs.aligned(model.classes)
-    evaluated = model if mend is None else mend(aligned)
+    evaluated = model if calibrated is None else calibrated(aligned)
     return Route(
         lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),
         lambda source, bar, layout: DecidedRows(evaluated, source, bar, layout, aligned, shifted, limits),

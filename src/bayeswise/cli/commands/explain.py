@@ -38,18 +38,18 @@ def run(
     flip: Annotated[
         bool, typer.Option("--flip", help="Add the least change that changes the answer, or the action.")
     ] = False,
-    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write a page too.")] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Also write an HTML page.")] = None,
     png: Annotated[
-        str | None, typer.Option("--png", metavar="OUT", help="Draw a picture too; needs matplotlib.")
+        str | None, typer.Option("--png", metavar="OUT", help="Also draw a picture; needs matplotlib.")
     ] = None,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole reckoning as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole account as JSON.")] = False,
 ) -> None:
-    """Show why a model answers as it does for one row: prior x evidence of each column = posterior.
+    """Explain the prediction or decision for one row: prior x evidence of each column = posterior.
 
     \b
     bayeswise explain play.bayeswise --row outlook=sunny wind=strong --flip

@@ -29,13 +29,13 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Take rows out of a model: the result is the model that never saw them, byte for byte.
+    """Remove rows from a model: the result is the model that never saw them, byte for byte.
 
     \b
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
 
-    Rows that were not learned are refused, as far as the counts can tell, and so are rows that were forgotten before,
-    which MODEL.forgotten beside the model tells; nothing is written then.
+    Rows that were not learned are refused, as far as the counts show it, and so are rows that were forgotten before,
+    which MODEL.forgotten beside the model records; nothing is written then.
     """
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.model_facts import class_weights, count_of, weight_of

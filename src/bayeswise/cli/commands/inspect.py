@@ -11,7 +11,7 @@ def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Show what a model file holds: its columns, what was learned about each, and under which settings.
+    """Show the contents of a model file: columns, what was learned about each, and settings.
 
     \b
     bayeswise inspect play.bayeswise

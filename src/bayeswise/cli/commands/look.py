@@ -36,7 +36,7 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what each column is taken for and why, the share of each class, and what may be wrong.
+    """Show the inferred kind of each column and the reason, the share of each class, and warnings.
 
     Ends with exit code 3 if no model could learn from the table as it is.
     """

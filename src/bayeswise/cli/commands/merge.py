@@ -19,7 +19,7 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Add up models of several tables: the result is the model of all rows together, byte for byte.
+    """Merge models of several tables: the result is the model of all rows together, byte for byte.
 
     \b
     bayeswise fit north.csv -t ill -o north.bayeswise

@@ -28,7 +28,7 @@ def run(
     null: columns.NullWords = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every test with its value as JSON.")] = False,
 ) -> None:
-    """Show which empty column of one case is most worth its price, and whether to stop.
+    """Show which missing value of a row is most worth its price, and whether to stop.
 
     \b
     bayeswise next-test loan.bayeswise --row income=low --costs decision.toml

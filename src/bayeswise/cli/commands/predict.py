@@ -1,4 +1,4 @@
-"""bayeswise predict MODEL FILE: the table again, with the model's answer beside each row."""
+"""bayeswise predict MODEL FILE: the table, with a prediction in each row."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def run(
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
     ] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class: p_CLASS.")] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Append the probability of each class: p_CLASS.")] = False,
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Add log_evidence: small for rows unlike any that was learned.")
+        bool, typer.Option("--evidence", help="Append log_evidence: small for rows unlike the training rows.")
     ] = False,
     quantiles: Annotated[
         str | None,
-        typer.Option("--quantiles", metavar=".05,.95", help="Of a number: add its quantiles, as q_0.05 and q_0.95."),
+        typer.Option("--quantiles", metavar=".05,.95", help="Append quantiles of a number, as q_0.05 and q_0.95."),
     ] = None,
     keep: Annotated[
-        str, typer.Option("--columns", metavar="all|none|A,B", help="The columns of the table to keep.")
+        str, typer.Option("--columns", metavar="all|none|A,B", help="Columns of the table to keep.")
     ] = "all",
     form: Annotated[
         Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
-        typer.Option("--format", help="How to write the rows; else the suffix of OUT says so, else csv."),
+        typer.Option("--format", help="Output format [by the suffix of OUT, else csv]."),
     ] = None,
     raw: Annotated[
         bool,
@@ -47,16 +47,16 @@ def run(
     decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and what was met.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and counts.")] = False,
 ) -> None:
-    """Write a table again with the model's answer beside each row.
+    """Append predictions to a table.
 
     \b
     bayeswise predict play.bayeswise new.csv > answers.csv
     cat new.csv | bayeswise predict play.bayeswise - --proba | head
 
-    The answer stands in a column named like the target, or `predicted` where the table has one of that name; a number
-    is its mean, and stddev stands beside it.
+    The prediction is in a column named like the target, or `predicted` if the table has one of that name; for a number
+    it is the mean, and stddev is appended too.
     Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
     """
     from bayeswise.cli.options.loading import load_for

@@ -15,11 +15,11 @@ from bayeswise.cli.output.writing import check_output, say
 
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Rows with the target: files, globs, or -.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
     costs: Annotated[
         str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
     ] = None,
-    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The page.")] = "report.html",
+    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The HTML file.")] = "report.html",
     prior: costs_option.Prior = None,
     cv: CrossValidation = None,
     calibrate: calibrating.LearnedTable = None,
@@ -30,7 +30,7 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON too.")] = False,
 ) -> None:
-    """Write a page about what the decisions of a model cost: baselines, rows by action, calibration, curves.
+    """Write an HTML report on decision cost: baselines, rows by action, calibration, curves.
 
     \b
     bayeswise report loan.bayeswise test.csv --costs decision.toml -o report.html

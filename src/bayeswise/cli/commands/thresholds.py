@@ -24,7 +24,7 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the pieces as JSON.")] = False,
 ) -> None:
-    """Show which action the costs ask for at which probability.
+    """Show which action is best at which probability.
 
     \b
     bayeswise thresholds decision.toml

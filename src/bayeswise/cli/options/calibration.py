@@ -21,7 +21,7 @@ LearnedTable: TypeAlias = Annotated[
     typer.Option(
         "--calibrate",
         metavar="LEARNED",
-        help="The table that the model learned: its rows, each left out, mend posteriors that are too sure.",
+        help="Calibrate posteriors on leave-one-out predictions of the training table.",
     ),
 ]
 
@@ -29,15 +29,19 @@ LearnedTable: TypeAlias = Annotated[
 def refuse_its_own_rows(learned: str | None, evaluated: Sequence[str], cv: str | None) -> None:
     """Rows that a calibration was fitted to are not a test of it."""
     if learned is not None and (cv is not None or any(_same_file(learned, each) for each in evaluated)):
-        raise UsageError("--calibrate uses up the rows that would judge it", fix="check rows that are new to the model")
+        raise UsageError(
+            "--calibrate cannot be checked on the rows it is fitted to", fix="check rows that are new to the model"
+        )
 
 
 def _same_file(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def mended(model: Any, learned: str | None, opened: Callable[[list[str]], Source], costs: Costs | None) -> Any:
-    """The model as it is without a table; else with its calibration, which is told of; `opened` reads tables."""
+def calibrated_model(
+    model: Any, learned: str | None, opened: Callable[[list[str]], Source], costs: Costs | None
+) -> Any:
+    """The model as it is without a table; else with its calibration, which is reported; `opened` reads tables."""
     if learned is None:
         return model
     from bayeswise.evaluation.calibrated import calibrated
@@ -45,8 +49,7 @@ def mended(model: Any, learned: str | None, opened: Callable[[list[str]], Source
     source = opened([learned])
     with Bar(f"leaving out the rows of {source.description}") as bar:
         found = calibrated(model, source, costs, progress=bar.advance)
-    verdict = "mend the posteriors" if found.changes else "find the posteriors right as they are"
-    learned_rows = f"the {model.class_weight.sum():,.10g} that were learned"
-    how = "each left out of" if found.how == "leave-one-out" else f"left out in {found.how} of"
-    say(f"Calibrated: {found.n_rows:,} rows of {source.description}, {how} {learned_rows}, {verdict}.")
+    kind = "leave-one-out predictions" if found.how == "leave-one-out" else f"predictions in {found.how}"
+    rows = f"{found.n_rows:,} {kind} of {source.description} ({model.class_weight.sum():,.10g} rows learned)"
+    say(f"Calibrated on {rows}." if found.changes else f"Calibration on {rows} leaves the posteriors as they are.")
     return found

@@ -11,17 +11,23 @@ PANEL = "Columns"
 
 Categories: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--category", metavar="COL[=A,B,C]", help="A category, with its levels if they are to be declared."),
+    typer.Option("--category", metavar="COL[=A,B,C]", help="Read a column as a category, optionally with its levels."),
 ]
-Numbers: TypeAlias = Annotated[list[str] | None, typer.Option("--number", metavar="COL", help="A number.")]
-Counts: TypeAlias = Annotated[list[str] | None, typer.Option("--count", metavar="COL", help="A count: 0, 1, 2, ...")]
-Flags: TypeAlias = Annotated[list[str] | None, typer.Option("--binary", metavar="COL", help="A flag with two states.")]
-Texts: TypeAlias = Annotated[list[str] | None, typer.Option("--text", metavar="COL", help="Free text.")]
-Ignored: TypeAlias = Annotated[list[str] | None, typer.Option("--ignore", metavar="COL", help="A column to leave out.")]
+Numbers: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--number", metavar="COL", help="Read a column as a number.")
+]
+Counts: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--count", metavar="COL", help="Read a column as a count.")
+]
+Flags: TypeAlias = Annotated[list[str] | None, typer.Option("--binary", metavar="COL", help="Read a column as a flag.")]
+Texts: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--text", metavar="COL", help="Read a column as free text.")
+]
+Ignored: TypeAlias = Annotated[list[str] | None, typer.Option("--ignore", metavar="COL", help="Leave a column out.")]
 NullWords: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--null", metavar="WORD", help="A word that means missing, in place of the usual ones; models remember it."
+        "--null", metavar="WORD", help="Word for a missing value, instead of the usual ones; stored in the model."
     ),
 ]
 

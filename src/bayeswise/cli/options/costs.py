@@ -21,7 +21,7 @@ CostsFile: TypeAlias = Annotated[
 ]
 Prior: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--prior", metavar="CLASS=P ...", help="Other priors than the model's, for rows from elsewhere."),
+    typer.Option("--prior", metavar="CLASS=P ...", help="Class priors of these rows, if they differ from the model's."),
 ]
 
 

@@ -21,17 +21,17 @@ STDIN = "-"
 
 Delimiter: TypeAlias = Annotated[
     str | None,
-    typer.Option("--delimiter", metavar="CHAR", help="What separates the cells, if it is not found out."),
+    typer.Option("--delimiter", metavar="CHAR", help="Delimiter (auto-detected by default)."),
 ]
 Decimal: TypeAlias = Annotated[
-    Literal[".", ","] | None, typer.Option("--decimal", help="The decimal mark, if it is not found out.")
+    Literal[".", ","] | None, typer.Option("--decimal", help="Decimal mark (auto-detected by default).")
 ]
 Encoding: TypeAlias = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Of text files: utf-8, latin-1, ...")
+    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of text files (auto-detected by default).")
 ]
 TableName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--table", metavar="NAME", help="The table of a database, or the sheet of a workbook."),
+    typer.Option("--table", metavar="NAME", help="Table of a database, or sheet of a workbook."),
 ]
 
 

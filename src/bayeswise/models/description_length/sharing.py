@@ -56,7 +56,7 @@ def candidates_of(source: Source, target: str, kept: KeptRows, overrides: dict[s
     own = Product({name: every[name] for name in (ROWS, *(factor.name for factor in factors))})
     plain = NaiveBayesModel(schema, NaiveBayesSettings(), replace(found.statistics, part=own), factors)
     models = {
-        "no column": averaged(plain, relevance=0.0),
+        "baseline (prior only)": averaged(plain, relevance=0.0),
         "naive Bayes": plain,
         "averaged": averaged(plain, relevance=0.5),
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def query(
     file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
-    names: Annotated[list[str] | None, typer.Argument(help="The nodes asked for, else all.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Nodes to query [all].")] = None,
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,
     belief: Annotated[list[str] | None, BELIEF] = None,
