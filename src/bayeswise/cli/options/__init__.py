@@ -5,6 +5,7 @@ columns.py      kinds of columns
 pairs.py        words of the form NAME=VALUE
 many_values.py  several values of one option
 settings.py     settings of models
+help_groups.py  options in groups, in the help of `fit`
 fitting.py      what `fit` is asked for
 loading.py      model files, for verbs that need a certain kind of model
 one_row.py      the row that `explain` is about
