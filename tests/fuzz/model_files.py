@@ -21,7 +21,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.files import kind_of
-from bayeswise.store import file as migrations
+from bayeswise.store import file as store_file
 from bayeswise.store.container import container_bytes
 from bayeswise.store.document import Document, pack
 from bayeswise.store.file import Note, _checksum
@@ -76,7 +76,7 @@ def packed(name: str) -> tuple[str, Document, Table]:
 def sealed(document: Document, kind: str) -> bytes:
     """A file of the document with the right checksum, whatever it says."""
     raw = json.dumps(document.tree, separators=(",", ":")).encode()
-    note = Note(migrations.FORMAT, kind, _checksum(migrations.FORMAT, kind, raw, document.tensors))
+    note = Note(store_file.FORMAT, kind, _checksum(store_file.FORMAT, kind, raw, document.tensors))
     return container_bytes({**document.tensors, "document": np.frombuffer(raw, dtype=np.uint8)}, note.text())
 
 

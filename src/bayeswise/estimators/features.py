@@ -21,7 +21,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bayeswise.engines.ranges import over_ranges
-from bayeswise.estimators import features
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import (
@@ -358,9 +357,9 @@ class ExpandedColumns:
 
 def checked_columns(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X after scikit-learn's own checks; a frame passes as it is; a sparse matrix is refused (see `sparse_numbers`)."""
-    X = X if issparse(X) else features.in_memory(X)
-    if features.is_frame(X) or features.is_text(X):
-        return features.checked(estimator, X, reset=reset)
+    X = X if issparse(X) else in_memory(X)
+    if is_frame(X) or is_text(X):
+        return checked(estimator, X, reset=reset)
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=[np.float64, np.float32])
 
 
@@ -395,7 +394,7 @@ def schema_for(X: Any, overrides: Mapping[str, Any]) -> Schema:
                 fix="leave it out, or give a dataframe",
             )
         return usable(Schema(_unnamed(X.shape[1], "number", None), Target("y", "mixed")))
-    return usable(features.schema_of(X, categorical=False, overrides=overrides))
+    return usable(schema_of(X, categorical=False, overrides=overrides))
 
 
 def batches_of(
@@ -403,7 +402,7 @@ def batches_of(
 ) -> Iterator[tuple[slice, Batch]]:
     """X as batches, each with the rows that it holds."""
     first = 0
-    for batch in features.batches(schema, X, None, weights, vocabularies):
+    for batch in batches(schema, X, None, weights, vocabularies):
         yield slice(first, first + batch.n_rows), batch
         first += batch.n_rows
 

@@ -25,7 +25,6 @@ import numpy as np
 
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, StoreError
-from bayeswise.store import file as migrations
 from bayeswise.store.container import (
     HEAD_BYTES,
     LIMITS,
@@ -92,7 +91,7 @@ def model_bytes(document: Document, kind: str, limits: Limits = LIMITS) -> bytes
     if not _KIND.fullmatch(kind):
         raise ParameterError(f"a kind of model is called {kind!r}", fix="use small letters and hyphens")
     tree = document.text
-    note = Note(migrations.FORMAT, kind, _checksum(migrations.FORMAT, kind, tree, document.tensors))
+    note = Note(FORMAT, kind, _checksum(FORMAT, kind, tree, document.tensors))
     try:
         _check_length(tree, limits)
         check_size(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
@@ -110,7 +109,7 @@ def read_bytes(data: bytes, *, name: PathLike = "the model", limits: Limits = LI
         note, _, tree, tensors = _opened(data, limits)
         _check_length(tree, limits)
         parsed = parse_json(tree, "the document", most_nodes=limits.tree_nodes, deepest=limits.tree_depth)
-        return migrations.migrated(note.kind, Document.parsed(parsed, tree, tensors), note.format)
+        return migrated(note.kind, Document.parsed(parsed, tree, tensors), note.format)
 
 
 def describe(path: PathLike, limits: Limits = LIMITS) -> dict[str, Any]:
@@ -154,7 +153,7 @@ def _note(text: str) -> Note:
     written = members.get("format") if isinstance(members, dict) else None
     if type(written) is not int or written < 1:
         raise StoreError("it is damaged: it does not say its format", fix=RESTORE)
-    migrations.check_format(written)
+    check_format(written)
     kind, checksum = members.get("kind"), members.get("sha256")
     if len(members) != 3 or not _matches(_KIND, kind) or not _matches(_CHECKSUM, checksum):
         raise StoreError("it is damaged: its note makes no sense", fix=RESTORE)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store import file as migrations
+from bayeswise.store import file as store_file
 from bayeswise.store.container import container_bytes
 from bayeswise.store.document import Document, pack
 from bayeswise.store.file import Note, _checksum, model_bytes
@@ -45,7 +45,7 @@ def forged() -> Forger:
     def forge(tree: Any, tensors: dict[str, np.ndarray] | None = None, kind: str = "example") -> bytes:
         raw = tree if isinstance(tree, bytes) else json.dumps(tree, separators=(",", ":")).encode()
         parts = tensors or {}
-        note = Note(migrations.FORMAT, kind, _checksum(migrations.FORMAT, kind, raw, parts))
+        note = Note(store_file.FORMAT, kind, _checksum(store_file.FORMAT, kind, raw, parts))
         return container_bytes({**parts, "document": np.frombuffer(raw, dtype=np.uint8)}, note.text())
 
     return forge

@@ -20,7 +20,7 @@ from safetensors.numpy import save_file
 
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store import file as migrations
+from bayeswise.store import file as store_file
 from bayeswise.store.container import Limits
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.store.file import describe, model_bytes, read_bytes, read_model, read_value, write_model, write_value
@@ -60,7 +60,7 @@ def test_the_first_format_stays_loadable() -> None:
     assert read_value(FIRST, TYPES) == ("example", MODEL)
 
 
-@pytest.mark.skipif(migrations.FORMAT != 1, reason="the file is of the first format")
+@pytest.mark.skipif(store_file.FORMAT != 1, reason="the file is of the first format")
 def test_the_first_format_has_not_drifted() -> None:
     assert model_bytes(pack(MODEL), "example") == FIRST.read_bytes()
 
@@ -89,9 +89,9 @@ def test_a_file_describes_itself_without_its_types(tmp_path: Path) -> None:
     path = tmp_path / "golf.bayeswise"
     write_value(path, MODEL, "example")
     told = describe(path)
-    assert (told["kind"], told["format"], told["size"]) == ("example", migrations.FORMAT, path.stat().st_size)
+    assert (told["kind"], told["format"], told["size"]) == ("example", store_file.FORMAT, path.stat().st_size)
     assert told["tensors"] == [{"name": "/sums", "type": "uint32", "shape": [1, 2, 3]}]
-    digest = hashlib.sha256(f"bayeswise {migrations.FORMAT} example\n".encode() + pack(MODEL).canonical_bytes())
+    digest = hashlib.sha256(f"bayeswise {store_file.FORMAT} example\n".encode() + pack(MODEL).canonical_bytes())
     assert told["checksum"] == digest.hexdigest()
 
 
@@ -109,18 +109,18 @@ def test_a_model_of_another_kind_is_named(tmp_path: Path) -> None:
 
 # -- versions -----------------------------------------------------------------------------------------------
 def test_a_file_from_the_future_is_named_as_such(model: bytes) -> None:
-    future = model.replace(f'{{\\"format\\":{migrations.FORMAT},'.encode(), b'{\\"format\\":7,')
+    future = model.replace(f'{{\\"format\\":{store_file.FORMAT},'.encode(), b'{\\"format\\":7,')
     with pytest.raises(
         StoreError,
         match=r"cannot load 'the model': it was written by a later version of bayeswise "
-        rf"\(format 7; this one reads up to {migrations.FORMAT}\)\. Fix: pip install --upgrade bayeswise",
+        rf"\(format 7; this one reads up to {store_file.FORMAT}\)\. Fix: pip install --upgrade bayeswise",
     ):
         read_bytes(future)
 
 
 def test_an_older_file_goes_through_every_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "old.bayeswise"
-    monkeypatch.setattr(migrations, "FORMAT", 1)
+    monkeypatch.setattr(store_file, "FORMAT", 1)
     write_model(path, pack({"alpha": 1.0}), "example")
 
     def rename(kind: str, document: Document) -> tuple[str, Document]:
@@ -131,8 +131,8 @@ def test_an_older_file_goes_through_every_migration(tmp_path: Path, monkeypatch:
         value = unpack(document, types=())
         return kind, pack({"smoothing": value["smoothing"] / 2})
 
-    monkeypatch.setattr(migrations, "FORMAT", 3)
-    monkeypatch.setattr(migrations, "MIGRATIONS", {1: rename, 2: halve})
+    monkeypatch.setattr(store_file, "FORMAT", 3)
+    monkeypatch.setattr(store_file, "MIGRATIONS", {1: rename, 2: halve})
     assert read_value(path, {"renamed": ()}) == ("renamed", {"smoothing": 0.5})
     assert describe(path)["format"] == 1
     write_model(path, read_model(path)[1], "renamed")
@@ -140,15 +140,15 @@ def test_an_older_file_goes_through_every_migration(tmp_path: Path, monkeypatch:
 
 
 def test_a_migration_that_meets_nonsense_says_damaged(model: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrations, "FORMAT", migrations.FORMAT + 1)
-    wrong = {migrations.FORMAT - 1: lambda kind, document: document.tree["absent"]}
-    monkeypatch.setattr(migrations, "MIGRATIONS", wrong)
+    monkeypatch.setattr(store_file, "FORMAT", store_file.FORMAT + 1)
+    wrong = {store_file.FORMAT - 1: lambda kind, document: document.tree["absent"]}
+    monkeypatch.setattr(store_file, "MIGRATIONS", wrong)
     with pytest.raises(StoreError, match="it is damaged: KeyError: 'absent'"):
         read_bytes(model)
 
 
 def test_every_older_format_has_its_migration() -> None:
-    assert set(migrations.MIGRATIONS) == set(range(1, migrations.FORMAT))
+    assert set(store_file.MIGRATIONS) == set(range(1, store_file.FORMAT))
 
 
 # -- what is not a model file ----------------------------------------------------------------------------------

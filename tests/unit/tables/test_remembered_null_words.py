@@ -8,7 +8,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, StoreError
-from bayeswise.store import file as migrations
+from bayeswise.store import file as store_file
 from bayeswise.store.document import Document, pack, unpack
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.null_words import MOST_WORDS
@@ -36,7 +36,7 @@ def test_a_file_from_before_words_were_remembered_still_loads() -> None:
         "missing": "ignore", "unseen": "smooth", "reason": "",
     }  # fmt: skip
     old = {"$type": "Schema", "columns": [column], "target": None, "weight": None}
-    _, today = migrations.migrated("example", Document(old, {}), written=1)
+    _, today = store_file.migrated("example", Document(old, {}), written=1)
     schema = read_back(today.tree)
     assert schema.null_words is None
     assert pack(schema).tree == today.tree
