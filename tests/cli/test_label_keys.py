@@ -151,7 +151,7 @@ def test_numbers_in_the_pool_and_names_that_are_typed_are_of_one_type(
     words = ("label", pool, "-t", "y", "-o", tmp_path / "s")
     assert "[0] 0  [1] 1\n" in bayeswise(*words, stdin=b"1\n").err
     refused = bayeswise(*words, "--classes", "0,1,maybe", stdin=b"1\n")
-    assert refused.code == 2 and "'maybe' is not an integer as the other classes are" in refused.err
+    assert refused.code == 2 and "'maybe' is not of type integer as other classes are" in refused.err
     mixed = bayeswise("label", pool, "-t", "y", "-o", tmp_path / "t", "--classes", "0,1,maybe", stdin=b"2\n")
     assert "[0] 0  [1] 1  [2] maybe\n" in mixed.err
     assert bw.load(tmp_path / "t" / "model.bayeswise").classes == ("0", "1", "maybe")

@@ -137,5 +137,5 @@ def test_a_model_of_the_state_alone_cannot_say_what_a_column_may_show() -> None:
         def batches(self, table: Any) -> Any:
             return model_of("normal", NUMBERS["normal"]).batches(table)
 
-    with pytest.raises(FitError, match="no model of the columns"):
+    with pytest.raises(FitError, match="not a model of the columns"):
         next_test_for(Fitted(), {"z": 0.1}, COSTS)

@@ -3,13 +3,15 @@
 A line is the CRC-32 of a JSON object and the object. A line that a kill or a full disk cut off was never confirmed: it
 is taken away when the journal is opened again. Any other damage is an error that names the line.
 
->>> from tempfile import mkdtemp
->>> path = Path(mkdtemp()) / "journal"
+>>> from tempfile import TemporaryDirectory
+>>> folder = TemporaryDirectory()
+>>> path = Path(folder.name) / "journal"
 >>> with Journal.open(path, {"target": "y"}) as journal:
 ...     journal.append({"row": 3, "label": "no"})
 >>> with Journal.open(path, {"target": "y"}) as journal:
 ...     journal.records
 [{'row': 3, 'label': 'no'}]
+>>> folder.cleanup()
 """
 
 from __future__ import annotations

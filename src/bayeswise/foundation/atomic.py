@@ -6,14 +6,16 @@ gets the permissions of the umask, an existing one keeps its own, a link stays a
 write-protected file is refused, and a pipe or device (/dev/null) is written to directly. Owner and hard links of
 a replaced file are not kept.
 
->>> from tempfile import mkdtemp
->>> path = Path(mkdtemp()) / "answer.txt"
+>>> from tempfile import TemporaryDirectory
+>>> folder = TemporaryDirectory()
+>>> path = Path(folder.name) / "answer.txt"
 >>> with replacing_text(path) as file:
 ...     _ = file.write("whole")
 ...     path.exists()
 False
 >>> path.read_text()
 'whole'
+>>> folder.cleanup()
 """
 
 from __future__ import annotations

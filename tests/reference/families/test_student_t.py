@@ -177,7 +177,7 @@ def test_there_is_neither_a_conjugate_prior_nor_an_exponential_form() -> None:
         lambda: STUDENT.exponential_form(parameters),
     ]
     for call in calls:
-        with pytest.raises(ParameterError, match=r"no conjugate prior|no exponential family"):
+        with pytest.raises(ParameterError, match=r"no conjugate prior|not an exponential family"):
             call()
     assert not STUDENT.streams
 

@@ -59,7 +59,7 @@ def test_the_map_in_the_docstring_is_the_folders_in_the_order_of_the_contract() 
     layers = [layer.strip("()") for layer in tools["importlinter"]["contracts"][0]["layers"]]
     lines = (bayeswise.__doc__ or "").splitlines()
     folders = [line.split("/")[0].strip() for line in lines if line.startswith("    ") and "/" in line]
-    assert folders == [layer for layer in layers[::-1] if layer != "__main__"]  # which is a file
+    assert folders == [layer for layer in layers if layer != "__main__"]  # which is a file
 
 
 def test_nothing_unpickles() -> None:

@@ -159,7 +159,7 @@ def test_decisions_are_square_and_utilities_are_diamonds() -> None:
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
-    with pytest.raises(NetworkError, match="no node"):
+    with pytest.raises(NetworkError, match="not a node"):
         Picture.of([DrawnNode("a")], [("a", "b")])
     with pytest.raises(NetworkError, match="cycle: a -> b -> a"):
         Picture.of([DrawnNode("a"), DrawnNode("b")], [("a", "b"), ("b", "a")]).svg()
