@@ -10,9 +10,9 @@ import pytest
 import bayeswise as bw
 from bayeswise.evaluation.calibrated import calibrated
 from bayeswise.evaluation.evaluate import evaluate
-from bayeswise.evaluation.held_out import held_out
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
+from bayeswise.models.held_out import held_out
 from bayeswise.posteriors.calibration import turns
 
 Table = dict[str, list[Any]]

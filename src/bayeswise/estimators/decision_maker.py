@@ -19,7 +19,6 @@ from bayeswise.decisions.policy.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.estimators.targets import n_rows_of
 from bayeswise.evaluation.evaluate import paid_for
-from bayeswise.evaluation.held_out import held_out, rows_at
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import (
@@ -30,6 +29,7 @@ from bayeswise.foundation.errors import (
     TooLargeError,
     row_number,
 )
+from bayeswise.models.held_out import held_out, rows_at
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.posteriors.shares import check_posterior
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of

@@ -1,6 +1,5 @@
 """What decisions cost on rows whose state is known, and how far a posterior can be trusted.
 
-held_out.py         posteriors of rows with their state: as they are, leave-one-out, folds
 evaluate.py         cost per case beside what else one could do
 intervals.py        a mean and its interval
 curves.py           thresholds, coverage, cost curves

@@ -8,9 +8,9 @@ from typing import Any
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.stakes import stakes, weights_by_stakes
 from bayeswise.decisions.decide import columns_for
-from bayeswise.evaluation.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
+from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.models.table_model import Capabilities, ScoredRows, TableModel, capabilities_of
 from bayeswise.posteriors.calibration import AsItIs, Calibration, fit_calibration
 

@@ -12,11 +12,11 @@ import numpy as np
 from bayeswise.decisions.costs.cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
-from bayeswise.evaluation.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.evaluation.intervals import Bounds, Estimate, check_level, exponent_of, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.progress import Bar
+from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import told_apart
 from bayeswise.tables.schema.labels import Label, Vocabulary

@@ -5,6 +5,7 @@ fitting.py             `bw.fit`, from any table to a model of any kind
 from_table.py          look once, decide the schema, sweep once
 table_model.py         what every model over a table does
 classifier.py          what every classifier made of exact statistics does
+held_out.py            posteriors of rows with their state: as they are, leave-one-out, folds
 relearning.py          learned rows under the model of the others
 forgetting.py          which batches a model has forgotten
 averaging.py           several models instead of one

@@ -16,8 +16,8 @@ from bayeswise.decisions import CostWarning
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.evaluation.evaluate import evaluation_of
-from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.foundation.errors import CostError
+from bayeswise.models.held_out import HeldOut
 
 MAIL = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
 TABLE = [[0.0, 10.0], [1.0, 0.0], [0.5, 0.5]]

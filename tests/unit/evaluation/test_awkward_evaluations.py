@@ -23,9 +23,9 @@ from bayeswise.evaluation import (
     threshold_curve,
 )
 from bayeswise.evaluation.evaluate import evaluation_of
-from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.evaluation.report import report_page
 from bayeswise.foundation.errors import FitError, NotMergedError, ParameterError
+from bayeswise.models.held_out import HeldOut
 
 GENERATOR = np.random.default_rng(5)
 YES = GENERATOR.random(200) < 0.4

@@ -12,11 +12,11 @@ import bayeswise as bw
 from bayeswise.decisions.plots import SimplexDisplay
 from bayeswise.evaluation.curves import coverage_curve
 from bayeswise.evaluation.evaluate import Evaluation, evaluation_of
-from bayeswise.evaluation.held_out import HeldOut
 from bayeswise.evaluation.plots import ConfusionDisplay, CostsDisplay, CurveDisplay, ReliabilityDisplay
 from bayeswise.evaluation.reliability import reliability
 from bayeswise.evaluation.report import report_page
 from bayeswise.foundation.errors import CostError
+from bayeswise.models.held_out import HeldOut
 from bayeswise.render.svg import round_ticks, triangle
 
 mpl.use("Agg")

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 import bayeswise as bw
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import compare, evaluation_of
-from bayeswise.evaluation.held_out import HeldOut, held_out
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.models.held_out import HeldOut, held_out
 from bayeswise.posteriors.calibration import turns
 
 GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
