@@ -9,15 +9,15 @@ from itertools import compress
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Additive):
     """The weight of each level; levels stand in canonical order and vanish with their last row unless declared.
 
     >>> seen = Counts.of(np.array([0, 1, 1, -1], dtype=np.int32), Vocabulary(["red", "blue"]))
@@ -29,6 +29,8 @@ class Counts:
     weight: ExactArray  # (n_groups, n_levels)
     missing: ExactArray  # (n_groups,) the weight of rows whose cell is missing
     declared: Vocabulary = field(default_factory=Vocabulary)
+
+    sums = ("weight", "missing")
 
     def __post_init__(self) -> None:
         if len(self.missing.shape) != 1 or self.weight.shape != (*self.missing.shape, len(self.levels)):
@@ -119,15 +121,8 @@ class Counts:
         refuse_negative([weight, missing], "the count of a level")
         return Counts.of_table(levels, weight, missing, self.declared)
 
-    def regroup(self, positions: IntArray, n_groups: int) -> Counts:
-        weight = self.weight.scatter_to(positions, n_groups)
-        return Counts(self.levels, weight, self.missing.scatter_to(positions, n_groups), self.declared)
-
-    def take(self, groups: IntArray) -> Counts:
-        return Counts.of_table(self.levels, self.weight[groups], self.missing[groups], self.declared)
-
-    def pooled(self) -> Counts:
-        return Counts(self.levels, self.weight.sum(axis=0)[None], self.missing.sum(axis=0)[None], self.declared)
+    def _canonical(self) -> Counts:
+        return Counts.of_table(self.levels, self.weight, self.missing, self.declared)
 
     def _weight_over(self, levels: Vocabulary) -> ExactArray:
         if levels == self.levels:

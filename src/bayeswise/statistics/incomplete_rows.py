@@ -11,7 +11,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotMergedError, SchemaError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 
 MOST_CELLS = 1 << 26
@@ -19,7 +19,7 @@ MOST_CELLS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class RowsWithHoles:
+class RowsWithHoles(Additive):
     """Each different row that lacks a cell, ascending, with its weight in each group; whole rows are not in it.
 
     >>> codes = np.array([[0, -1], [1, 0], [0, -1]], dtype=np.int32)
@@ -33,6 +33,8 @@ class RowsWithHoles:
     levels: tuple[Vocabulary, ...]  # those that these rows show, in canonical order
     cells: CodeArray  # (n_rows, n_columns) positions in the levels, -1 where a cell is missing
     weight: ExactArray  # (n_groups, n_rows)
+
+    sums = ("weight",)
 
     def __post_init__(self) -> None:
         sizes = [len(vocabulary) for vocabulary in self.levels]
@@ -80,9 +82,6 @@ class RowsWithHoles:
     def weight_of_rows(self) -> ExactArray:
         return self.weight.sum(axis=1)
 
-    def zero(self) -> RowsWithHoles:
-        return _canonical(self.levels, self.cells, ExactArray.zeros(self.weight.shape))
-
     def merge(self, other: RowsWithHoles) -> RowsWithHoles:
         levels, cells, mine, theirs = self._beside(other)
         _refuse_too_many(cells, self.weight.shape[0])
@@ -94,14 +93,8 @@ class RowsWithHoles:
         refuse_negative([left], "the count of a row with missing cells")
         return _canonical(levels, cells, left)
 
-    def regroup(self, positions: IntArray, n_groups: int) -> RowsWithHoles:
-        return _canonical(self.levels, self.cells, self.weight.scatter_to(positions, n_groups))
-
-    def take(self, groups: IntArray) -> RowsWithHoles:
-        return _canonical(self.levels, self.cells, self.weight[groups])
-
-    def pooled(self) -> RowsWithHoles:
-        return _canonical(self.levels, self.cells, self.weight.sum(axis=0)[None])
+    def _canonical(self) -> RowsWithHoles:
+        return _canonical(self.levels, self.cells, self.weight)
 
     def _beside(self, other: RowsWithHoles) -> tuple[tuple[Vocabulary, ...], CodeArray, ExactArray, ExactArray]:
         """The different rows of both, and the weights of both in them."""

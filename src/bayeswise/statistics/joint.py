@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
 
 
 @dataclass(frozen=True)
-class JointCounts:
+class JointCounts(Additive):
     """A table with one axis for each column after the axis of groups; rows with a missing cell are counted apart.
 
     >>> codes = np.array([[0, 0], [0, 1], [0, 1]], dtype=np.int32)
@@ -30,6 +30,8 @@ class JointCounts:
     weight: ExactArray  # (n_groups, *sizes)
     incomplete: ExactArray  # (n_groups,)
     declared: tuple[Vocabulary, ...] = field(default=())
+
+    sums = ("weight", "incomplete")
 
     def __post_init__(self) -> None:
         if len(self.incomplete.shape) != 1 or self.weight.shape != (*self.incomplete.shape, *map(len, self.levels)):
@@ -97,11 +99,6 @@ class JointCounts:
     def weight_of_rows(self) -> ExactArray:
         return self.weight.sum(axis=tuple(range(1, len(self.weight.shape)))) + self.incomplete
 
-    def zero(self) -> JointCounts:
-        return JointCounts.of_table(
-            self.levels, ExactArray.zeros(self.weight.shape), ExactArray.zeros(self.incomplete.shape), self.declared
-        )
-
     def merge(self, other: JointCounts) -> JointCounts:
         levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
         declared = tuple(mine.union(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
@@ -115,16 +112,8 @@ class JointCounts:
         refuse_negative([weight, incomplete], "the count of a combination")
         return JointCounts.of_table(levels, weight, incomplete, self.declared)
 
-    def regroup(self, positions: IntArray, n_groups: int) -> JointCounts:
-        weight = self.weight.scatter_to(positions, n_groups)
-        return JointCounts(self.levels, weight, self.incomplete.scatter_to(positions, n_groups), self.declared)
-
-    def take(self, groups: IntArray) -> JointCounts:
-        return JointCounts.of_table(self.levels, self.weight[groups], self.incomplete[groups], self.declared)
-
-    def pooled(self) -> JointCounts:
-        weight, incomplete = self.weight.sum(axis=0)[None], self.incomplete.sum(axis=0)[None]
-        return JointCounts(self.levels, weight, incomplete, self.declared)
+    def _canonical(self) -> JointCounts:
+        return JointCounts.of_table(self.levels, self.weight, self.incomplete, self.declared)
 
     def _weight_over(self, levels: tuple[Vocabulary, ...]) -> ExactArray:
         weight = self.weight

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,17 +11,17 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NotMergedError, SchemaError, TooFewRowsError
+from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
-from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, refuse_negative_spread
 from bayeswise.statistics.weights import Weights
 
 Divisor = Literal["n", "n-1", "n-K"]
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Additive):
     """n, sum x, sum x^2 of each column in each group; missing cells (NaN) are not in n.
 
     >>> Moments.of(np.array([[1.0], [2.0], [3.0]])).variance("n-1").tolist()
@@ -33,6 +32,8 @@ class Moments:
     weight: ExactArray  # (n_groups, n_columns) the weight of the cells that are not missing
     total: ExactArray  # (n_groups, n_columns) sum of x
     squares: ExactArray  # (n_groups, n_columns) sum of x^2
+
+    sums = ("rows", "weight", "total", "squares")
 
     def __post_init__(self) -> None:
         shapes = {self.weight.shape, self.total.shape, self.squares.shape}
@@ -91,53 +92,19 @@ class Moments:
     def n_groups(self) -> int:
         return self.weight.shape[0]
 
-    def zero(self) -> Moments:
-        return Moments.empty(self.weight.shape[1], self.n_groups)
-
-    def merge(self, other: Moments) -> Moments:
-        return Moments(
-            self.rows + other.rows,
-            self.weight + other.weight,
-            self.total + other.total,
-            self.squares + other.squares,
-        )
-
-    def subtract(self, other: Moments) -> Moments:
-        left = Moments(
-            self.rows - other.rows,
-            self.weight - other.weight,
-            self.total - other.total,
-            self.squares - other.squares,
-        )
-        refuse_negative([left.rows, left.weight], "a count of rows")
-        refuse_negative([left.squares], "a sum of squares")
-        if left._has_negative_spread():
-            raise NotMergedError(
-                "the rows to subtract were never merged: a variance would fall below zero",
-                fix="forget only rows that this model has learned",
-            )
-        return left
-
-    def regroup(self, positions: IntArray, n_groups: int) -> Moments:
-        return self._each(lambda exact: exact.scatter_to(positions, n_groups))
-
-    def take(self, groups: IntArray) -> Moments:
-        return self._each(lambda exact: exact[groups])
+    def _refuse_unmerged(self) -> None:
+        refuse_negative([self.rows, self.weight], "a count of rows")
+        refuse_negative([self.squares], "a sum of squares")
+        refuse_negative_spread(self._has_negative_spread())
 
     def columns(self, positions: IntArray) -> Moments:
         """The chosen columns, in the chosen order."""
         return Moments(self.rows, self.weight[:, positions], self.total[:, positions], self.squares[:, positions])
 
-    def pooled(self) -> Moments:
-        return self._each(lambda exact: exact.sum(axis=0)[None])
-
     def are_whole(self) -> bool:
         """Whether all values can be whole numbers: the sums of them and of their squares are."""
         sums = (*self.total.to_fractions().ravel(), *self.squares.to_fractions().ravel())
         return all(each.denominator == 1 for each in sums)
-
-    def _each(self, change: Callable[[ExactArray], ExactArray]) -> Moments:
-        return Moments(change(self.rows), change(self.weight), change(self.total), change(self.squares))
 
     # -- derived quantities, rounded once -----------------------------------------------------------------------
     def is_empty(self) -> BoolArray:

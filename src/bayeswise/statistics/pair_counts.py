@@ -12,14 +12,14 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
 
 
 @dataclass(frozen=True)
-class PairCounts:
+class PairCounts(Additive):
     """The weight of every pair of slots, a slot being a level of a column or its missing cells.
 
     A row has a one in one slot of each column; the table is the sum of w z z' over rows, so its diagonal counts single
@@ -38,6 +38,8 @@ class PairCounts:
     weight: ExactArray  # (n_groups, n_slots, n_slots), symmetric
     rows: ExactArray  # (n_groups,)
     declared: tuple[Vocabulary, ...] = field(default=())
+
+    sums = ("weight", "rows")
 
     def __post_init__(self) -> None:
         n_slots = sum(len(vocabulary) + 1 for vocabulary in self.levels)
@@ -105,10 +107,6 @@ class PairCounts:
     def weight_of_rows(self) -> ExactArray:
         return self.rows
 
-    def zero(self) -> PairCounts:
-        nothing = ExactArray.zeros(self.weight.shape)
-        return PairCounts.of_table(self.levels, nothing, ExactArray.zeros(self.rows.shape), self.declared)
-
     def merge(self, other: PairCounts) -> PairCounts:
         levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
         declared = tuple(mine.union(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
@@ -123,15 +121,8 @@ class PairCounts:
         refuse_negative([weight, rows], "the count of a pair of levels")
         return PairCounts.of_table(levels, weight, rows, self.declared)
 
-    def regroup(self, positions: IntArray, n_groups: int) -> PairCounts:
-        weight = self.weight.scatter_to(positions, n_groups)
-        return PairCounts(self.levels, weight, self.rows.scatter_to(positions, n_groups), self.declared)
-
-    def take(self, groups: IntArray) -> PairCounts:
-        return PairCounts.of_table(self.levels, self.weight[groups], self.rows[groups], self.declared)
-
-    def pooled(self) -> PairCounts:
-        return PairCounts(self.levels, self.weight.sum(axis=0)[None], self.rows.sum(axis=0)[None], self.declared)
+    def _canonical(self) -> PairCounts:
+        return PairCounts.of_table(self.levels, self.weight, self.rows, self.declared)
 
     # -- what is asked of it ----------------------------------------------------------------------------------
     @property

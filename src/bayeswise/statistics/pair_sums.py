@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,13 +10,14 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.protocol import Additive
 from bayeswise.statistics.scatter import Scatter
 
 LARGEST_SCATTER = 1 << 24
 
 
 @dataclass(frozen=True)
-class PairSums:
+class PairSums(Additive):
     """Moments, and the scatter of all pairs of columns up to `most_rows` rows (None: of any number).
 
     Beyond that the pairs are let go, and only the moments are kept: the same for any order of rows. Forgetting rows
@@ -33,6 +32,8 @@ class PairSums:
     moments: Moments
     scatter: Scatter  # of no columns once the pairs are let go
     most_rows: int | None = None
+
+    sums = ("moments", "scatter")
 
     def __post_init__(self) -> None:
         if self.scatter.weight.shape != self.moments.rows.shape or self.scatter.n_columns not in (0, self.n_columns):
@@ -86,22 +87,10 @@ class PairSums:
             return PairSums(moments, Scatter.empty(0, moments.n_groups), self.most_rows)
         return PairSums(moments, self.scatter.subtract(other.scatter), self.most_rows)
 
-    def regroup(self, positions: IntArray, n_groups: int) -> PairSums:
-        return self._each(lambda part: part.regroup(positions, n_groups))
-
-    def take(self, groups: IntArray) -> PairSums:
-        return self._each(lambda part: part.take(groups))
-
     def columns(self, positions: IntArray) -> PairSums:
         """The chosen columns, in the chosen order."""
         scatter = self.scatter.columns(positions) if self.keeps_pairs else self.scatter
         return PairSums(self.moments.columns(positions), scatter, self.most_rows)
-
-    def pooled(self) -> PairSums:
-        return self._each(lambda part: part.pooled())
-
-    def _each(self, change: Callable[[Any], Any]) -> PairSums:
-        return PairSums(change(self.moments), change(self.scatter), self.most_rows)
 
     def __repr__(self) -> str:
         pairs = "kept" if self.keeps_pairs else "let go"

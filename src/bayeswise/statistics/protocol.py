@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -40,6 +41,58 @@ class SufficientStatistics(Protocol):
         """All groups as one."""
 
 
+class Additive:
+    """A frozen dataclass whose sums (exact arrays, or statistics) merge one by one; its other fields stay.
+
+    Where levels vanish with their last row, `_canonical` leaves out those of which nothing is left.
+    """
+
+    sums: ClassVar[tuple[str, ...]]  # the names of the fields that add up; their first axis is that of groups
+
+    def zero(self) -> Self:
+        return self._each(lambda exact: ExactArray.zeros(exact.shape), lambda part: part.zero())._canonical()
+
+    def merge(self, other: Self) -> Self:
+        return self._with(other, lambda mine, theirs: mine + theirs, lambda mine, theirs: mine.merge(theirs))
+
+    def subtract(self, other: Self) -> Self:
+        left = self._with(other, lambda mine, theirs: mine - theirs, lambda mine, theirs: mine.subtract(theirs))
+        left._refuse_unmerged()
+        return left
+
+    def regroup(self, positions: IntArray, n_groups: int) -> Self:
+        return self._each(
+            lambda exact: exact.scatter_to(positions, n_groups), lambda part: part.regroup(positions, n_groups)
+        )
+
+    def take(self, groups: IntArray) -> Self:
+        return self._each(lambda exact: exact[groups], lambda part: part.take(groups))._canonical()
+
+    def pooled(self) -> Self:
+        return self._each(lambda exact: exact.sum(axis=0)[None], lambda part: part.pooled())
+
+    def _canonical(self) -> Self:
+        return self
+
+    def _refuse_unmerged(self) -> None:
+        """`NotMergedError` for what is left when rows are subtracted that were never merged."""
+
+    def _each(self, of_exact: Callable[[ExactArray], ExactArray], of_part: Callable[[Any], Any]) -> Self:
+        mine = {name: getattr(self, name) for name in self.sums}
+        changed = {k: of_exact(v) if isinstance(v, ExactArray) else of_part(v) for k, v in mine.items()}
+        return replace(self, **changed)  # type: ignore[type-var]
+
+    def _with(
+        self,
+        other: Self,
+        of_exact: Callable[[ExactArray, ExactArray], ExactArray],
+        of_part: Callable[[Any, Any], Any],
+    ) -> Self:
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.sums}
+        changed = {k: (of_exact if isinstance(v[0], ExactArray) else of_part)(*v) for k, v in pairs.items()}
+        return replace(self, **changed)  # type: ignore[type-var]
+
+
 def fingerprint(statistic: Any) -> str:
     """The SHA-256 of the canonical bytes: equal exactly for equal statistics."""
     return pack(statistic).digest()
@@ -64,4 +117,13 @@ def refuse_negative(exacts: Iterable[ExactArray], what: str) -> None:
         raise NotMergedError(
             f"the rows to subtract were never merged: {what} would fall below zero",
             fix="forget only rows that this model has learned, with the same weights",
+        )
+
+
+def refuse_negative_spread(negative: bool) -> None:
+    """Sums whose variance is below zero are what is left of rows that were never merged."""
+    if negative:
+        raise NotMergedError(
+            "the rows to subtract were never merged: a variance would fall below zero",
+            fix="forget only rows that this model has learned",
         )

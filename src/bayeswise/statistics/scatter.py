@@ -10,17 +10,17 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import NotMergedError, SchemaError, TooFewRowsError
+from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.moments import Divisor
-from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, refuse_negative_spread
 
 _ROUNDING = 1e-6  # of an eigenvalue of a correlation matrix that is singular
 
 
 @dataclass(frozen=True)
-class Scatter:
+class Scatter(Additive):
     """n, sum x, sum x x' over rows without a missing cell; the others are counted as incomplete.
 
     >>> Scatter.of(np.array([[0.0, 0.0], [2.0, 4.0]])).covariance().tolist()
@@ -31,6 +31,8 @@ class Scatter:
     total: ExactArray  # (n_groups, n_columns)
     cross: ExactArray  # (n_groups, n_columns (n_columns + 1) / 2): the lower triangle, row by row
     incomplete: ExactArray  # (n_groups,) the weight of rows with a missing cell
+
+    sums = ("weight", "total", "cross", "incomplete")
 
     def __post_init__(self) -> None:
         groups, n_columns = self.weight.shape, self.total.shape[-1]
@@ -101,48 +103,15 @@ class Scatter:
     def n_columns(self) -> int:
         return self.total.shape[1]
 
-    def zero(self) -> Scatter:
-        return Scatter.empty(self.n_columns, self.weight.shape[0])
-
-    def merge(self, other: Scatter) -> Scatter:
-        return Scatter(
-            self.weight + other.weight,
-            self.total + other.total,
-            self.cross + other.cross,
-            self.incomplete + other.incomplete,
-        )
-
-    def subtract(self, other: Scatter) -> Scatter:
-        left = Scatter(
-            self.weight - other.weight,
-            self.total - other.total,
-            self.cross - other.cross,
-            self.incomplete - other.incomplete,
-        )
-        refuse_negative([left.weight, left.incomplete], "a count of rows")
-        if left._spread(np.arange(self.n_columns), np.arange(self.n_columns)).is_negative().any():
-            raise NotMergedError(
-                "the rows to subtract were never merged: a variance would fall below zero",
-                fix="forget only rows that this model has learned",
-            )
-        return left
-
-    def regroup(self, positions: IntArray, n_groups: int) -> Scatter:
-        return Scatter(*(exact.scatter_to(positions, n_groups) for exact in self._parts()))
-
-    def take(self, groups: IntArray) -> Scatter:
-        return Scatter(*(exact[groups] for exact in self._parts()))
+    def _refuse_unmerged(self) -> None:
+        refuse_negative([self.weight, self.incomplete], "a count of rows")
+        diagonal = np.arange(self.n_columns)
+        refuse_negative_spread(bool(self._spread(diagonal, diagonal).is_negative().any()))
 
     def columns(self, positions: IntArray) -> Scatter:
         """The chosen columns, in the chosen order."""
         packed = [packed_position(int(i), int(j)) for a, i in enumerate(positions) for j in positions[: a + 1]]
         return Scatter(self.weight, self.total[:, positions], self.cross[:, np.array(packed, int)], self.incomplete)
-
-    def pooled(self) -> Scatter:
-        return Scatter(*(exact.sum(axis=0)[None] for exact in self._parts()))
-
-    def _parts(self) -> tuple[ExactArray, ExactArray, ExactArray, ExactArray]:
-        return self.weight, self.total, self.cross, self.incomplete
 
     # -- derived quantities, rounded once -----------------------------------------------------------------------
     def mean(self) -> FloatArray:

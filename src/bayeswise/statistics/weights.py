@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(Additive):
     """The sum of the weights of all rows, exactly.
 
     >>> Weights.of(4, groups=np.array([0, 1, 1, 1], dtype=np.int32), n_groups=2)
@@ -22,6 +22,8 @@ class Weights:
     """
 
     weight: ExactArray  # (n_groups,)
+
+    sums = ("weight",)
 
     def __post_init__(self) -> None:
         if len(self.weight.shape) != 1:
@@ -45,25 +47,8 @@ class Weights:
     def weight_of_rows(self) -> ExactArray:
         return self.weight
 
-    def zero(self) -> Weights:
-        return Weights(ExactArray.zeros(self.weight.shape))
-
-    def merge(self, other: Weights) -> Weights:
-        return Weights(self.weight + other.weight)
-
-    def subtract(self, other: Weights) -> Weights:
-        left = Weights(self.weight - other.weight)
-        refuse_negative([left.weight], "a count of rows")
-        return left
-
-    def regroup(self, positions: IntArray, n_groups: int) -> Weights:
-        return Weights(self.weight.scatter_to(positions, n_groups))
-
-    def take(self, groups: IntArray) -> Weights:
-        return Weights(self.weight[groups])
-
-    def pooled(self) -> Weights:
-        return Weights(self.weight.sum(axis=0)[None])
+    def _refuse_unmerged(self) -> None:
+        refuse_negative([self.weight], "a count of rows")
 
     def __repr__(self) -> str:
         return f"Weights({', '.join(f'{weight:g}' for weight in self.weight.to_floats())})"

@@ -12,7 +12,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.schema.labels import Vocabulary
 
@@ -52,7 +52,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class WordCounts:
+class WordCounts(Additive):
     """The words of complete rows counted, and the logarithms of n! / (x_1! x_2! ...) added up over rows.
 
     >>> seen = WordCounts.of(np.array([[2.0, 1.0], [0.0, 1.0]]), Vocabulary(["buy", "now"]))
@@ -63,6 +63,8 @@ class WordCounts:
     rows: ExactArray  # (n_groups,) the weight of all rows
     words: Counts  # its `missing` is the weight of incomplete rows
     log_coefficient: ExactArray  # (n_groups,)
+
+    sums = ("rows", "words", "log_coefficient")
 
     def __post_init__(self) -> None:
         if not self.rows.shape == self.words.missing.shape == self.log_coefficient.shape:
@@ -100,31 +102,8 @@ class WordCounts:
     def weight_of_rows(self) -> ExactArray:
         return self.rows
 
-    def zero(self) -> WordCounts:
-        return WordCounts(ExactArray.zeros(self.rows.shape), self.words.zero(), ExactArray.zeros(self.rows.shape))
-
-    def merge(self, other: WordCounts) -> WordCounts:
-        log_coefficient = self.log_coefficient + other.log_coefficient
-        return WordCounts(self.rows + other.rows, self.words.merge(other.words), log_coefficient)
-
-    def subtract(self, other: WordCounts) -> WordCounts:
-        rows, log_coefficient = self.rows - other.rows, self.log_coefficient - other.log_coefficient
-        refuse_negative([rows], "a count of rows")
-        return WordCounts(rows, self.words.subtract(other.words), log_coefficient)
-
-    def regroup(self, positions: IntArray, n_groups: int) -> WordCounts:
-        return WordCounts(
-            self.rows.scatter_to(positions, n_groups),
-            self.words.regroup(positions, n_groups),
-            self.log_coefficient.scatter_to(positions, n_groups),
-        )
-
-    def take(self, groups: IntArray) -> WordCounts:
-        return WordCounts(self.rows[groups], self.words.take(groups), self.log_coefficient[groups])
-
-    def pooled(self) -> WordCounts:
-        log_coefficient = self.log_coefficient.sum(axis=0)[None]
-        return WordCounts(self.rows.sum(axis=0)[None], self.words.pooled(), log_coefficient)
+    def _refuse_unmerged(self) -> None:
+        refuse_negative([self.rows], "a count of rows")
 
     def __repr__(self) -> str:
         return f"WordCounts({self.rows.sum().to_floats():g} rows, {len(self.words.levels)} words)"
