@@ -22,10 +22,9 @@ from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.files import kind_of
 from bayeswise.store import file as store_file
-from bayeswise.store.container import container_bytes
+from bayeswise.store.container import FILE_TYPES, container_bytes
 from bayeswise.store.document import Document, pack
 from bayeswise.store.file import Note, _checksum
-from bayeswise.store.tensors import FILE_TYPES
 from tests.fuzz.answers import check_finite, check_message, check_posterior
 from tests.fuzz.mutations import Way, at, changed_tree, walked
 from tests.model_cases import MODELS, Table, model_of

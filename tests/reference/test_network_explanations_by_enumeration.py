@@ -13,7 +13,7 @@ from network_cases import asia, joint_by_enumeration, random_network, summed
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.explaining.information import entropy
+from bayeswise.networks.explaining.account import entropy
 from bayeswise.networks.explaining.sensitivity import Sensitivity
 from bayeswise.render.graph.lettering import percent
 

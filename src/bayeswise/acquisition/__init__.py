@@ -4,23 +4,20 @@ pool.py        rows without labels, encoded once, and the model that knows nothi
 beliefs.py     what is believed of every row, kept up to date label by label
 screen.py      which rows may be the best, in single precision
 strategies.py  how uncertain a posterior is
-lookahead.py   what a label would save, each answer tried
 likeness.py    which rows are alike: density, diverse batches
-choosing.py    the rows of a query
+choosing.py    the rows of a query, and what a label would save, each answer tried
 queries.py     a row, why it is asked, what decisions ask
 risk.py        what decisions cost, measured on rows that were asked for
 learner.py     the learner that asks, is taught, and can take it back
-simulation.py  sessions against an oracle
-curves.py      how soon they learn
+curves.py      sessions against an oracle, and how soon they learn
 plots.py       their picture
 session.py     answers that are in a journal before they count
 journal.py     lines that no kill can tear
 """
 
-from bayeswise.acquisition.curves import LearningCurves
+from bayeswise.acquisition.curves import LearningCurves, learning_curves
 from bayeswise.acquisition.learner import ActiveLearner
 from bayeswise.acquisition.queries import Asked, Query, rows_to_ask
 from bayeswise.acquisition.risk import Risk, Step
-from bayeswise.acquisition.simulation import learning_curves
 
 __all__ = ["ActiveLearner", "Asked", "LearningCurves", "Query", "Risk", "Step", "learning_curves", "rows_to_ask"]

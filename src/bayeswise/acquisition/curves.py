@@ -1,15 +1,23 @@
-"""Learning curves: the accuracy after each label, strategy by strategy, over several shuffles of the rows."""
+"""Learning curves: sessions against an oracle column, strategy by strategy, over several shuffles of the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
+from bayeswise.acquisition.learner import RANDOM_SHARE, ActiveLearner
+from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.progress import StepsBar
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.source import Source, open_source
 
 if TYPE_CHECKING:
     from bayeswise.acquisition.plots import LearningCurveDisplay
@@ -114,3 +122,165 @@ def _share(share: float) -> float:
     if not (isinstance(share, Real) and 0 < share <= 1):
         raise ParameterError(f"the share of the full accuracy is {share!r}", fix="give one above 0, at most 1")
     return float(share)
+
+
+def learning_curves(
+    table: Any,
+    target: str,
+    *,
+    strategies: Sequence[str] = ("margin", "random"),
+    n_labels: int = 100,
+    n_seeds: int = 20,
+    test_share: float = 1 / 3,
+    random_share: float = RANDOM_SHARE,
+    warm_up: bool = True,
+    average: bool = False,
+    variance_floor: float = VARIANCE_FLOOR,
+    costs: Any = None,
+    progress: Callable[[int], None] | bool = False,
+    **overrides: Any,
+) -> LearningCurves:
+    """How soon each strategy learns: for each seed the rows are shuffled, and a share of them kept for the test.
+
+    The target column is the oracle, and the labelled set starts empty. With test_share=0 the pool is all rows, and
+    the accuracy that of labelling all of them. `progress=True` shows a bar where it takes long, a function is told of
+    labels as they come.
+
+    >>> rows = [{"x": float(k % 7 + 9 * (k % 2)), "y": "ab"[k % 2]} for k in range(60)]
+    >>> learning_curves(rows, "y", n_labels=5, n_seeds=3, kinds={"x": "number"}).accuracy["margin"].shape
+    (3, 5)
+    """
+    names = _strategies(strategies)
+    _refuse_unless_counts(n_labels=n_labels, n_seeds=n_seeds)
+    _refuse_unless_share(test_share)
+    source = open_source(table)
+    truth = oracle_of(source, target)
+    whole = Pool.of(source, target, Vocabulary.of(truth), **overrides)
+    n_pool = _n_pool(len(truth), test_share)
+    wanted = min(n_labels, n_pool)
+    how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up}
+    accuracy = {name: np.empty((n_seeds, wanted)) for name in names}
+    full = np.empty(n_seeds)
+    with StepsBar(shown=False, asked_for=progress is True) as bar:
+        told = progress if callable(progress) else _Told(bar, n_seeds * len(names) * wanted)
+        for seed in range(n_seeds):
+            order = np.random.default_rng(seed).permutation(len(truth))
+            rows, labels = whole.subset(order), [truth[row] for row in order.tolist()]
+            pool = rows.subset(np.arange(n_pool))
+            empty = pool.empty_model(average=average, variance_floor=variance_floor)
+            test = HeldOut(rows, labels, n_pool if test_share else 0, empty)
+            full[seed] = test.accuracy(empty.learn(pool.rows(range(n_pool), labels[:n_pool], empty.classes)))
+            for name in names:
+                learner = ActiveLearner(empty, costs, name, pool=pool, seed=seed, **how)
+                accuracy[name][seed] = _curve(learner, labels, wanted, test.measure(learner), told)
+    title = f"{source.description}, {target}, {n_seeds} shuffle{'s' if n_seeds > 1 else ''}"
+    return LearningCurves(title, accuracy, full, n_pool, len(truth) - n_pool)
+
+
+def _curve(
+    learner: ActiveLearner,
+    labels: Sequence[Label],
+    n: int,
+    measure: Callable[[int], float],
+    told: Callable[[int], None],
+) -> list[float]:
+    """The accuracy after each of n labels."""
+    curve = []
+    for _ in range(n):
+        row = learner.query()[0].row
+        learner.teach(row, labels[row])
+        curve.append(measure(row))
+        told(1)
+    return curve
+
+
+def oracle_of(source: Source, target: str) -> list[Label]:
+    """The target column, of which no cell may be missing, and which must tell classes apart."""
+    name = find_name(target, [column.name for column in source.columns], where=source.description)
+    truth: list[Label] = []
+    for chunk in source.chunks([name]):
+        codes, levels = chunk.labels(name)
+        if (codes < 0).any():
+            row = len(truth) + int(np.argmax(codes < 0)) + 1
+            raise ParameterError(f"row {row} of {source.description} has no {target!r}", fix="leave out such rows")
+        truth.extend(levels[code] for code in codes.tolist())
+    n_classes = len(set(truth))
+    if n_classes == 1:
+        only = f"every row of {source.description} has the same {target!r}, {truth[0]!r}"
+        raise ParameterError(only, fix="give rows of at least two classes")
+    if n_classes == len(truth) > 2:
+        own = f"each of the {len(truth)} rows of {source.description} has its own {target!r}"
+        raise ParameterError(own, fix="name a column of classes, or cut its numbers into bands")
+    return truth
+
+
+def _strategies(given: Sequence[str]) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+    if not names:
+        raise ParameterError("no strategy is named", fix='give strategies=("margin", "random")')
+    return names
+
+
+def _refuse_unless_counts(**counts: Any) -> None:
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise ParameterError(f"{name} is {count!r}", fix="give a whole number from 1 on")
+
+
+def _refuse_unless_share(test_share: float) -> None:
+    if not (isinstance(test_share, Real) and 0 <= test_share < 1):
+        raise ParameterError(f"test_share is {test_share!r}", fix="give a share from 0 on, below 1")
+
+
+def _n_pool(n_rows: int, test_share: float) -> int:
+    """How many rows are asked about."""
+    n_pool = max(1, round(n_rows * (1 - test_share)))
+    if test_share and n_pool == n_rows:
+        raise ParameterError(
+            f"test_share {test_share:g} keeps none of {n_rows} rows for the test",
+            fix="give a larger share, or 0 to measure on the pool itself",
+        )
+    return n_pool
+
+
+class _Told:
+    """A bar that counts labels."""
+
+    def __init__(self, bar: StepsBar, total: int) -> None:
+        self._bar, self._total, self._done = bar, total, 0
+
+    def __call__(self, labels: int) -> None:
+        self._done += labels
+        self._bar("Asking, labels", self._done, self._total)
+
+
+class HeldOut:
+    """The accuracy on rows whose labels are known: those of a table from a position on."""
+
+    def __init__(self, rows: Pool, labels: Sequence[Label], first: int, empty: Any) -> None:
+        self._rows, self._empty = rows, empty
+        self._states = Vocabulary(empty.classes).encode(labels)
+        self._held = np.arange(first, rows.n_rows)
+
+    def accuracy(self, model: Any) -> float:
+        """Of a model."""
+        return self._of(np.asarray(model.probability(self._rows.subset(self._held).for_model(model))))
+
+    def measure(self, learner: ActiveLearner) -> Callable[[int], float]:
+        """A function to be told which row a learner, still empty, was taught: how accurate it is then.
+
+        Of normal columns the rows held out are believed beside those of the learner, label by label: to make the
+        exact model for each would take ten times as long.
+        """
+        beliefs = beliefs_of(self._rows, self._empty)
+        if not isinstance(beliefs, BeliefsOfFewRows):
+            return lambda row: self.accuracy(learner.model)
+
+        def after(row: int) -> float:
+            beliefs.learn((row, int(self._states[row])))
+            return self._of(beliefs.posterior(self._held))
+
+        return after
+
+    def _of(self, posterior: FloatArray) -> float:
+        return float((np.argmax(posterior, axis=1) == self._states[self._held]).mean())

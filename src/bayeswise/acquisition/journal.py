@@ -27,7 +27,7 @@ from typing import Any
 
 from bayeswise.foundation.atomic import FULL, check_writable, sync, sync_directory
 from bayeswise.foundation.errors import StoreError, UsageError, quoted
-from bayeswise.store.strict_json import parse_json, tree_bytes
+from bayeswise.store.parsing import parse_json, tree_bytes
 
 MOST_BYTES = 1 << 30
 MOST_IN_A_LINE = 1 << 22

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
-from bayeswise.acquisition.choosing import STRATEGIES, Chooser
+from bayeswise.acquisition.choosing import STRATEGIES, Chooser, expected_savings, least_costs
 from bayeswise.acquisition.likeness import Likeness
-from bayeswise.acquisition.lookahead import expected_savings, least_costs
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.queries import Query, asking_action
 from bayeswise.acquisition.risk import Risk, Step, estimated

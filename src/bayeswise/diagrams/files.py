@@ -34,8 +34,7 @@ from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.render.labels import guess
-from bayeswise.store.strict_json import check_size
-from bayeswise.store.toml_size import check_toml
+from bayeswise.store.parsing import check_size, check_toml
 from bayeswise.tables.schema.labels import Label
 
 LARGEST_FILE = 16 << 20  # bytes
@@ -67,8 +66,6 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
     if place.suffix.lower() == ".json":
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     else:
-        # MERGED
-
         text = toml_text(document)
     try:
         data = text.encode("utf-8")

@@ -2,7 +2,6 @@
 
 request.py  what a model needs of rows, united by `|`
 local.py    the local sweep, in ranges of rows on threads
-ranges.py   ranges of rows on threads, for work that answers row by row
 """
 
 from bayeswise.engines.local import Summary, of_no_rows, summarise

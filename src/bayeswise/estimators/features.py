@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bayeswise.engines.ranges import over_ranges
+from bayeswise.engines.local import over_ranges
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import (
@@ -34,9 +34,8 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch, TextBlock
-from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.encoder import Encoder, refuse_infinite, refuse_missing_numbers
 from bayeswise.tables.encoding.integer_codes import IntegerCodes, integer_levels
-from bayeswise.tables.encoding.sweep import refuse_infinite, refuse_missing_numbers
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import LabelType, Vocabulary
 from bayeswise.tables.schema.names import normal_name

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bayeswise.families.multivariate_normal import NormalInverseWishart
     from bayeswise.models.naive_bayes.choices import Families
     from bayeswise.models.naive_bayes.settings import MEstimate
-    from bayeswise.tables.encoding.sweep import Report
+    from bayeswise.tables.encoding.encoder import Report
     from bayeswise.tables.schema.labels import Label
     from bayeswise.tables.schema.schema import Schema
 

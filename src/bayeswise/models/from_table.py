@@ -9,8 +9,7 @@ from bayeswise.engines import Request, summarise
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
-from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswise.engines.ranges import over_ranges
+from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.posteriors.normalise import log_posterior, normalise

@@ -217,7 +217,7 @@ class BeliefNetwork:
         self, node: str, evidence: Evidence | None = None, *, soft: Soft | None = None
     ) -> dict[str, float]:
         """I(node; other | evidence) in bits for every node that is not observed, what tells most first."""
-        from bayeswise.networks.explaining.information import mutual_information
+        from bayeswise.networks.explaining.account import mutual_information
 
         return mutual_information(self, node, evidence, soft)
 

@@ -2,7 +2,6 @@
 
 normalise.py         posterior = joint / evidence for many rows
 odds.py              how much more probable one state is than another
-states.py            finding a state by its label
 prior.py             a prior given by name, checked
 prior_shift.py       the same evidence under another prior
 shares.py            posteriors as arrays from outside, checked

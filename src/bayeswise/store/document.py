@@ -3,6 +3,12 @@
 Equal values give equal documents, so a hash of a document names the value. Only types that are handed in
 can be rebuilt: a document is data, it cannot name code.
 
+What JSON gives back unchanged stands for itself, a tuple is a list; everything else is an object whose first key, which
+begins with `$`, says what it is. Unpacking refuses what has no meaning or runs away with memory; whether a document
+has the one form that packing writes is seen afterwards, by packing the value again. A class whose values cannot be
+anything that its fields can hold (a count is not negative) says so in `refuse_impossible`: it is called for what comes
+from a file, since what was made of rows is right by the way it was made.
+
 >>> document = pack({"a": (1, 2.5, None), "b": ExactArray.from_floats([0.5])})
 >>> unpack(document, types=())
 {'a': (1, 2.5, None), 'b': ExactArray([0.5])}
@@ -11,19 +17,239 @@ can be rebuilt: a document is data, it cannot name code.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.store.packing import Packer
-from bayeswise.store.strict_json import Tree, tree_bytes
-from bayeswise.store.tensors import Tensors, little_endian, same_bytes, type_name
-from bayeswise.store.unpacking import Unpacker
+from bayeswise.store.container import Tensor, Tensors, little_endian, packable, same_bytes, type_name
+from bayeswise.store.fields import check_field, expected, written
+from bayeswise.store.parsing import Tree, tree_bytes
 
 __all__ = ["DAMAGE", "Document", "ExactArray", "canonical_parts", "pack", "tree_bytes", "unpack"]
+
+
+_NESTED = frozenset({list, dict})
+_FARTHEST = 400  # limbs of 32 bits on either side of the point: far beyond any product of three floats
+
+
+class Unpacker:
+    """Rebuilds one value from the tensors and types that it is given."""
+
+    def __init__(self, tensors: Tensors, types: Iterable[type]) -> None:
+        self.tensors = tensors
+        self.types: dict[str, type] = {}
+        for kind in types:
+            if self.types.setdefault(kind.__name__, kind) is not kind:
+                raise TypeError(f"two types are called {kind.__name__}")
+        self._path = ""
+
+    def where(self) -> str:
+        """The path to what was being rebuilt."""
+        return self._path or "/"
+
+    def unpacked(self, tree: Tree, path: str = "") -> Any:
+        self._path = path
+        if isinstance(tree, list):
+            return self._items(tree, path)
+        if not isinstance(tree, dict):
+            return tree
+        tag = next(iter(tree), "")
+        if tag == "$type":
+            return self._object(tree, path)
+        if tag == "$exact":
+            words, low = _members(tree, "$exact", "low")
+            return _exact(self.unpacked(words, path), low)
+        (content,) = _members(tree, tag)
+        if tag == "$tensor":
+            return self._tensor(content, path)
+        if tag == "$list":
+            return list(self._items(content, path))
+        if tag == "$map":
+            return self._mapping(content, path)
+        return _READ_SCALARS[tag](content)
+
+    def _items(self, items: Any, path: str) -> tuple[Any, ...]:
+        if not isinstance(items, list):
+            raise TypeError(f"{items!r:.80} is not a list")
+        if _NESTED.isdisjoint(map(type, items)):
+            return tuple(items)
+        return tuple(self.unpacked(item, f"{path}/{n}") for n, item in enumerate(items))
+
+    def _mapping(self, pairs: Any, path: str) -> dict[Any, Any]:
+        mapping = {key: self.unpacked(item, f"{path}/{n}") for n, (key, item) in enumerate(pairs)}
+        if len(mapping) != len(pairs):
+            raise ValueError("a key is there twice")
+        return mapping
+
+    def _tensor(self, name: Any, path: str) -> Tensor:
+        if name != (path or "/"):  # or a small file could ask for one tensor a million times
+            raise ValueError(f"a reference leads to the tensor {name!r:.80}")
+        return self.tensors[name]
+
+    def _object(self, tree: dict[str, Tree], path: str) -> Any:
+        name = tree["$type"]
+        if not isinstance(name, str) or name not in self.types:
+            known = ", ".join(sorted(self.types)) or "none"
+            raise TypeError(f"{name!r:.80} is none of the types that belong here ({known})")
+        kind = self.types[name]
+        if hasattr(kind, "from_plain"):
+            _, plain = _members(tree, "$type", "$plain")
+            return kind.from_plain(self.unpacked(plain, path))
+        return self._dataclass(kind, tree, path)
+
+    def _dataclass(self, kind: type, tree: dict[str, Tree], path: str) -> Any:
+        if not is_dataclass(kind):
+            raise TypeError(f"{kind.__name__} is not a dataclass and has no from_plain")
+        names = expected(kind, tree)
+        _, *members = _members(tree, "$type", *names)
+        values = {name: self.unpacked(member, f"{path}/{name}") for name, member in zip(names, members, strict=True)}
+        self._path = path
+        for name, value in values.items():
+            check_field(kind, name, value)
+        built: Any = kind(**values)
+        if hasattr(kind, "refuse_impossible"):
+            built.refuse_impossible()
+        return built
+
+
+def _members(tree: dict[str, Tree], *names: str) -> list[Tree]:
+    """The members of an object that has exactly these, in this order."""
+    if tuple(tree) != names:
+        raise ValueError(f"found the members {', '.join(tree)!r:.200} in place of {', '.join(names)}")
+    return list(tree.values())
+
+
+def _exact(words: Any, low: Any) -> ExactArray:
+    if not isinstance(words, np.ndarray) or words.dtype != np.uint32:
+        raise TypeError("an exact sum is not made of 32-bit words")
+    if type(low) is not int or not -_FARTHEST <= low <= low + words.shape[-1] <= _FARTHEST:
+        raise ValueError(f"an exact sum has {words.shape[-1]} limbs from limb {low!r:.80}")
+    return ExactArray.from_words(words, low)
+
+
+def _float(text: Any) -> float:
+    if text not in ("inf", "-inf", "nan"):
+        raise ValueError(f"{text!r:.80} is not a number that JSON cannot write")
+    return float(text)
+
+
+def _integer(digits: Any) -> int:
+    return int(digits, 16)
+
+
+def _text(digits: Any) -> str:
+    return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
+
+
+_READ_SCALARS: dict[str, Callable[[Any], Any]] = {"$float": _float, "$int": _integer, "$text": _text}
+
+
+DEEPEST = 40
+WIDEST = 1 << 63  # integers beyond are written in hexadecimal: reading decimal digits takes quadratic time
+SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # JSON would join the two into one character
+
+_STANDS_FOR_ITSELF: dict[type, Callable[[Any], bool]] = {
+    type(None): lambda value: True,
+    bool: lambda value: True,
+    int: lambda value: -WIDEST <= value < WIDEST,
+    float: math.isfinite,
+    str: lambda value: value.isascii() or not SPLIT_PAIR.search(value),
+}
+
+
+def stands_for_itself(value: Any) -> bool:
+    """Whether JSON gives the scalar back as it is.
+
+    >>> [stands_for_itself(value) for value in (1, 1.0, "a", None, float("inf"), 1 << 80, (1,))]
+    [True, True, True, True, False, False, False]
+    """
+    check = _STANDS_FOR_ITSELF.get(type(value))
+    return check is not None and check(value)
+
+
+def _all_stand(items: Sequence[Any]) -> bool:
+    """Whether each item stands for itself; long lists of plain text or of integers are seen at once."""
+    kinds = set(map(type, items))
+    if kinds <= {str} and "".join(items).isascii():
+        return True
+    if kinds == {int}:
+        return bool(min(items) >= -WIDEST and max(items) < WIDEST)
+    return kinds <= _STANDS_FOR_ITSELF.keys() and all(map(stands_for_itself, items))
+
+
+class Packer:
+    """Packs one value; its arrays gather in `tensors` under the path that leads to them."""
+
+    def __init__(self) -> None:
+        self.tensors: Tensors = {}
+
+    def packed(self, value: Any, path: str = "", depth: int = 0) -> Tree:
+        if depth > DEEPEST:
+            raise TypeError(f"a value nested deeper than {DEEPEST} levels is not plain data")
+        if isinstance(value, np.generic):
+            value = value.item()
+        if stands_for_itself(value):
+            return value
+        if type(value) in _SCALARS:
+            return _SCALARS[type(value)](value)
+        if isinstance(value, np.ndarray):
+            return self._tensor(value, path)
+        if isinstance(value, ExactArray):
+            return {"$exact": self._tensor(value.words(), path), "low": value.low}
+        if type(value) is tuple:
+            return self._items(value, path, depth)
+        if type(value) is list:
+            return {"$list": self._items(value, path, depth)}
+        if isinstance(value, Mapping):
+            return self._mapping(value, path, depth)
+        return self._object(value, path, depth)
+
+    def _items(self, items: Sequence[Any], path: str, depth: int) -> Tree:
+        if _all_stand(items):
+            return list(items)
+        return [self.packed(item, f"{path}/{n}", depth + 1) for n, item in enumerate(items)]
+
+    def _mapping(self, value: Mapping[Any, Any], path: str, depth: int) -> Tree:
+        pairs = []
+        for n, (key, item) in enumerate(value.items()):
+            if not stands_for_itself(key):
+                raise TypeError(f"the key {key!r} is not plain data; use text, a number or a flag")
+            pairs.append([key, self.packed(item, f"{path}/{n}", depth + 1)])
+        return {"$map": pairs}
+
+    def _tensor(self, array: Tensor, path: str) -> Tree:
+        name = path or "/"
+        self.tensors[name] = packable(array)
+        return {"$tensor": name}
+
+    def _object(self, value: Any, path: str, depth: int) -> Tree:
+        name = type(value).__name__
+        if hasattr(type(value), "to_plain"):
+            return {"$type": name, "$plain": self.packed(value.to_plain(), path, depth + 1)}
+        if not is_dataclass(value) or isinstance(value, type):
+            raise TypeError(f"{value!r:.80} of type {name} is not plain data")
+        tree = {"$type": name}
+        for field in written(value):
+            item = getattr(value, field)
+            check_field(type(value), field, item)
+            tree[field] = self.packed(item, f"{path}/{field}", depth + 1)
+        return tree
+
+
+# The scalars that JSON would lose.
+_SCALARS: dict[type, Callable[[Any], Tree]] = {
+    float: lambda value: {"$float": repr(value)},
+    int: lambda value: {"$int": hex(value)},
+    str: lambda value: {"$text": value.encode("utf-8", "surrogatepass").hex()},
+}
+
 
 # What code that trusts its input raises when it is given nonsense.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)

@@ -26,19 +26,20 @@ import numpy as np
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.store.container import (
+    FILE_TYPES,
     HEAD_BYTES,
     LIMITS,
     RESTORE,
     Header,
     Limits,
+    Tensors,
     check_head,
     container_bytes,
     read_header,
     read_tensors,
 )
 from bayeswise.store.document import DAMAGE, Document, canonical_parts, pack, unpack
-from bayeswise.store.strict_json import Tree, check_size, parse_json, tree_bytes
-from bayeswise.store.tensors import FILE_TYPES, Tensors
+from bayeswise.store.parsing import Tree, check_size, parse_json, tree_bytes
 
 PathLike: TypeAlias = str | os.PathLike[str]
 

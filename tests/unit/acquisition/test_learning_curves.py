@@ -12,9 +12,9 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import bayeswise as bw
 from bayeswise.acquisition import LearningCurves
+from bayeswise.acquisition.curves import HeldOut
 from bayeswise.acquisition.plots import same_curves
 from bayeswise.acquisition.pool import Pool
-from bayeswise.acquisition.simulation import HeldOut
 from bayeswise.foundation import progress
 
 ROWS = [{"x": k % 5 + 4.0 * (k % 2), "z": float(k % 3), "y": "ab"[k % 2]} for k in range(40)]

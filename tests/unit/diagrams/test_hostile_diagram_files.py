@@ -11,7 +11,7 @@ import pytest
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.diagrams.files import from_document, read
 from bayeswise.foundation.errors import CostError, SourceError
-from bayeswise.store.toml_size import check_toml
+from bayeswise.store.parsing import check_toml
 
 CHANCE = {"states": ["rain", "sun"], "table": [0.3, 0.7]}
 DECISION = {"options": ["take", "leave"]}

@@ -15,7 +15,7 @@ import pytest
 
 from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sources.text.piped import Piped, PipedCsvSource
+from bayeswise.tables.sources.text.csv import Piped, PipedCsvSource
 
 ROWS = 'zip,remark\n0007,"two\nlines, ""quoted"""\n,NA\n'
 

@@ -9,7 +9,6 @@ model_facts.py   what a model has learned, as plain data
 reasons.py       what `explain` shows
 answers.py       predictions for a stream of rows
 decided_rows.py  decisions for a stream of rows
-table_form.py    the format of a table, from an option or the suffix
+table_form.py    the format of a table, from an option or the suffix; Parquet
 table_text.py    CSV and JSON lines
-parquet_file.py  Parquet
 """

@@ -14,7 +14,7 @@ from bayeswise.decisions.costs.cells import check_distinct, named, turned
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SourceError
-from bayeswise.store.toml_size import check_toml
+from bayeswise.store.parsing import check_toml
 from bayeswise.tables.schema.names import find_name, normal_name
 from bayeswise.tables.source import Source, open_source
 

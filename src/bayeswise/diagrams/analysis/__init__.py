@@ -1,8 +1,7 @@
 """What a solved diagram depends on.
 
 information.py  what knowing or setting a node would be worth
-scenarios.py    where the utility comes from
-risk.py         the distribution of the utility
+risk.py         the distribution of the utility, and where it comes from
 entries.py      one entry of a table
 sensitivity.py  the utility as one entry moves
 tornado.py      which entry matters most

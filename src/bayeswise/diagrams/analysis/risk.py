@@ -1,8 +1,9 @@
-"""The distribution of the utility: what can happen besides its mean."""
+"""The distribution of the utility: what can happen besides its mean, and where it comes from."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,12 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.plots import RiskDisplay
     from bayeswise.diagrams.solving.solution import Solution
+
 
 _MOST_CELLS = 1 << 24
 _SAME = 1e-12  # of the largest utilities: sums closer than this are one outcome
@@ -113,3 +116,115 @@ def _distinct(values: FloatArray, same: float) -> tuple[FloatArray, Any]:
     codes = np.empty(len(values), dtype=np.int64)
     codes[order] = np.cumsum(starts) - 1
     return ascending[starts] + 0.0, codes
+
+
+_MOST_SCENARIO_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Scenarios:
+    """One line for each path of probability above 0; probability x utility adds up to the expected utility."""
+
+    nodes: tuple[str, ...]
+    paths: tuple[tuple[Label, ...], ...]
+    probability: FloatArray  # (n_paths,)
+    utilities: dict[str, FloatArray]  # (n_paths,) of each utility node, its mean where the path leaves it open
+
+    @property
+    def utility(self) -> FloatArray:
+        """(n_paths,) what each path gains in all."""
+        total: FloatArray = np.sum(list(self.utilities.values()), axis=0)
+        return total
+
+    @property
+    def expected_utility(self) -> float:
+        """The sum over all paths."""
+        return float(self.probability @ self.utility)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The states of each path, its probability, each utility, their sum, and its share of the expectation."""
+        columns: dict[str, list[Any]] = {name: [path[k] for path in self.paths] for k, name in enumerate(self.nodes)}
+        columns["probability"] = self.probability.tolist()
+        if len(self.utilities) > 1:
+            columns |= {name: values.tolist() for name, values in self.utilities.items()}
+        columns["utility"] = self.utility.tolist()
+        columns["contribution"] = (self.probability * self.utility).tolist()
+        return columns
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed, or as it is."""
+        from bayeswise.render.plain import as_frame
+
+        return as_frame(self.to_columns())
+
+    def __repr__(self) -> str:
+        return (
+            f"Scenarios({len(self)} paths over {', '.join(self.nodes)}; expected utility {self.expected_utility:.6g})"
+        )
+
+
+def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenarios:
+    """Paths over decisions, what they know, and what utilities depend on, in the order in which it comes about."""
+    diagram = solution.diagram
+    wanted = _relevant(solution) if nodes is None else list(dict.fromkeys(nodes))
+    for name in wanted:
+        diagram.place(name)
+    kept = [name for name in wanted if name not in solution.evidence]
+    if nodes is not None and not kept:
+        raise ParameterError("the scenarios are about no open node", fix="name some that are not known")
+    n_cells = math.prod(len(diagram.states(name)) for name in kept)
+    if n_cells > _MOST_SCENARIO_CELLS:
+        raise TooLargeError(
+            f"there are up to {n_cells:.3g} scenarios over {len(kept)} nodes",
+            fix="name fewer, as in nodes=[...]",
+        )
+    joint = solution.query(kept).cells if kept else np.ones(1)
+    places = np.flatnonzero(joint > 0.0)
+    levels = [Vocabulary(diagram.states(name)) for name in kept]
+    codes = np.unravel_index(places, [len(states) for states in levels]) if kept else ()
+    paths = tuple(zip(*([levels[k][c] for c in code.tolist()] for k, code in enumerate(codes)), strict=True))
+    utilities = {name: _given_path(solution, name, kept, places, joint) for name in diagram.utilities}
+    return Scenarios(tuple(kept), paths or ((),), joint[places], utilities)
+
+
+def _relevant(solution: Solution) -> list[str]:
+    diagram = solution.diagram
+    wanted = set(diagram.decisions)
+    for policy in solution.policies.values():
+        wanted |= set(policy.knows)
+    for name in diagram.utilities:
+        wanted |= set(diagram.parents(name))
+    return [diagram.names[place] for place in diagram.sequence if diagram.names[place] in wanted]
+
+
+def _given_path(solution: Solution, utility: str, kept: list[str], places: Any, joint: FloatArray) -> FloatArray:
+    """(n_paths,) E[utility | path]."""
+    diagram = solution.diagram
+    extra = [name for name in diagram.parents(utility) if name not in kept and name not in solution.evidence]
+    shape = [len(diagram.states(name)) for name in kept]
+    more = [len(diagram.states(name)) for name in extra]
+    if math.prod(shape) * math.prod(more) > 16 * _MOST_SCENARIO_CELLS:
+        raise TooLargeError(f"the mean of {utility!r} on every path is too large a table", fix="name fewer nodes")
+    weights = solution.query([*kept, *extra]).cells if kept or extra else np.ones(1)
+    names = [*kept, *extra]
+    values = _spread(solution, utility, names).reshape(math.prod(shape), -1)
+    weighted = (weights.reshape(values.shape) * values).sum(axis=1)
+    found: FloatArray = weighted[places] / joint[places]
+    return values[places, 0] if not extra else found
+
+
+def _spread(solution: Solution, utility: str, names: list[str]) -> FloatArray:
+    """The values of a utility with one axis for each of the names; what is known has its state."""
+    diagram = solution.diagram
+    parents = diagram.parents(utility)
+    values = diagram.utility(utility)
+    seen = tuple(
+        diagram.code(name, solution.evidence[name]) if name in solution.evidence else slice(None) for name in parents
+    )
+    left = [name for name in parents if name not in solution.evidence]
+    part = np.transpose(np.asarray(values[seen]), np.argsort([names.index(name) for name in left]))
+    shape = [len(diagram.states(name)) if name in left else 1 for name in names]
+    return np.broadcast_to(part.reshape(shape), [len(diagram.states(name)) for name in names])

@@ -20,8 +20,7 @@ from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
-    from bayeswise.diagrams.analysis.risk import RiskProfile
-    from bayeswise.diagrams.analysis.scenarios import Scenarios
+    from bayeswise.diagrams.analysis.risk import RiskProfile, Scenarios
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.render.graph.picture import Picture
 
@@ -109,7 +108,7 @@ class Solution:
 
     def scenarios(self, nodes: Iterable[str] | None = None) -> Scenarios:
         """Every way things can go, with its probability and what it gains; they add up to the utility."""
-        from bayeswise.diagrams.analysis.scenarios import scenarios
+        from bayeswise.diagrams.analysis.risk import scenarios
 
         return scenarios(self, nodes)
 

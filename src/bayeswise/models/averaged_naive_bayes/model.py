@@ -28,7 +28,7 @@ from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
 from bayeswise.models.table_model import Capabilities, ModelFacts
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.schema import positions_in
 
 

@@ -13,8 +13,7 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
-from bayeswise.models.naive_bayes.factors import LinearTerm
-from bayeswise.models.naive_bayes.imagined import pseudo_rows_of
+from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.tables.batch import Batch
 

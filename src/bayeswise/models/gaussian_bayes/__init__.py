@@ -2,16 +2,14 @@
 
 settings.py          form of the covariance, divisor, shrinkage, priors
 learning.py          from a table to a model
-model.py             the fitted model
+model.py             the fitted model, and its accounts
 moments.py           weight, mean and scatter of each class, from the exact statistic
 em.py                the same with missing cells
 building.py          moments and settings become densities
 spread.py            one covariance: its rank, its repair, its whitening
 densities.py         densities of rows under each class
-accounts.py          what each column adds, given those before it
 left_out_rows.py     each row under the model that never saw it
-left_out_entries.py  the same for variances and shrunk covariances
-left_out_missing.py  the same where EM completed the rows
+left_out_entries.py  the same for variances, shrunk covariances, and where EM completed the rows
 discriminants.py     w and w0, quadratic forms, Fisher's projection
 thresholds.py        decision regions of one column
 bayes_error.py       how often the best rule errs, if the model is true

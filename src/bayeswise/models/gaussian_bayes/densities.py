@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.engines.ranges import over_ranges
+from bayeswise.engines.local import over_ranges
 from bayeswise.families.arithmetic.deviations import standard_scores
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray, IntArray

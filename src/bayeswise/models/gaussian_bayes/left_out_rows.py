@@ -27,8 +27,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.gaussian_bayes.building import Estimate, estimated
 from bayeswise.models.gaussian_bayes.densities import LOG_PI
-from bayeswise.models.gaussian_bayes.left_out_entries import entries_left_out
-from bayeswise.models.gaussian_bayes.left_out_missing import cells_left_out, completed_left_out
+from bayeswise.models.gaussian_bayes.left_out_entries import cells_left_out, completed_left_out, entries_left_out
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:

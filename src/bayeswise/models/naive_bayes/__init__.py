@@ -11,7 +11,6 @@ numbers.py           normal columns
 others.py            every other family of numbers
 words.py             word counts of text
 counted_columns.py   number columns that count words
-imagined.py          pseudo-counts as the conjugate prior of a family
 left_out.py          each learned row under the model that never saw it
 numbers_left_out.py  the same for normal columns
 linear.py            w and w0 where the log-odds are linear

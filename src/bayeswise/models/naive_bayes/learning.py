@@ -13,8 +13,7 @@ from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
 from bayeswise.models.naive_bayes.settings import settings_of
-from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.schema.schema import Schema

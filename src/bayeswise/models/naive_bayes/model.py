@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayeswise.engines import Request, summarise
-from bayeswise.engines.ranges import over_ranges
+from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError

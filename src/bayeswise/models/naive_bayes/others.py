@@ -20,8 +20,7 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
-from bayeswise.models.naive_bayes.factors import LinearTerm
-from bayeswise.models.naive_bayes.imagined import pseudo_rows_of
+from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in

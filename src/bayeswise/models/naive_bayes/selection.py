@@ -18,7 +18,7 @@ from bayeswise.families.arithmetic.deviations import gap_between
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.models.naive_bayes.imagined import pseudo_rows_of
+from bayeswise.models.naive_bayes.factors import pseudo_rows_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 

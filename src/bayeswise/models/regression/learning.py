@@ -23,8 +23,7 @@ from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logisti
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.statistics.weights import Weights
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name, normal_name
 from bayeswise.tables.schema.null_words import open_like

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.engines.ranges import row_ranges
+from bayeswise.engines.local import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import (
     FitError,

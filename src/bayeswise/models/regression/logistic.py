@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.engines.ranges import over_ranges
+from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution, number_grid
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError

@@ -12,14 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.engines.ranges import ROWS_WORTH_A_THREAD
+from bayeswise.engines.local import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.models.regression.features import Features, refuse_extreme, refuse_missing
 from bayeswise.statistics.moments import Moments
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Schema
 from bayeswise.tables.source import Source

@@ -4,8 +4,7 @@ settings.py      which structure, how it is smoothed
 learning.py      from a table to a model
 coding.py        every column as a few levels
 counted.py       the counts behind the tables
-structure.py     trees and k-dependence from pair counts given the class
-graph.py         which columns a column depends on
+structure.py     which columns a column depends on: trees and k-dependence from pair counts given the class
 superparents.py  the average over one-dependence networks
 completing.py    tables by EM, where cells are missing
 scores.py        the log joint of rows under one graph

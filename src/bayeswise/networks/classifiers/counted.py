@@ -14,8 +14,8 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.logspace import log
 from bayeswise.networks.classifiers.coding import Coding
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import Needs
+from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithHoles
 from bayeswise.tables.schema.labels import Vocabulary
 

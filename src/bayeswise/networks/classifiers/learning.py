@@ -15,17 +15,15 @@ from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for
 from bayeswise.networks.classifiers.coding import Coding, found_cuts, joined_weights, with_cuts
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
-from bayeswise.networks.classifiers.structure import Information, k_parents
+from bayeswise.networks.classifiers.structure import Graph, Information, k_parents
 from bayeswise.networks.learning.climbing import climb
 from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.rows import MOST_LEVELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.networks.classifiers.counted import log_ratio
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, without
+from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:

@@ -22,19 +22,17 @@ from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.completing import completed
 from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, request_of
 from bayeswise.networks.classifiers.explaining import account_of
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.scores import GraphScores
 from bayeswise.networks.classifiers.settings import Needs, NetworkSettings
-from bayeswise.networks.classifiers.structure import Information, k_parents, tree
+from bayeswise.networks.classifiers.structure import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.sweep import Report
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.engines.ranges import over_ranges
+from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.networks.classifiers.counted import (
@@ -25,8 +25,8 @@ from bayeswise.networks.classifiers.counted import (
     with_unseen,
     with_unseen_parent,
 )
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.settings import NetworkSettings
+from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.networks.inference.rows import posterior_and_evidence
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node

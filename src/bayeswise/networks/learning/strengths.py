@@ -105,8 +105,6 @@ def edge_strengths(
     found, n_found = resampled(rows, score, strength, rules, resamples, seed, search, progress)
     posterior = np.full((n, n), math.nan)
     if averaged:
-        # MERGED
-
         posterior = edge_posteriors(scores, rules, progress=progress)
     support = found / n_found if n_found else np.full((n, n), math.nan)
     edges = []

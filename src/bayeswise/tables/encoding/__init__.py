@@ -1,8 +1,7 @@
 """From chunks of a source to batches: the border behind which every cell is a number or a code.
 
-encoder.py         a schema that encodes any source of its columns
+encoder.py         a schema that encodes any source of its columns, pass by pass
 plan.py            where the columns of a schema stand in a source
-sweep.py           one pass over one source
 coders.py          what is remembered from sweep to sweep
 integer_codes.py   matrices of integer categories, by tables instead of hashes
 invalid_values.py  cells that are not numbers in number columns

@@ -8,18 +8,34 @@ Columns are found by name (those of an unnamed array by position); columns that 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
+from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.foundation.errors import ParameterError
-from bayeswise.tables.batch import Batch
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.errors import (
+    KindError,
+    MissingCellError,
+    NonFiniteError,
+    ParameterError,
+    SchemaError,
+    row_number,
+)
+from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.encoding.coders import Coders
-from bayeswise.tables.encoding.sweep import Report, Sweep, in_parts
-from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Schema
-from bayeswise.tables.source import Source
+from bayeswise.tables.encoding.invalid_values import InvalidCount
+from bayeswise.tables.encoding.plan import plan_for
+from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.notes import keep
+from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.source import Chunk, Source
 
 BATCH_ROWS = 100_000
 
@@ -72,3 +88,240 @@ class Encoder:
             for chunk in source.chunks(sweep.plan.columns(source)):
                 yield from in_parts(sweep.encode(chunk, pool), self.batch_rows)
         sweep.finish(self.check_invalid)
+
+
+ROWS_WORTH_A_THREAD = 20_000
+RawLabels: TypeAlias = tuple[CodeArray, Sequence[Label]]  # codes of levels as the source numbers them, the levels
+
+
+@dataclass
+class Report:
+    """What a sweep met on its way."""
+
+    rows: int = 0
+    without_target: int = 0
+    without_weight: int = 0
+    invalid: dict[str, InvalidCount] = field(default_factory=dict)
+    unseen: dict[str, int] = field(default_factory=dict)
+
+
+class Sweep:
+    """Chunks of one source, in their order, to batches."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        coders: Coders,
+        source: Source,
+        targets: Source | None,
+        weights: ArrayLike | None,
+        with_target: bool,
+    ) -> None:
+        self.schema = schema
+        self.coders = coders
+        self.source = source
+        self.report = Report()
+        self.targets = None if targets is None or coders.classes is None else _all_labels(targets)
+        self.weights = None if weights is None else as_weights(weights)
+        self.weight = schema.weight if with_target and weights is None else None
+        self.heaviest = 0.0
+        target = coders.classes.name if coders.classes is not None and self.targets is None else None
+        self.plan = plan_for(schema, source, [name for name in (target, self.weight) if name is not None])
+        for coder in coders.levels.values():
+            coder.start(textual=source.textual)
+        if coders.classes is not None:
+            coders.classes.start(textual=(targets or source).textual)
+
+    def encode(self, chunk: Chunk, pool: Executor) -> Batch:
+        """The rows of a chunk that count, as one batch; other threads read labels while this one reads numbers."""
+        read = pool.map if chunk.n_rows >= ROWS_WORTH_A_THREAD else map
+        labels = read(chunk.labels, [self.plan[name] for name in self.schema.categories])
+        weights = self._weights_of(chunk)
+        groups, classes = self._groups_of(chunk)
+        kept = self._kept(groups, weights)
+        n_rows = chunk.n_rows if kept is None else int(np.count_nonzero(kept))
+        self.report.rows += chunk.n_rows
+        return Batch(
+            n_rows,
+            values=_picked(self._values_of(chunk, kept), kept),
+            codes=self._codes_of(labels, chunk, kept, n_rows),
+            vocabularies=tuple(self.coders.levels[name].vocabulary for name in self.schema.categories),
+            texts=tuple(self._words_of(name, chunk, kept) for name in self.schema.texts),
+            groups=None if self.coders.classes is None else self.coders.classes.encode(_picked(groups, kept), classes),
+            group_labels=Vocabulary() if self.coders.classes is None else self.coders.classes.vocabulary,
+            weights=None if weights is None else _picked(weights, kept),
+            first_row=chunk.first_row,
+            kept=None if kept is None else np.flatnonzero(kept),
+        )
+
+    def finish(self, check_invalid: bool) -> None:
+        """Judge what only the whole table can tell."""
+        for name, count in self.report.invalid.items():
+            if check_invalid and count.too_many:
+                error = SchemaError if self.coders.learning else KindError
+                raise error(
+                    f"column {name!r} is a number, but in {self.source.description} {count}",
+                    fix=f"correct these cells, or learn anew with {keep(name, 'category')}",
+                )
+        self.report.unseen = {name: coder.n_unseen for name, coder in self.coders.levels.items() if coder.n_unseen}
+        if self.coders.learning and (self.weight is not None or self.weights is not None):
+            refuse_all_zero(self.heaviest, self.report.rows, self._where_weights)
+        n_targets = None if self.targets is None else len(self.targets[0])
+        n_weights = None if self.weights is None else len(self.weights)
+        for what, given in (("targets", n_targets), ("weights", n_weights)):
+            if given is not None and given != self.report.rows:
+                raise ParameterError(f"there are {given} {what} for {self.report.rows} rows", fix="give one per row")
+
+    # -- which rows count -------------------------------------------------------------------------------------
+    def _weights_of(self, chunk: Chunk) -> FloatArray | None:
+        if self.weights is not None:
+            weights = _rows_of(self.weights, chunk, "weights")
+        elif self.weight is not None:
+            weights = chunk.numbers(self.plan[self.weight])[0]
+        else:
+            return None
+        self.heaviest = max(self.heaviest, float(weights.max(initial=0.0)))
+        return checked_weights(weights, chunk.first_row, self._where_weights)
+
+    @property
+    def _where_weights(self) -> str:
+        return "the weights" if self.weight is None else f"column {self.weight!r}"
+
+    def _groups_of(self, chunk: Chunk) -> RawLabels:
+        if self.coders.classes is None:
+            return np.empty(0, dtype=np.int32), ()
+        if self.targets is not None:
+            codes, classes = self.targets
+            return _rows_of(codes, chunk, "targets"), classes
+        return chunk.labels(self.plan[self.coders.classes.name])
+
+    def _kept(self, groups: CodeArray, weights: FloatArray | None) -> BoolArray | None:
+        """Rows that count while learning; None if all of them do."""
+        kept = np.ones(len(weights) if weights is not None else len(groups), dtype=bool)
+        if weights is not None:
+            kept &= weights > 0
+            self.report.without_weight += len(kept) - int(np.count_nonzero(kept))
+        if self.coders.classes is not None:
+            self.report.without_target += int(np.count_nonzero(kept & (groups == MISSING)))
+            kept &= groups != MISSING
+        return None if kept.all() or not self.coders.learning else kept
+
+    # -- what is in their cells -------------------------------------------------------------------------------
+    def _values_of(self, chunk: Chunk, kept: BoolArray | None) -> FloatArray:
+        if not self.schema.numbers:
+            return np.empty((chunk.n_rows, 0))
+        values, invalid = chunk.matrix([self.plan[name] for name in self.schema.numbers])
+        if not self.coders.learning:  # a statistic refuses them while learning
+            refuse_infinite(values, self.schema.numbers, chunk.first_row)
+        for k, name in self._checked_numbers:
+            column = self.schema[name]
+            if self.plan.may_be_invalid(name):
+                count = self.report.invalid.setdefault(name, InvalidCount())
+                count.observe(values[:, k], invalid[self.plan[name]])
+            if column.missing == "error":
+                _refuse_missing(column, np.isnan(values[:, k]), chunk, kept)
+            if column.kind == "count":
+                _refuse_no_count(column, values[:, k], chunk)
+        return values
+
+    @cached_property
+    def _checked_numbers(self) -> list[tuple[int, str]]:
+        """Where numbers need a check of their own: invalid values, missing cells that are errors, counts."""
+        some = any(form.missing == "error" or form.kind == "count" for form in self.schema.forms)
+        if not some and not self.plan.invalid_names:
+            return []
+        return [(k, name) for k, name in enumerate(self.schema.numbers) if some or self.plan.may_be_invalid(name)]
+
+    def _codes_of(self, labels: Iterable[RawLabels], chunk: Chunk, kept: BoolArray | None, n_rows: int) -> CodeArray:
+        codes = np.empty((len(self.schema.categories), n_rows), dtype=np.int32)
+        for k, (name, (raw_codes, levels)) in enumerate(zip(self.schema.categories, labels, strict=True)):
+            if self.schema[name].missing == "error":
+                _refuse_missing(self.schema[name], raw_codes == MISSING, chunk, kept)
+            codes[k] = self.coders.levels[name].encode(_picked(raw_codes, kept), levels)
+        return codes.T
+
+    def _words_of(self, name: str, chunk: Chunk, kept: BoolArray | None) -> TextBlock:
+        texts = chunk.texts(self.plan[name])
+        return self.coders.words[name].encode(texts if kept is None else list(compress(texts, kept)))
+
+
+def in_parts(batch: Batch, most_rows: int | None) -> Iterator[Batch]:
+    """Views of at most so many rows."""
+    step = batch.n_rows if most_rows is None else most_rows
+    for start in range(0, batch.n_rows, max(step, 1)):
+        yield batch if batch.n_rows <= step else batch.rows(slice(start, min(start + step, batch.n_rows)))
+
+
+def _picked(array: Any, kept: BoolArray | None) -> Any:
+    return array if kept is None else array[kept]
+
+
+def _rows_of(array: Any, chunk: Chunk, what: str) -> Any:
+    rows = array[chunk.first_row : chunk.first_row + chunk.n_rows]
+    if len(rows) < chunk.n_rows:
+        raise ParameterError(f"there are {len(array)} {what} for more rows", fix="give one for each row")
+    return rows
+
+
+def _all_labels(targets: Source) -> RawLabels:
+    if len(targets.columns) != 1:
+        raise ParameterError(f"the targets have {len(targets.columns)} columns", fix="give one column")
+    name = targets.columns[0].name
+    parts: list[CodeArray] = []
+    levels: Sequence[Label] = ()
+    for chunk in targets.chunks([name]):
+        codes, levels = chunk.labels(name)
+        parts.append(codes)
+    return (np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)), levels
+
+
+def refuse_infinite(values: FloatArray, names: Sequence[str], first_row: int = 0) -> None:
+    """Numbers to be predicted, (n_rows, n_columns), are finite or missing; one sum says so where nothing is missing.
+
+    >>> refuse_infinite(np.array([[1.0, np.inf]]), ["age", "height"])
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.NonFiniteError: column 'height' has an infinite value in row 1. Fix: ...
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column = (int(place) for place in np.argwhere(infinite)[0])
+        raise NonFiniteError(row=first_row + row, column=names[column])
+
+
+def refuse_missing_numbers(schema: Schema, values: FloatArray, present: BoolArray | None) -> None:
+    """All number columns of a schema as one matrix: no missing cell where the policy is "error"; absent rows may."""
+    strict = schema.strict_numbers
+    if not strict:
+        return
+    missing = np.isnan(values[:, strict])
+    if present is not None:
+        missing &= present[:, None]
+    if missing.any():
+        row, k = (int(place) for place in np.argwhere(missing)[0])
+        raise _missing(schema.numbers[strict[k]], row, "missing (NaN)")
+
+
+def _missing(name: str, row: int, what: str = "missing") -> MissingCellError:
+    return MissingCellError(
+        f"column {name!r} is {what} in row {row_number(row)}",
+        fix=f"fill the cell in, or choose missing='ignore' for {name!r}",
+    )
+
+
+def _refuse_missing(column: Column, missing: BoolArray, chunk: Chunk, kept: BoolArray | None) -> None:
+    absent = missing if kept is None else missing & kept
+    if absent.any():
+        raise _missing(column.name, chunk.first_row + int(np.argmax(absent)))
+
+
+def _refuse_no_count(column: Column, values: FloatArray, chunk: Chunk) -> None:
+    wrong = (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise KindError(
+            f"column {column.name!r} is a count, but row {row_number(chunk.first_row + row)} holds {values[row]:g}",
+            fix=f"correct the cell, or learn anew with {keep(column.name, 'number')}",
+        )

@@ -1,15 +1,14 @@
 """One file for each kind of source; all of them end in the interface of `tables/source.py`.
 
-opening.py       which kind of source an object is
-files.py         which files a path means, and which reader each needs
-table.py         what all sources share
-cells.py         Python objects as cells
-concatenated.py  several tables with the same columns, one after the other
-text/            CSV and its kin
-memory/          frames, arrays and records
-arrow.py         the Arrow C stream interface
-arrow_file.py    Arrow and Feather files
-duckdb_scan.py   Parquet, JSON and DuckDB relations
-sqlite.py        SQLite files
-workbook.py      Excel and OpenDocument workbooks
+opening.py      which kind of source an object is
+files.py        which files a path means, which reader each needs, several as one table
+table.py        what all sources share
+cells.py        Python objects as cells
+text/           CSV and its kin
+memory/         frames, arrays and records
+arrow.py        the Arrow C stream interface
+arrow_file.py   Arrow and Feather files
+duckdb_scan.py  Parquet, JSON and DuckDB relations
+sqlite.py       SQLite files
+workbook.py     Excel and OpenDocument workbooks
 """

@@ -1,4 +1,4 @@
-"""Paths: which files are meant, and which reader each needs."""
+"""Paths: which files are meant, and which reader each needs; several tables with the same columns are one."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeswise import _kernels
 from bayeswise.foundation.atomic import FULL
-from bayeswise.foundation.errors import SourceError, UsageError, shortened
-from bayeswise.tables.sources.concatenated import ConcatenatedSource
+from bayeswise.foundation.errors import SchemaError, SourceError, UsageError, shortened
+from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
-from bayeswise.tables.sources.table import TableSource
-from bayeswise.tables.sources.text.csv import CsvSource, empty_file
-from bayeswise.tables.sources.text.piped import Piped, PipedCsvSource
+from bayeswise.tables.sources.table import Piece, TableSource
+from bayeswise.tables.sources.text.csv import CsvSource, Piped, PipedCsvSource, empty_file
 from bayeswise.tables.sources.text.stream import SAMPLE_BYTES, encoding_of, translated
 
 AnyPath: TypeAlias = "str | PathLike[str]"
@@ -230,3 +234,69 @@ def _text(path: Path, name: str, options: Options, suffixes: set[str]) -> TableS
         return from_json(path, name)
     refuse(options, CHOICES, name)
     return CsvSource(path, name=name, **options.of_text)
+
+
+@dataclass(frozen=True)
+class PartPiece:
+    """A piece of one table, its columns found by their place in the first."""
+
+    piece: Piece
+    places: Sequence[int]
+
+    @property
+    def n_rows(self) -> int:
+        return self.piece.n_rows
+
+    @property
+    def rules(self) -> _kernels.TextRules:
+        return self.piece.rules
+
+    def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
+        return self.piece.column(self.places[index], begin, n_rows)
+
+    def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
+        return self.piece.matrix([self.places[index] for index in indices], begin, n_rows)
+
+
+class ConcatenatedSource(TableSource):
+    """Tables whose columns have the same names, in any order."""
+
+    def __init__(self, parts: Sequence[TableSource]) -> None:
+        first = parts[0]
+        for part in parts[1:]:
+            _check_same(first, part)
+        self._parts = parts
+        self.textual = first.textual
+        self.null_words = first.null_words
+        more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+        super().__init__(first.description + more, [_joint(column, parts) for column in first.columns])
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[PartPiece]:
+        for part in self._parts:
+            places = part.positions(column.name for column in self.columns)
+            for piece in part.pieces([places[index] for index in indices]):
+                yield PartPiece(piece, places)
+
+
+def _check_same(first: TableSource, part: TableSource) -> None:
+    known, found = {c.name for c in first.columns}, {c.name for c in part.columns}
+    if known == found:
+        return
+    name = min(known ^ found)
+    has, lacks = (first, part) if name in known else (part, first)
+    raise SchemaError(
+        f"{lacks.description} has no column {name!r}, but {has.description} has",
+        fix="give tables with the same columns, or read them one by one",
+    )
+
+
+def _joint(column: RawColumn, parts: Sequence[TableSource]) -> RawColumn:
+    """The storage that holds the cells of all parts."""
+    found = [part.columns[part.positions([column.name])[0]] for part in parts]
+    storages: set[Storage] = {other.storage for other in found}
+    if len(storages) == 1 and all(other.declared == column.declared for other in found):
+        return column
+    storages.discard("null")
+    if len(storages) == 1 and storages != {"declared"}:
+        return RawColumn(column.name, storages.pop())
+    return RawColumn(column.name, "float" if storages <= {"integer", "float"} else "object")

@@ -1,3 +1,0 @@
-"""Finding a state by its label, and guessing which one was meant."""
-
-from __future__ import annotations
