@@ -15,6 +15,7 @@ from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import StepsBar
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Source, open_source
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurves:
+class LearningCurves(Tabular):
     """The accuracy after each label, by strategy; and that of the model of all labels of the pool."""
 
     title: str
@@ -92,12 +93,6 @@ class LearningCurves:
             columns["low"] += low.tolist()
             columns["high"] += high.tolist()
         return columns
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def display(self) -> LearningCurveDisplay:
         """As a picture."""

@@ -16,13 +16,14 @@ from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.labels import told_apart
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
 
 _BLOCK_ROWS = 1 << 12  # a block of a few actions and states stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions:
+class Decisions(Tabular):
     """The action of each row, and what every action would cost there."""
 
     costs: Costs  # its states in the order of the posterior
@@ -90,12 +91,6 @@ class Decisions:
             "margin": self.margin.tolist(),
             **{f"cost_{name}": column.tolist() for name, column in zip(named, self.expected_cost.T, strict=True)},
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def __len__(self) -> int:
         return len(self.best)

@@ -10,6 +10,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.posteriors.shares import as_shares, check_posterior
+from bayeswise.render.plain import Tabular
 from bayeswise.render.theme import INK, NEUTRAL, STATES, axes_or_new, bare, label
 from bayeswise.tables.schema.labels import Label
 
@@ -65,7 +66,7 @@ def _area(region: FloatArray) -> float:
     return 0.5 * abs(float(np.sum(x * y_next - x_next * y)))
 
 
-class SimplexDisplay:
+class SimplexDisplay(Tabular):
     """Each corner is a state that is certain; each colour an action."""
 
     def __init__(self, costs: Costs, *, posterior: Any = None) -> None:
@@ -83,12 +84,6 @@ class SimplexDisplay:
         lines = [(action, corner) for action, region in self.regions.items() for corner in region]
         columns = {f"p_{state}": [float(c[k]) for _, c in lines] for k, state in enumerate(self.costs.states)}
         return {"action": [action for action, _ in lines], **columns}
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def plot(self, ax: Axes | None = None) -> SimplexDisplay:
         """Draw into the axes, or into a new figure."""

@@ -11,11 +11,12 @@ from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.intervals import exponent_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import find_state
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Tabular):
     """Points of a curve, named; `x` and the columns of `y` have one number for each point."""
 
     title: str
@@ -25,12 +26,6 @@ class Curve:
 
     def to_columns(self) -> dict[str, list[Any]]:
         return {self.x_name: self.x.tolist(), **{name: values.tolist() for name, values in self.y.items()}}
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
 
 def threshold_curve(evaluation: Evaluation, state: Any, action: Any, otherwise: Any) -> Curve:

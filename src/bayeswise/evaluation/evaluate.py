@@ -19,11 +19,12 @@ from bayeswise.foundation.progress import Bar
 from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import told_apart
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Tabular):
     """The decisions of a model for rows with known states, and what each action really cost there."""
 
     decisions: Decisions
@@ -141,12 +142,6 @@ class Evaluation:
             "low": [found.low for found in lines.values()],
             "high": [found.high for found in lines.values()],
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

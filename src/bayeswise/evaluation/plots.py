@@ -11,6 +11,7 @@ from bayeswise.evaluation.curves import Curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import Reliability
 from bayeswise.render.numbers import count, number
+from bayeswise.render.plain import Tabular
 from bayeswise.render.theme import FAINT, FOR, INK, NEUTRAL, STATES, axes_or_new, bare, label
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _LEVEL_LETTERS = 12  # of the longest action whose names stand beside each other
 
 
-class ConfusionDisplay:
+class ConfusionDisplay(Tabular):
     """States down, actions across; each cell its rows, and what they cost below."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -38,12 +39,6 @@ class ConfusionDisplay:
             "rows": [float(self.evaluation.confusion[cell]) for cell in cells],
             "cost": [float(self.evaluation.confusion_cost[cell]) for cell in cells],
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def plot(self, ax: Axes | None = None) -> ConfusionDisplay:
         """Draw into the axes, or into a new figure."""

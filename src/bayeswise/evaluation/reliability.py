@@ -14,11 +14,12 @@ from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.calibration_fits import isotonic_steps
 from bayeswise.posteriors.shares import SUM_TOLERANCE
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class Reliability(Tabular):
     """Bins of one state's probability: how often the state was true in each, with a band."""
 
     state: Label
@@ -36,12 +37,6 @@ class Reliability:
     def to_columns(self) -> dict[str, list[Any]]:
         """predicted, observed, low, high, count of each bin."""
         return {name: getattr(self, name).tolist() for name in ("predicted", "observed", "low", "high", "count")}
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from bayeswise.explanations.balance import Balance, weigh
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.posteriors.normalise import normalise
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, find_state
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
+class Account(Tabular):
     """The whole reckoning of one case: prior x contributions = posterior, up to the evidence.
 
     >>> golf = Account(
@@ -164,12 +165,6 @@ class Account:
         from bayeswise.explanations.plain import account_columns
 
         return account_columns(self)
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed (the one in use first), or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def to_text(self, state: Label | None = None, against: Label | None = None, *, width: int = 80) -> str:
         """Bars for a terminal of that width, without colour."""

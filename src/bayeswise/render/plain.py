@@ -23,6 +23,18 @@ def as_frame(columns: dict[str, list[Any]]) -> Any:
     return columns
 
 
+class Tabular:
+    """What can be written as columns is a dataframe, too."""
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Columns of equal length, by name."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """`to_columns` in the dataframe library that is installed (the one in use first), or as it is."""
+        return as_frame(self.to_columns())
+
+
 def json_number(number: float) -> float | str:
     """Infinities as text, which float() reads back: JSON has none.
 

@@ -14,6 +14,7 @@ from bayeswise.decisions.policy.envelope import lower_envelope
 from bayeswise.foundation.errors import CostError, ParameterError, PriorError
 from bayeswise.render.fractions import decimal_text, exact
 from bayeswise.render.labels import shown
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Tabular):
     """The pieces of [0, 1] for two states, from the highest probability down; none for more states."""
 
     costs: Costs
@@ -92,12 +93,6 @@ class Rule:
             "from": [float(piece.low) for piece in self.pieces],
             "to": [float(piece.high) for piece in self.pieces],
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def display(self, posterior: Any = None) -> SimplexDisplay:
         """The regions of three states as a triangle; `posterior` (n_rows, 3) are points to mark in it."""

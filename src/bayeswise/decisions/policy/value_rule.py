@@ -16,13 +16,14 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, find_state, label_key, label_of
 
 _SUM = 1e-9  # by which the probabilities of a state may miss 1
 
 
 @dataclass(frozen=True, eq=False)
-class ValueRule:
+class ValueRule(Tabular):
     """The best action for every value v of one feature, from tables of P(v | state).
 
     risk = sum over values of min_a sum_s p(s) P(v | s) cost[a][s]: with 0-1 loss the error that no rule goes below.
@@ -109,12 +110,6 @@ class ValueRule:
         share = np.divide(joint, total, out=np.full(joint.shape, np.nan), where=total > 0)
         posterior = {f"p_{state}": share[:, k].tolist() for k, state in enumerate(self.costs.states)}
         return {"value": list(self.values), "action": list(self.actions), **posterior}
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def __str__(self) -> str:
         parts = ((shown(action), ", ".join(map(shown, values))) for action, values in self.regions())

@@ -14,6 +14,7 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import Node
 from bayeswise.render.labels import guess
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class InformationValue:
 
 
 @dataclass(frozen=True)
-class InformationValues:
+class InformationValues(Tabular):
     """What each node is worth before each decision, the greatest net value first."""
 
     values: tuple[InformationValue, ...]
@@ -59,12 +60,6 @@ class InformationValues:
             "price": [each.price for each in self.values],
             "net": [each.net for each in self.values],
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.values)) or "nothing more can be known in time"

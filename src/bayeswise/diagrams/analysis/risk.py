@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _SAME = 1e-12  # of the largest utilities: sums closer than this are one outcome
 
 
 @dataclass(frozen=True, eq=False)
-class RiskProfile:
+class RiskProfile(Tabular):
     """P(utility = value) of each outcome that can happen, from the worst to the best."""
 
     values: FloatArray  # (n_outcomes,) ascending
@@ -63,12 +64,6 @@ class RiskProfile:
             "probability": self.probability.tolist(),
             "at_most": np.minimum(np.cumsum(self.probability), 1.0).tolist(),
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def plot(self, ax: Any = None) -> RiskDisplay:
         """Draw it into the axes, or into a new figure."""
@@ -122,7 +117,7 @@ _MOST_SCENARIO_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Scenarios:
+class Scenarios(Tabular):
     """One line for each path of probability above 0; probability x utility adds up to the expected utility."""
 
     nodes: tuple[str, ...]
@@ -153,12 +148,6 @@ class Scenarios:
         columns["utility"] = self.utility.tolist()
         columns["contribution"] = (self.probability * self.utility).tolist()
         return columns
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def __repr__(self) -> str:
         return (

@@ -18,6 +18,7 @@ from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solution import Solution, evidence_codes, policies_of, policy_tables, solver_for
 from bayeswise.diagrams.solving.solver import Outcome
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
@@ -50,7 +51,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Tabular):
     """The pieces from the lowest to the highest value of the entry, and where it stands now."""
 
     entry: Entry
@@ -96,12 +97,6 @@ class Sensitivity:
             "utility_to": [self.utility_at(piece.high) for piece in self.pieces],
             "policy": ["; ".join(piece.rules) for piece in self.pieces],
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def plot(self, ax: Any = None) -> SensitivityDisplay:
         """Draw it into the axes, or into a new figure."""

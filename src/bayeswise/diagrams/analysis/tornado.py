@@ -10,6 +10,7 @@ from bayeswise.diagrams.analysis.entries import Entry, entries
 from bayeswise.diagrams.analysis.sensitivity import Moved
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
+from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
@@ -38,7 +39,7 @@ class Bar:
 
 
 @dataclass(frozen=True, eq=False)
-class Tornado:
+class Tornado(Tabular):
     """The bars, the widest first, around the utility as it is."""
 
     utility: float
@@ -59,12 +60,6 @@ class Tornado:
             "width": [bar.width for bar in self.bars],
             "policy_changes": [bar.changes for bar in self.bars],
         }
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def plot(self, ax: Any = None) -> TornadoDisplay:
         """Draw it into the axes, or into a new figure."""

@@ -14,6 +14,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.tables import checked
 from bayeswise.render.labels import guess, shown
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
+class Policy(Tabular):
     """P(option | case) of one decision; of an optimal one only the past that matters is an argument."""
 
     decision: str
@@ -100,12 +101,6 @@ class Policy:
             for option, label in enumerate(self.options):
                 columns[f"utility of {label}"] = [float(self.expected[k, option]) for k in rows]
         return columns
-
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        from bayeswise.render.plain import as_frame
-
-        return as_frame(self.to_columns())
 
     def __repr__(self) -> str:
         return f"Policy({self.decision}: {self.in_words()})"
