@@ -168,6 +168,12 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
         kinds=dict.fromkeys(("poisson", "geometric"), "count"),
         families="multinomial",
     ),
+    **{
+        f"calibrated-{method}": _classifier(without(a_table(), "price"), calibrate=method)
+        for method in ("auto", "sigmoid", "isotonic", "dirichlet", "temperature")
+    },
+    "calibrated-gaussian": lambda: (bw.fit(numbers(), "class", model="gaussian", calibrate="sigmoid"), numbers()),
+    "calibrated-tan": _network("tan", calibrate="isotonic"),
     "averaged": _classifier(without(a_table(), "price"), model="averaged"),
     "averaged-relevance": _classifier(without(a_table(), "price"), model="averaged", n_relevant="uniform"),
     "averaged-words": _classifier(text_table(), model="averaged", kinds={"text": "text"}),

@@ -4,7 +4,7 @@ evaluate.py         cost per case beside what else one could do
 intervals.py        a mean and its interval
 curves.py           thresholds, coverage, cost curves
 reliability.py      calibration, and scores taken apart
-calibrated.py       a model with calibrated posteriors
+calibrated.py       a calibration by rows that count by what is at stake in them
 novelty.py          rows unlike any that were learned
 parameter_draws.py  posteriors under parameters drawn from their posterior
 empty_columns.py    tests that could be made
@@ -14,7 +14,7 @@ report.py           an evaluation as one page
 plots.py            an evaluation as pictures
 """
 
-from bayeswise.evaluation.calibrated import CalibratedModel, calibrated
+from bayeswise.evaluation.calibrated import calibrated
 from bayeswise.evaluation.curves import Curve, cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.empty_columns import next_test_for
 from bayeswise.evaluation.evaluate import Comparison, Evaluation, compare, evaluate
@@ -22,7 +22,6 @@ from bayeswise.evaluation.parameter_draws import decision_stability, posterior_d
 from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
 
 __all__ = [
-    "CalibratedModel",
     "Comparison",
     "Curve",
     "Evaluation",

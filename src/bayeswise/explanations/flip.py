@@ -93,7 +93,8 @@ def least_change(
     if to is None:
         plans = [plan for target in targets if (plan := _overtake(account, offered, target, answer)) is not None]
         best = min(plans, key=lambda plan: (len(plan[0]), -plan[1]), default=None)
-        return None if best is None else _flip(account, best[0])
+        proven = account.additive or account.greedy_is_least
+        return None if best is None else _flip(account, best[0], proven=proven)
     target = find_state(to, account.states)
     if target == answer:
         raise ParameterError(f"the answer is {to!r} already", fix="name another state")
@@ -133,7 +134,7 @@ def _overtake(account: Account, offered: Alternatives, target: int, rival: int) 
         if _beats(log_joint, target, rival):
             return changes, float(log_joint[target] - log_joint[rival])
         # As many as are needed by the sum of their gains; the comparison above has the last word.
-        missing = float(log_joint[rival] - log_joint[target])
+        missing = float(log_joint[rival] - log_joint[target]) if account.additive else 0.0
         added = list(_until(helpful, missing))
         if not added:
             return None
@@ -179,7 +180,7 @@ def _make_win(account: Account, offered: Alternatives, target: int, rivals: list
     least = max(map(len, needed))
     for changes in needed:
         if len(changes) == least and _wins(account.with_changes(changes), target):
-            return _flip(account, changes)
+            return _flip(account, changes, proven=account.additive or account.greedy_is_least)
     found = _search(account, offered, target, least)
     if found is not None:
         return _flip(account, found)
@@ -229,6 +230,8 @@ def _climb(account: Account, offered: Alternatives, target: int) -> Flip | None:
 
 
 def _changed_joint(account: Account, changes: Mapping[str, Contribution]) -> Any:
+    if not account.additive:
+        return account.with_changes(changes).log_joint
     terms = [changes.get(c.column, c).log_likelihood for c in account.contributions]
     return np.sum([account.log_prior, *terms], axis=0)  # (n_states,)
 

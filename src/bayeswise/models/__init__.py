@@ -8,6 +8,7 @@ classifier.py          what every classifier made of exact statistics does
 held_out.py            posteriors of rows with their state: as they are, leave-one-out, folds
 relearning.py          learned rows under the model of the others
 forgetting.py          which batches a model has forgotten
+calibrated.py          a model with calibrated posteriors
 averaging.py           several models instead of one
 files.py               which types a model file may hold, by kind of model
 naive_bayes/           columns that are independent given the class

@@ -15,7 +15,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, NotMergedError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.table_model import Capabilities, ProbabilityModel, ScoredRows
+from bayeswise.models.table_model import Capabilities, ProbabilityModel, ScoredRows, capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
@@ -161,6 +161,7 @@ class Classifier(ProbabilityModel):
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema and settings must be the same."""
+        refuse_calibrated(other)
         for what in ("schema", "settings"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
@@ -217,6 +218,12 @@ class Classifier(ProbabilityModel):
     def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
         rows = self.learned(table, targets, weights, check)
         return summarise(rows, self.schema, self.request(), threads=threads).statistics
+
+
+def refuse_calibrated(other: Any) -> None:
+    """A model with a calibration, in a merge with one that has none: the calibration would be lost."""
+    if capabilities_of(other).calibrated:
+        raise KindError("the other model is calibrated, and this one is not", fix="say other.merge(this)")
 
 
 def are_batches(table: Any) -> bool:

@@ -77,12 +77,18 @@ _NAMES: dict[str, tuple[str, ...]] = {
 _SETTINGS = {file: kind.settings.removeprefix("bayeswise.") for kind in MODELS for file in kind.files}
 
 
+CALIBRATED = "calibrated-"  # before the kind of the model inside
+_CALIBRATION = ("models.calibrated.CalibratedModel", "posteriors.calibration_maps.*")
+
+
 class Kinds(Mapping[str, tuple[type, ...]]):
-    """The types of each kind of model, imported on demand."""
+    """The types of each kind of model, imported on demand; every kind has a calibrated one, which is not listed."""
 
     def __getitem__(self, kind: str) -> tuple[type, ...]:
-        settings = [_SETTINGS[kind]] if kind in _SETTINGS else []
-        named = (each for name in (*_NAMES[kind], *settings) for each in _types(name))
+        inner = kind.removeprefix(CALIBRATED)
+        around = () if inner == kind else _CALIBRATION
+        settings = [_SETTINGS[inner]] if inner in _SETTINGS else []
+        named = (each for name in (*around, *_NAMES[inner], *settings) for each in _types(name))
         return (*named, Vocabulary, Column, Columns, Target, Schema)
 
     def __iter__(self) -> Iterator[str]:
@@ -105,7 +111,14 @@ def _types(name: str) -> Iterator[type]:
 def kind_of(model: Any) -> str:
     """The kind of file that a model is saved as."""
     name = f"{type(model).__module__}.{type(model).__qualname__}".removeprefix("bayeswise.")
+    if name == _CALIBRATION[0]:
+        return f"{CALIBRATED}{kind_of(model.model)}"
     return next(kind for kind, names in _NAMES.items() if names[0] == name)
+
+
+def inner_of(model: Any) -> Any:
+    """The model inside a calibrated one; any other as it is."""
+    return model.model if kind_of(model).startswith(CALIBRATED) else model
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:

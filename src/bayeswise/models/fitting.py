@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.files import inner_of
 from bayeswise.models.registry import EARLIER, kind_of_name
+from bayeswise.models.table_model import capabilities_of
+from bayeswise.posteriors.calibration import checked_method
 
 if TYPE_CHECKING:
     from bayeswise.families.multivariate_normal import NormalInverseWishart
@@ -27,6 +30,8 @@ class _ModelsOwn:
 
 MODELS_OWN = _ModelsOwn()
 
+_APART = ("table", "target", "model", "calibrate", "earlier")  # of the parameters of `fit` those that are not settings
+
 
 def fit(
     table: Any,
@@ -35,6 +40,7 @@ def fit(
     model: str = "naive-bayes",
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
+    calibrate: Literal["auto", "sigmoid", "isotonic", "dirichlet", "temperature", "none"] | None = None,
     # columns
     schema: Schema | None = None,
     kinds: Mapping[str, str] | None = None,
@@ -90,6 +96,8 @@ def fit(
                          "markov-blanket"
         threads          the maximum number of threads
         progress         called with the number of rows of each batch
+        calibrate        a map of posteriors, fitted to left-out rows and saved with the model: "sigmoid", "isotonic",
+                         "dirichlet", "temperature", or "auto": the simplest that left-out rows ask for, or none
     Columns
         schema           what all columns mean, in place of the next six
         kinds            {"zip": "category"}: number, count, category, binary, text or ignored
@@ -146,7 +154,7 @@ def fit(
     >>> fit([{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 5.0}], "y", model="linear", prior=None)
     LinearModel(y: 3 rows, 1 weights, gaussian likelihood, flat prior)
     """
-    given = {name: value for name, value in locals().items() if name not in ("table", "target", "model", "earlier")}
+    given = {name: value for name, value in locals().items() if name not in _APART}
     kind = kind_of_name(model)
     if target is None:
         raise ParameterError("there is no target", fix="name the column to predict: target='...'")
@@ -154,7 +162,10 @@ def fit(
     if not isinstance(prior, _ModelsOwn):
         settings["prior"] = prior
     settings |= _named_today(earlier, settings)
-    return learned(table, target, model=kind.name, **kind.fields(settings))[0]
+    if calibrate is not None:
+        checked_method(calibrate)
+    found = learned(table, target, model=kind.name, **kind.fields(settings))[0]
+    return with_calibration(found, table, calibrate)
 
 
 def _named_today(earlier: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,8 +185,20 @@ def learned(table: Any, target: str, *, model: str = "naive-bayes", **overrides:
     return answer
 
 
+def with_calibration(model: Any, table: Any, method: str | None, like: Any = None) -> Any:
+    """The model calibrated on the rows that it has learned; by default as the model that it is like, or not at all."""
+    if method is None and like is not None and capabilities_of(like).calibrated:
+        method = like.method
+    if method is None or method == "none":
+        return model
+    from bayeswise.models.calibrated import calibrated
+
+    return calibrated(model, table, method)
+
+
 def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple[Any, Report]:
     """The table under the columns and settings of a model; where models merge, both can be merged."""
+    model = inner_of(model)
     if hasattr(model, "learned_like"):
         found: tuple[Any, Report] = model.learned_like(table, threads=threads)
         return found

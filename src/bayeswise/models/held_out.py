@@ -14,6 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
+from bayeswise.models.classifier import are_batches
 from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import turns
@@ -95,21 +96,13 @@ def prior_of_model(model: Any, cv: Folds) -> FloatArray:
 
 
 def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
-    if cv is not None and capabilities_of(model).calibrated:
-        raise FitError(
-            "a calibrated model has used up the rows it has learned: they were left out to fit the calibration",
-            fix="evaluate it on rows that are new to it, or model.model, which is not calibrated, with cv",
-        )
     if cv is not None and not capabilities_of(model).leave_one_out:
         raise FitError(
             f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
             fix="check it on rows that it has not learned, without cv",
         )
     target = model.schema.target.name
-    known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
-    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
-    named = None if targets is None else open_source({target: list(targets)})
-    every = list(encoder.batches(open_like(table, model.schema), targets=named))
+    every = [_of_classes(each, model) for each in table] if are_batches(table) else _encoded(model, table, targets)
     groups = np.concatenate([each.groups for each in every]) if every else np.zeros(0, dtype=np.int32)
     _refuse_unknown(groups, target)
     mass = np.concatenate([np.ones(b.n_rows) if b.weights is None else b.weights for b in every] or [np.zeros(0)])
@@ -129,6 +122,23 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
         posterior = _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
     how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
     return HeldOut(model.classes, posterior, truth, mass[kept], kept, how)
+
+
+def _encoded(model: Any, table: Any, targets: Any) -> list[Batch]:
+    target = model.schema.target.name
+    known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
+    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
+    named = None if targets is None else open_source({target: list(targets)})
+    return list(encoder.batches(open_like(table, model.schema), targets=named))
+
+
+def _of_classes(batch: Batch, model: Any) -> Batch:
+    """An encoded batch in the codes of a model: its levels and its classes."""
+    known = Vocabulary(model.classes)
+    found = batch.group_labels.positions_in(known)
+    positions = np.append(np.where(found < 0, UNSEEN, found), [UNSEEN, MISSING])  # for the codes -2 and -1
+    recoded: Batch = model.recoded(batch)
+    return replace(recoded, groups=positions[batch.groups].astype(np.int32), group_labels=known)
 
 
 def _refuse_unlearned(model: Any, batches: list[Batch]) -> None:

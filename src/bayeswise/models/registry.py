@@ -85,7 +85,7 @@ _TABLES = ("prior", "smoothing", "class_prior", "cuts")
 
 # Settings that `fit` takes for every kind of model: about columns, and about how to learn.
 COLUMN_OPTIONS = ("kinds", "levels", "ignore", "weight", "missing", "unseen")
-COMMON_OPTIONS = ("schema", "threads", "progress", *COLUMN_OPTIONS)
+COMMON_OPTIONS = ("schema", "threads", "progress", "calibrate", *COLUMN_OPTIONS)
 
 # Names of settings in earlier versions, and the name of today; fields of model files keep the earlier ones.
 EARLIER = {

@@ -5,7 +5,8 @@ odds.py              how much more probable one state is than another
 prior.py             a prior given by name, checked
 prior_shift.py       the same evidence under another prior
 shares.py            posteriors as arrays from outside, checked
-calibration.py       posteriors that are calibrated on rows whose state is known
+calibration.py       the calibration that fits rows whose state is known
+calibration_maps.py  calibrations as values: temperature, Platt, isotonic, Dirichlet
 calibration_fits.py  the estimates behind calibration
 bayes_rule.py        Bayes' rule for problems of two lines, every step kept
 joint_table.py       sum rule and product rule on a table of joint probabilities

@@ -1,4 +1,4 @@
-"""Posteriors that mean what they say: maps from a posterior to a better one, fitted to rows whose state is known.
+"""Posteriors that mean what they say: the map that fits rows whose state is known best.
 
 Fit them to posteriors of rows that the model has not seen: `leave_one_out` of a model, or folds.
 """
@@ -6,8 +6,7 @@ Fit them to posteriors of rows that the model has not seen: `leave_one_out` of a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,93 +20,33 @@ from bayeswise.posteriors.calibration_fits import (
     sigmoid_line,
     temperature_power,
 )
-from bayeswise.posteriors.normalise import normalise
-from bayeswise.posteriors.odds import probability_of
+from bayeswise.posteriors.calibration_maps import (
+    AsItIs,
+    Calibration,
+    Dirichlet,
+    Isotonic,
+    Platt,
+    Temperature,
+    logit_of_log,
+)
 from bayeswise.posteriors.shares import check_posterior
 
 _FOLDS = 5
 
 
-class Calibration(Protocol):
-    """A map of posteriors, the states in the order in which it was fitted."""
-
-    def apply(self, probability: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the calibrated posterior."""
-
-
-@dataclass(frozen=True)
-class Temperature:
-    """p_k ** (1 / T), normalised: one number that takes confidence away (T > 1) or adds it; no order changes.
-
-    >>> Temperature(2.0).apply(np.array([[0.9, 0.1]])).round(4).tolist()
-    [[0.75, 0.25]]
-    """
-
-    temperature: float
-
-    def apply(self, probability: FloatArray) -> FloatArray:
-        return normalise(log(probability) / self.temperature).probability
-
-
-@dataclass(frozen=True, eq=False)
-class Platt:
-    """sigmoid(slope * logit(p_k) + shift) of each state against the rest, normalised."""
-
-    slope: FloatArray  # (n_states,)
-    shift: FloatArray  # (n_states,)
-    log_least: float = LOG_LEAST  # what log 0 is taken for
-
-    def apply(self, probability: FloatArray) -> FloatArray:
-        curves = probability_of(self.slope * logit(probability, self.log_least) + self.shift)
-        return _shares(curves, probability)
-
-
-@dataclass(frozen=True, eq=False)
-class Isotonic:
-    """The rising curve that fits best, of each state against the rest, normalised; straight between its corners."""
-
-    curves: tuple[tuple[FloatArray, FloatArray], ...]  # p and the calibrated p, for each state
-
-    def apply(self, probability: FloatArray) -> FloatArray:
-        columns = [np.interp(p, x, y) for p, (x, y) in zip(probability.T, self.curves, strict=True)]
-        return _shares(np.stack(columns, axis=1), probability)
-
-
-@dataclass(frozen=True, eq=False)
-class Dirichlet:
-    """softmax(W log p + b): every state may borrow from every other; W is drawn towards the identity."""
-
-    weights: FloatArray  # (n_states, n_states)
-    shift: FloatArray  # (n_states,)
-    log_least: float = LOG_LEAST  # what log 0 is taken for
-
-    def apply(self, probability: FloatArray) -> FloatArray:
-        log_shares = np.maximum(log(probability), self.log_least)
-        return normalise(log_shares @ self.weights.T + self.shift).probability
-
-
-@dataclass(frozen=True)
-class AsItIs:
-    """The posterior as the model gives it."""
-
-    def apply(self, probability: FloatArray) -> FloatArray:
-        return probability
-
-
-def fit_calibration(method: str, probability: Any, states: Any, weights: Any = None) -> Any:
-    """The calibration that fits rows best: "temperature", "platt", "isotonic", "dirichlet", or "auto".
+def fit_calibration(method: str, probability: Any, states: Any, weights: Any = None) -> Calibration:
+    """The calibration that fits rows best: "temperature", "sigmoid", "isotonic", "dirichlet", "none" or "auto".
 
     `probability` (n_rows, n_states) are posteriors of unseen rows, `states` the position of the true state of each.
     "auto" takes Dirichlet or isotonic calibration if that lowers the log-loss of rows it was not fitted to, in five
-    folds, by more than one standard error, and leaves the posterior as it is otherwise.
+    folds, by more than one standard error, and leaves the posterior as it is otherwise. The order of rows is no matter.
 
     >>> shares = np.array([[0.99, 0.01]] * 10)
     >>> fitted = fit_calibration("temperature", shares, [0] * 8 + [1] * 2)
     >>> fitted.apply(shares[:1]).round(3).tolist()  # so sure, and right in 8 of 10
     [[0.8, 0.2]]
     """
-    if method not in (*METHODS, "auto"):
-        raise ParameterError(f"there is no calibration {method!r}", fix=f"choose one of auto, {', '.join(METHODS)}")
+    method = checked_method(method)
     shares = np.asarray(probability, dtype=np.float64)
     truth = np.asarray(states, dtype=np.int64)
     if shares.ndim != 2 or len(shares) != len(truth) or not len(truth):
@@ -121,13 +60,28 @@ def fit_calibration(method: str, probability: Any, states: Any, weights: Any = N
     mass = np.ones(len(truth)) if weights is None else np.asarray(weights, dtype=np.float64)
     if mass.shape != truth.shape or not (np.isfinite(mass) & (mass >= 0.0)).all() or not mass.any():
         raise ParameterError("weights must be finite, not below 0 and not all 0", fix="give one for each row")
-    return _simplest_of_the_best(shares, truth, mass) if method == "auto" else METHODS[method](shares, truth, mass)
+    order = np.lexsort((mass, *shares.T, truth))  # folds and sums are those of the rows in any order
+    fit: Callable[..., Calibration] = _simplest_of_the_best if method == "auto" else METHODS[method]
+    return fit(shares[order], truth[order], mass[order])
 
 
-def _simplest_of_the_best(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Any:
+def checked_method(method: Any) -> str:
+    """The name of a calibration, of aliases the first.
+
+    >>> checked_method("sigmoid")
+    'platt'
+    """
+    name = ALIASES.get(method, method) if isinstance(method, str) else method
+    if not isinstance(name, str) or name not in (*METHODS, "auto"):
+        choices = ["auto", *dict.fromkeys((*METHODS, *ALIASES))]
+        raise ParameterError(f"there is no calibration {method!r}", fix=f"choose one of {', '.join(choices)}")
+    return name
+
+
+def _simplest_of_the_best(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Calibration:
     """Fitted to all rows, by the simplest method that rows left out cannot tell from the one that does best there."""
     # the simplest first; temperature and Platt's lines are cases of Dirichlet calibration, or nearly so
-    fits: dict[str, Callable[..., Any]] = {"none": lambda *_: AsItIs(), "dirichlet": _dirichlet, "isotonic": _isotonic}
+    fits = {name: METHODS[name] for name in ("none", "dirichlet", "isotonic")}
     folds = turns(truth, _FOLDS)
     scores = {name: _left_out_scores(fit, shares, truth, weights, folds) for name, fit in fits.items()}
     best = min(scores.values(), key=lambda each: float(weights @ each))
@@ -180,7 +134,7 @@ def _temperature(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Te
 
 def _platt(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Platt:
     least = _log_least(shares)
-    lines = [sigmoid_line(logit(p, least), truth == k, weights) for k, p in enumerate(shares.T)]
+    lines = [sigmoid_line(logit_of_log(log(p), least), truth == k, weights) for k, p in enumerate(shares.T)]
     return Platt(np.array([slope for slope, _ in lines]), np.array([shift for _, shift in lines]), least)
 
 
@@ -193,21 +147,15 @@ def _dirichlet(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Diri
     return Dirichlet(*dirichlet_weights(np.maximum(log(shares), least), truth, weights), least)
 
 
-METHODS: dict[str, Callable[[FloatArray, IntArray, FloatArray], Any]] = {
+def _none(shares: FloatArray, truth: IntArray, weights: FloatArray) -> AsItIs:
+    return AsItIs()
+
+
+METHODS: dict[str, Callable[[FloatArray, IntArray, FloatArray], Calibration]] = {
     "temperature": _temperature,
     "platt": _platt,
     "dirichlet": _dirichlet,
     "isotonic": _isotonic,
+    "none": _none,
 }
-
-
-def logit(probability: Any, log_least: float = LOG_LEAST) -> FloatArray:
-    """log p - log(1 - p), from log_least to its mirror."""
-    shares = np.asarray(probability, dtype=np.float64)
-    return np.clip(log(shares) - log(1.0 - np.minimum(shares, 1.0)), log_least, -log_least)
-
-
-def _shares(curves: FloatArray, before: FloatArray) -> FloatArray:
-    """Curves of each state made to sum to 1; a row that is 0 in every curve keeps the posterior it had."""
-    total = curves.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, curves / np.where(total > 0.0, total, 1.0), before)
+ALIASES = {"sigmoid": "platt"}

@@ -169,6 +169,15 @@ def run(
         Literal["bic", "aic", "mdl", "bdeu", "k2"] | None,
         typer.Option("--criterion", help="markov-blanket: score that the search maximises [bic]."),
     ] = None,
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            "--calibrate",
+            metavar="HOW",
+            help="Calibrate posteriors on left-out rows, saved with the model: auto, sigmoid, isotonic, dirichlet, "
+            "temperature, none [none].",
+        ),
+    ] = None,
     decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
@@ -203,7 +212,7 @@ def run(
     from bayeswise.cli.options.fitting import FitRequest, facts_of
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
-    from bayeswise.models.fitting import learned_like
+    from bayeswise.models.fitting import learned_like, with_calibration
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
     columns_typed = {
@@ -250,6 +259,7 @@ def run(
                 model, report = wanted.learned(source, target, threads)
             else:
                 model, report = learned_like(model_like, source, threads=threads)
+            model = with_calibration(model, opened, calibrate, model_like)
     facts = facts_of(model, report, source.description, path, replaced)  # finds all that is wrong before it is saved
     model.save(path)
     if as_json:

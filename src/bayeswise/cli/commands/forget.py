@@ -38,7 +38,7 @@ def run(
     which MODEL.forgotten beside the model records; nothing is written then.
     """
     from bayeswise.cli.options.loading import load_for
-    from bayeswise.cli.output.model_facts import class_weights, count_of, weight_of
+    from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.cli.output.table_text import as_json as json_text
 
     fitted = load_for("forget", model, "forget", "statistics")
@@ -67,11 +67,13 @@ def run(
         "target": fitted.schema.target.name,
         "rows_left": count_of(weight_of(after)),
         "classes": class_weights(after),
+        **calibration_of(after),
     }
     if as_json:
         print(json_text(facts, indent=2))
         return
     show(facts, weighted=fitted.schema.weight is not None)
+    say(*calibration_lines(facts))
     say(saved(out, replaced))
 
 

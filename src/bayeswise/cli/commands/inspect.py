@@ -41,6 +41,7 @@ def about_file(path: str) -> dict[str, Any]:
 def about_model(model: Any) -> dict[str, Any]:
     """What the model knows; of one without rows only what it looks at."""
     from bayeswise.cli.output.model_facts import (
+        calibration_of,
         class_prior,
         class_weights,
         columns_of,
@@ -64,6 +65,7 @@ def about_model(model: Any) -> dict[str, Any]:
         "classes": classes,
         "prior": class_prior(model) if classes else {},
         "convention": convention_of(model),
+        **calibration_of(model),
         "settings": settings_of(model.settings),
         "n_free_parameters": model.n_free_parameters() if counted else 0,
         "columns": [

@@ -29,8 +29,9 @@ def run(
     The models must have the same columns and settings; `fit --like` sees to that.
     """
     from bayeswise.cli.options.loading import load_for
-    from bayeswise.cli.output.model_facts import class_weights, count_of, weight_of
+    from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.models.table_model import capabilities_of
 
     if len(models) < 2:
         raise UsageError("merge takes two models or more", fix="name another one")
@@ -38,7 +39,8 @@ def run(
     loaded = [load_for("merge", path, "merge", "statistics") for path in models]
     refuse_other_kinds(models, loaded)
     say(*(f"{path} is named twice: its rows count twice." for path, times in Counter(models).items() if times > 1))
-    merged = reduce(lambda one, other: one.merge(other), loaded)
+    first_calibrated = sorted(loaded, key=lambda each: not capabilities_of(each).calibrated)
+    merged = reduce(lambda one, other: one.merge(other), first_calibrated)
     merged.save(out)
     facts: dict[str, Any] = {
         "model": out,
@@ -47,21 +49,23 @@ def run(
         "target": merged.schema.target.name,
         "rows": count_of(weight_of(merged)),
         "classes": class_weights(merged),
+        **calibration_of(merged),
     }
     if as_json:
         print(json_text(facts, indent=2))
         return
     show(facts, loaded)
+    say(*calibration_lines(facts))
     say(saved(out, replaced))
 
 
 def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
     """Models of one kind only can be added up."""
-    from bayeswise.models.files import kind_of
+    from bayeswise.models.files import inner_of, kind_of
 
     for path, model in zip(paths, loaded, strict=True):
-        if type(model) is not type(loaded[0]):
-            one, other = kind_of(loaded[0]), kind_of(model)
+        one, other = kind_of(inner_of(loaded[0])), kind_of(inner_of(model))
+        if one != other:
             raise KindError(f"{paths[0]} is a {one} model and {path} a {other} model", fix="merge models of one kind")
 
 

@@ -11,6 +11,7 @@ from bayeswise.cli.options import columns
 from bayeswise.cli.options.pairs import by_name, by_number, class_of
 from bayeswise.cli.options.settings import NETWORKS, REGRESSIONS, missing_of, numbers_of, option, weights_prior
 from bayeswise.cli.output.model_facts import (
+    calibration_of,
     class_prior,
     class_weights,
     columns_of,
@@ -190,6 +191,7 @@ def facts_of(model: Any, report: Report, source: str, path: str, replaced: bool)
         **temper_of(model),
         "no_numbers": {name: str(count) for name, count in report.invalid.items() if count.invalid},
         "convention": convention_of(model),
+        **calibration_of(model),
         "n_free_parameters": model.n_free_parameters(),
         **regression_of(model),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayeswise.foundation.errors import KindError
-from bayeswise.models.files import load
+from bayeswise.models.files import CALIBRATED, inner_of, load
 from bayeswise.store.file import describe
 
 # Why a kind of model cannot do what a verb needs, and what to do about it.
@@ -20,8 +20,9 @@ _REASONS = {
 def load_for(verb: str, path: str, *needed: str) -> Any:
     """The model in a file, if it has what the verb needs."""
     model = load(path)
-    if not all(hasattr(type(model), name) or name in vars(model) for name in needed):
-        kind = describe(path)["kind"]
+    inside = inner_of(model)
+    if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
+        kind = describe(path)["kind"].removeprefix(CALIBRATED)
         other = f"ask `bayeswise network show {path}`" if kind == "belief-network" else ""
         raise KindError(
             f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",

@@ -56,6 +56,8 @@ def column_lines(facts: Mapping[str, Any]) -> Table:
         lines.add_row(Text("ignored", "dim"), Text.assemble(name, (f" ({reason})" if reason else "", "dim")))
     lines.add_row("", "")
     lines.add_row(Text("convention", "bold"), Text(facts["convention"]))
+    if "calibration" in facts:
+        lines.add_row(Text("calibration", "bold"), Text(facts["calibration"]["age"]))
     for name, line in averaging_lines(facts):
         lines.add_row(Text(name, "bold"), Text(line))
     lines.add_row(Text("parameters", "bold"), f"{facts['n_free_parameters']:,} free")

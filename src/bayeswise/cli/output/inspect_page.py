@@ -64,6 +64,8 @@ def about(facts: Mapping[str, Any]) -> Table:
     if facts["null_words"] is not None:
         lines.add_row("missing", Text(told(facts["null_words"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
+    if "calibration" in facts:
+        lines.add_row("calibration", Text(facts["calibration"]["age"]))
     for name, line in averaging_lines(facts):
         lines.add_row(name, Text(line))
     for name, line in regression_lines(facts) if "weights" in facts else ():

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.cli.commands.look import keyed
+from bayeswise.models.files import inner_of
 from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.models.naive_bayes.words import WordScores
+from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.plain import json_number, json_value
 
@@ -43,6 +45,30 @@ def class_weights(model: Any) -> dict[str, Any]:
 def weight_of(model: Any) -> float:
     """The weight of all rows that a model has learned."""
     return float(model.rows_learned)
+
+
+def calibration_of(model: Any) -> dict[str, Any]:
+    """The calibration in the model, and whether rows have come or gone since it was fitted; nothing without one."""
+    if not capabilities_of(model).calibrated:
+        return {}
+    return {
+        "calibration": {
+            "method": model.calibration.name,
+            "asked": model.method,
+            "rows": model.n_rows,
+            "how": model.how,
+            "current": model.current,
+            "age": model.age,
+        }
+    }
+
+
+def calibration_lines(facts: Mapping[str, Any]) -> list[str]:
+    """What to say of a calibration that is older than the rows of the model."""
+    found = facts.get("calibration")
+    if found is None or found["current"]:
+        return []
+    return [f"Calibration: {found['age']}. Fix: fit --calibrate on all rows again."]
 
 
 def class_prior(model: Any) -> dict[str, Any]:
@@ -95,6 +121,7 @@ def temper_of(model: Any) -> dict[str, float]:
 
 def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
     """What was learned about each column, by class: counts of levels or words, or its family's parameters."""
+    model = inner_of(model)
     if isinstance(model, NaiveBayesModel):
         return _of_factors(getattr(model, "plain", model))
     if model.capabilities.level_counts:

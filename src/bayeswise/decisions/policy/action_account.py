@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -185,7 +185,7 @@ class ActionAccount:
         plans = [plan for k in targets if (plan := self._climb(offered, k, wanted)) is not None]
         if not plans:
             return None
-        return self._flip(min(plans, key=len), proven=len(self.account.states) == 2 and wanted is None)
+        return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and wanted is None)
 
     def _action_of(self, changes: Mapping[str, Contribution]) -> int:
         return int(np.argmin(_expected(self.account.with_changes(changes), self.costs.table)))
@@ -232,18 +232,21 @@ class ActionAccount:
         self, offered: Alternatives, changes: Mapping[str, Contribution]
     ) -> tuple[list[Contribution], FloatArray]:
         """Every other value of a column that is not changed yet, and (n_options, n_states) the log joint with it."""
-        terms = self.account.with_changes(changes).log_terms  # (1 + n_columns, n_states)
+        changed = self.account.with_changes(changes)
+        terms = changed.column_terms  # (1 + n_columns, n_states)
         ruled_out = np.isneginf(terms)
         finite = np.where(ruled_out, 0.0, terms)
         total, n_ruled_out = finite.sum(axis=0), ruled_out.sum(axis=0)
         options: list[Contribution] = []
-        log_joint: list[FloatArray] = []
-        for k, column in enumerate(self.account.columns, start=1):
+        sums: list[FloatArray] = []
+        for k, column in enumerate(changed.columns, start=1):
+            if column in changes or not offered.get(column):
+                continue
             rest = np.where(n_ruled_out > ruled_out[k], -np.inf, total - finite[k])
-            for other in () if column in changes else offered.get(column, ()):
+            for other in offered[column]:
                 options.append(other)
-                log_joint.append(rest + other.log_likelihood)
-        return options, np.array(log_joint).reshape(len(options), len(total))
+                sums.append(rest + other.log_likelihood)
+        return options, changed.log_joint_of(np.array(sums).reshape(len(options), len(total)))
 
     def _flip(self, changes: Mapping[str, Contribution], *, proven: bool) -> Flip:
         own = {c.column: c.value for c in self.account.contributions}
@@ -286,7 +289,7 @@ def explain_action(
 
 def with_prior(account: Account, before: FloatArray, after: FloatArray) -> Account:
     """The account under another prior: the same evidence."""
-    return replace(account, log_prior=account.log_prior + (log(after) - log(before)))
+    return account.shifted(log(after) - log(before))
 
 
 def change_of_action(

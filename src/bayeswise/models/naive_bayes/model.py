@@ -17,7 +17,7 @@ from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.models.classifier import Classifier, are_batches, as_targets
+from bayeswise.models.classifier import Classifier, are_batches, as_targets, refuse_calibrated
 from bayeswise.models.forgetting import forgotten_by
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
@@ -169,6 +169,7 @@ class NaiveBayesModel(Classifier):
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema, settings and families must be the same."""
+        refuse_calibrated(other)
         what = self._difference(other)
         if what:
             raise KindError(f"the models cannot be merged: {what}", fix="fit both with the same columns and settings")
