@@ -14,6 +14,7 @@ void bind_integers(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_softmax(nb::module_& m);
+void bind_row_order(nb::module_& m);
 void bind_factors(nb::module_& m);
 void bind_gibbs(nb::module_& m);
 void bind_families(nb::module_& m);
@@ -40,6 +41,7 @@ NB_MODULE(_kernels, m) {
     bind_gaussian(m);
     bind_regression(m);
     bind_softmax(m);
+    bind_row_order(m);
     bind_factors(m);
     bind_gibbs(m);
     bind_families(m);

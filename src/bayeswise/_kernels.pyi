@@ -365,6 +365,29 @@ def softmax_roughly_along(
 ) -> None:
     """The same in single precision."""
 
+def row_hashes(
+    values: Values,
+    targets: npt.NDArray[np.float64],
+    odd: npt.NDArray[np.uint64],
+    hashes: npt.NDArray[np.uint64],
+) -> None:
+    """64 bits of the cells and the target of each row, with a factor for each of them; 0.0 and -0.0 are one value."""
+
+def places_by_hash(
+    hashes: npt.NDArray[np.uint64],
+    first: int,
+    last: int,
+    places: npt.NDArray[np.int64],
+    sorted: npt.NDArray[np.uint64],
+) -> None:
+    """The places of the hashes whose first byte is in `first` to before `last`, ascending, and these hashes.
+
+    Each range of first bytes fills its own part of `places` and `sorted`; equal hashes keep the order of their places.
+    """
+
+def rows_at(values: Values, places: npt.NDArray[np.int64], rows: Values) -> None:
+    """The rows at some places, without a minus before any zero."""
+
 def weighted_products(
     values: Values,
     centre: npt.NDArray[np.float64],
