@@ -1,7 +1,7 @@
 # Each target sets up .venv with what it needs, and is quick when nothing changed.
-#   make demo    the main job on the example table        make check   ruff, mypy, layers
+#   make demo    the main job on the example table        make check   ruff, mypy, layers, clang-format
 #   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv")
-#   make format  let ruff tidy up                         make clean   forget .venv, builds and caches
+#   make format  let ruff and clang-format tidy up        make clean   forget .venv, builds and caches
 #   make peers   scikit-learn's own test suites against our estimators (SUITES="test_voting test_pipeline")
 #   make settings   every test as on other processors and a busy machine (SETTINGS="zen busy" TESTS="tests/laws")
 #   make sanitize   kernel tests with address and undefined-behaviour sanitizers (SANITIZED="tests/laws")
@@ -12,7 +12,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-KERNELS := CMakeLists.txt $(wildcard kernels/*/*)
+SOURCES := $(shell find kernels -type f)
+KERNELS := CMakeLists.txt $(SOURCES)
 
 MINUTES ?= 5
 SEED ?= 0
@@ -39,6 +40,7 @@ check: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 settings: $(VENV)/.test
 	$(BIN)/python tests/settings.py $(SETTINGS) -- -n $(JOBS) $(TESTS)
@@ -67,6 +69,7 @@ soak: $(VENV)/.test
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

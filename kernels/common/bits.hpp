@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+namespace bayeswise {
+
 namespace bits {
 
 inline int count(uint64_t word) {
@@ -25,3 +27,5 @@ inline int lowest(uint64_t word) {
 }
 
 }  // namespace bits
+
+}  // namespace bayeswise

@@ -13,6 +13,7 @@
 namespace nb = nanobind;
 
 namespace bayeswise {
+
 namespace {
 
 constexpr const char* kVariable = "BAYESWISE_ISA";
@@ -73,7 +74,8 @@ void raise_parameter_error(const std::exception_ptr& thrown, void*) {
         std::string names;
         for (const std::string& name : available_names()) names += (names.empty() ? "" : ", ") + name;
         const nb::object type = nb::module_::import_("bayeswise.foundation.errors").attr("ParameterError");
-        const nb::object value = type(error.what(), nb::arg("fix") = "use one of " + names + ", or leave the variable unset");
+        const nb::object value =
+            type(error.what(), nb::arg("fix") = "use one of " + names + ", or leave the variable unset");
         PyErr_SetObject(type.ptr(), value.ptr());
     }
 }
@@ -90,12 +92,12 @@ void throw_invalid_isa() {
 }
 
 }  // namespace detail
-}  // namespace bayeswise
 
 void bind_isa(nb::module_& m) {
-    using namespace bayeswise;
     nb::register_exception_translator(raise_parameter_error);
     m.def("isa", [] { return name_of(isa()); }, "The instruction set that the kernels use: plain, avx2 or avx512");
     m.def("available_isas", &available_names, "Those that can run here, the best of them last");
     m.def("use_isa", &use, nb::arg("name"), "Use another one from now on; for tests and benchmarks, between calls");
 }
+
+}  // namespace bayeswise

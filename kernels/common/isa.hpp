@@ -8,14 +8,14 @@
 
 #include <atomic>
 
+namespace bayeswise {
+
 // What such a copy calls becomes part of it.
 #if defined(__GNUC__)
 #define BAYESWISE_INLINE __attribute__((always_inline)) inline
 #else
 #define BAYESWISE_INLINE inline
 #endif
-
-namespace bayeswise {
 
 enum class Isa { invalid, plain, avx2, avx512 };
 
@@ -39,8 +39,12 @@ inline Isa isa() {
 namespace detail {
 
 // The type of a function forgets that its pointers are apart from each other; all of ours are.
-template <typename T> struct Apart { using type = T; };
-template <typename T> struct Apart<T*> { using type = T* __restrict; };
+template <typename T> struct Apart {
+    using type = T;
+};
+template <typename T> struct Apart<T*> {
+    using type = T* __restrict;
+};
 
 template <auto function> struct Copy;
 template <typename R, typename... A, R (*function)(A...)>

@@ -5,7 +5,7 @@
 
 #include "common/isa.hpp"
 
-namespace {
+namespace bayeswise {
 
 #if defined(__GNUC__)
 template <typename C, int W>
@@ -33,4 +33,4 @@ BAYESWISE_INLINE void store(C* to, typename Register<C, W>::type value) {
     *reinterpret_cast<typename Register<C, W>::type*>(to) = value;
 }
 
-}  // namespace
+}  // namespace bayeswise

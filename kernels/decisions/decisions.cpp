@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "common/isa.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa_up_to_avx2;
+
+namespace bayeswise::decisions {
 
 namespace {
 
@@ -28,14 +30,15 @@ BAYESWISE_INLINE void turn(const double* __restrict rows, int64_t count, int64_t
         for (int64_t r = 0; r < count; ++r) share[s * kBlock + r] = rows[r * n_states + s];
 }
 
-BAYESWISE_INLINE void turn_back(const double* __restrict share, int64_t count, int64_t n_states, double* __restrict rows) {
+BAYESWISE_INLINE void turn_back(const double* __restrict share, int64_t count, int64_t n_states,
+                                double* __restrict rows) {
     for (int64_t s = 0; s < n_states; ++s)
         for (int64_t r = 0; r < count; ++r) rows[r * n_states + s] = share[s * kBlock + r];
 }
 
 // sum_s p(s) cost[s], the states always in the same order, so that one row and a million give the same digits.
-BAYESWISE_INLINE void weigh(const double* __restrict share, const double* __restrict cost, int64_t n_states, int64_t count,
-           double* __restrict total) {
+BAYESWISE_INLINE void weigh(const double* __restrict share, const double* __restrict cost, int64_t n_states,
+                            int64_t count, double* __restrict total) {
     std::fill(total, total + count, 0.0);
     for (int64_t s = 0; s < n_states; ++s) {
         const double cell = cost[s];
@@ -44,8 +47,8 @@ BAYESWISE_INLINE void weigh(const double* __restrict share, const double* __rest
     }
 }
 
-BAYESWISE_INLINE void keep_least(const double* __restrict total, int64_t action, int64_t count, double* __restrict least,
-                int64_t* __restrict best) {
+BAYESWISE_INLINE void keep_least(const double* __restrict total, int64_t action, int64_t count,
+                                 double* __restrict least, int64_t* __restrict best) {
     for (int64_t r = 0; r < count; ++r) {
         best[r] = total[r] < least[r] ? action : best[r];
         least[r] = total[r] < least[r] ? total[r] : least[r];
@@ -60,9 +63,10 @@ bool is_flat(const double* cost, int64_t n_states) {
 void expected_costs(Rows probability, Table table, Expected expected, Best best) {
     const int64_t n_rows = int64_t(probability.shape(0)), n_states = int64_t(probability.shape(1));
     const int64_t n_actions = int64_t(table.shape(0));
-    if (int64_t(table.shape(1)) != n_states || int64_t(expected.shape(0)) != n_actions ||
-        int64_t(expected.shape(1)) != n_rows || int64_t(best.shape(0)) != n_rows || n_actions < 1 || n_states < 1)
-        throw std::invalid_argument("the arrays of a decision do not fit together");
+    require(int64_t(table.shape(1)) == n_states && int64_t(expected.shape(0)) == n_actions &&
+                int64_t(expected.shape(1)) == n_rows && int64_t(best.shape(0)) == n_rows && n_actions >= 1 &&
+                n_states >= 1,
+            "the arrays of a decision do not fit together");
     nb::gil_scoped_release unlocked;
     std::vector<double> share(size_t(n_states * kBlock)), least(kBlock);
     for (int64_t start = 0; start < n_rows; start += kBlock) {
@@ -85,8 +89,8 @@ void expected_costs(Rows probability, Table table, Expected expected, Best best)
     }
 }
 
-BAYESWISE_INLINE void move_block(double* __restrict share, const double* __restrict factor, int64_t n_states, int64_t count,
-                double* __restrict total) {
+BAYESWISE_INLINE void move_block(double* __restrict share, const double* __restrict factor, int64_t n_states,
+                                 int64_t count, double* __restrict total) {
     std::fill(total, total + count, 0.0);
     for (int64_t s = 0; s < n_states; ++s) {
         double* state = share + s * kBlock;
@@ -102,9 +106,9 @@ BAYESWISE_INLINE void move_block(double* __restrict share, const double* __restr
 // p(s) factor(s), normalised; the first row that has nothing left, or -1.
 int64_t shift_rows(Rows probability, Factors factor, Moved moved) {
     const int64_t n_rows = int64_t(probability.shape(0)), n_states = int64_t(probability.shape(1));
-    if (int64_t(factor.shape(0)) != n_states || int64_t(moved.shape(0)) != n_rows ||
-        int64_t(moved.shape(1)) != n_states)
-        throw std::invalid_argument("the arrays of a prior shift do not fit together");
+    require(int64_t(factor.shape(0)) == n_states && int64_t(moved.shape(0)) == n_rows &&
+                int64_t(moved.shape(1)) == n_states,
+            "the arrays of a prior shift do not fit together");
     nb::gil_scoped_release unlocked;
     std::vector<double> share(size_t(n_states * kBlock)), total(kBlock);
     for (int64_t start = 0; start < n_rows; start += kBlock) {
@@ -125,3 +129,5 @@ void bind_decisions(nb::module_& m) {
           nb::arg("best").noconvert());
     m.def("shift_rows", &shift_rows, nb::arg("probability"), nb::arg("factor"), nb::arg("moved").noconvert());
 }
+
+}  // namespace bayeswise::decisions

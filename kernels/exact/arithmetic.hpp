@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 // high + low, exactly; |low| is at most half a unit in the last place of high.
 struct TwoTerms {
@@ -37,4 +37,4 @@ inline Scaled scaled(double value) {
     return result;
 }
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/require.hpp"
 #include "exact/counts.hpp"
 #include "exact/moments.hpp"
 #include "exact/rows.hpp"
@@ -17,14 +18,15 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace bayeswise {
+namespace bayeswise::exact {
+
 namespace {
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-using Groups = std::optional<nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu>>;
+using Groups = std::optional<nb::ndarray<const int32_t, nb::ndim<1>, nb::device::cpu>>;
 using Weights = std::optional<nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>>;
-using Sizes = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::device::cpu>;
+using Sizes = nb::ndarray<const int64_t, nb::ndim<1>, nb::device::cpu>;
 
 template <class Array>
 bool holds(const Array& array, nb::dlpack::dtype wanted) {
@@ -33,9 +35,9 @@ bool holds(const Array& array, nb::dlpack::dtype wanted) {
 
 template <class T>
 Matrix<T> view(const AnyMatrix& array) {
-    const std::int64_t size = sizeof(T);
-    return {static_cast<const char*>(array.data()), static_cast<std::int64_t>(array.shape(0)),
-            static_cast<std::int64_t>(array.shape(1)), array.stride(0) * size, array.stride(1) * size};
+    const int64_t size = sizeof(T);
+    return {static_cast<const char*>(array.data()), static_cast<int64_t>(array.shape(0)),
+            static_cast<int64_t>(array.shape(1)), array.stride(0) * size, array.stride(1) * size};
 }
 
 template <class T, class Array>
@@ -44,20 +46,20 @@ Vector<T> view_rows(const std::optional<Array>& array, std::size_t n_rows, const
     if (array->shape(0) != n_rows)
         throw std::invalid_argument(std::string(name) + " has " + std::to_string(array->shape(0)) + " entries for " +
                                     std::to_string(n_rows) + " rows");
-    return {reinterpret_cast<const char*>(array->data()), array->stride(0) * static_cast<std::int64_t>(sizeof(T))};
+    return {reinterpret_cast<const char*>(array->data()), array->stride(0) * static_cast<int64_t>(sizeof(T))};
 }
 
-Rows view_rows(const AnyMatrix& table, const Groups& groups, std::int64_t n_groups, const Weights& weights) {
-    if (n_groups < 0) throw std::invalid_argument("n_groups is negative");
-    return {view_rows<std::int32_t>(groups, table.shape(0), "groups"),
-            view_rows<double>(weights, table.shape(0), "weights"), n_groups};
+Rows view_rows(const AnyMatrix& table, const Groups& groups, int64_t n_groups, const Weights& weights) {
+    require(n_groups >= 0, "n_groups is negative");
+    return {view_rows<int32_t>(groups, table.shape(0), "groups"), view_rows<double>(weights, table.shape(0), "weights"),
+            n_groups};
 }
 
-std::vector<std::int64_t> copy_sizes(const Sizes& sizes, const AnyMatrix& codes) {
+std::vector<int64_t> copy_sizes(const Sizes& sizes, const AnyMatrix& codes) {
     if (sizes.shape(0) != codes.shape(1))
         throw std::invalid_argument("sizes has " + std::to_string(sizes.shape(0)) + " entries for " +
                                     std::to_string(codes.shape(1)) + " columns");
-    std::vector<std::int64_t> copy(sizes.shape(0));
+    std::vector<int64_t> copy(sizes.shape(0));
     for (std::size_t c = 0; c < copy.size(); ++c) copy[c] = sizes(c);
     return copy;
 }
@@ -91,7 +93,7 @@ nb::tuple to_numpy(Digits&& exact, Shape shape) {
 constexpr const char* wants_floats = "values must be float64 or float32";
 constexpr const char* wants_codes = "codes must be int8, uint8, int16, int32 or int64";
 
-nb::tuple moments_of(const AnyMatrix& values, const Groups& groups, std::int64_t n_groups, const Weights& weights) {
+nb::tuple moments_of(const AnyMatrix& values, const Groups& groups, int64_t n_groups, const Weights& weights) {
     const Rows rows = view_rows(values, groups, n_groups, weights);
     Moments sums =
         without_gil<double, float>(values, wants_floats, [&](const auto& matrix) { return moments(matrix, rows); });
@@ -100,7 +102,7 @@ nb::tuple moments_of(const AnyMatrix& values, const Groups& groups, std::int64_t
                           to_numpy(std::move(sums.squares), {k, d}));
 }
 
-nb::tuple scatter_of(const AnyMatrix& values, const Groups& groups, std::int64_t n_groups, const Weights& weights) {
+nb::tuple scatter_of(const AnyMatrix& values, const Groups& groups, int64_t n_groups, const Weights& weights) {
     const Rows rows = view_rows(values, groups, n_groups, weights);
     Scatter sums =
         without_gil<double, float>(values, wants_floats, [&](const auto& matrix) { return scatter(matrix, rows); });
@@ -112,10 +114,10 @@ nb::tuple scatter_of(const AnyMatrix& values, const Groups& groups, std::int64_t
 
 template <class Work>
 auto with_codes(const AnyMatrix& codes, Work work) {
-    return without_gil<std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint8_t>(codes, wants_codes, work);
+    return without_gil<int64_t, int32_t, int16_t, int8_t, uint8_t>(codes, wants_codes, work);
 }
 
-nb::object counts_of(const AnyMatrix& codes, const Sizes& sizes, const Groups& groups, std::int64_t n_groups,
+nb::object counts_of(const AnyMatrix& codes, const Sizes& sizes, const Groups& groups, int64_t n_groups,
                      const Weights& weights) {
     const Rows rows = view_rows(codes, groups, n_groups, weights);
     const CountLayout layout(copy_sizes(sizes, codes));
@@ -127,7 +129,7 @@ nb::object counts_of(const AnyMatrix& codes, const Sizes& sizes, const Groups& g
 
 nb::tuple joint_counts_of(const AnyMatrix& codes, const Sizes& sizes, const Weights& weights) {
     const Rows rows = view_rows(codes, Groups{}, 1, weights);
-    const std::vector<std::int64_t> shape = CountLayout(copy_sizes(sizes, codes)).sizes;
+    const std::vector<int64_t> shape = CountLayout(copy_sizes(sizes, codes)).sizes;
     if (weights) {
         auto sums = with_codes(codes, [&](const auto& m) { return weighted_joint_counts(m, shape, rows); });
         const std::size_t cells = sums.table.digits.size() / static_cast<std::size_t>(sums.table.limbs);
@@ -156,10 +158,10 @@ nb::object elementwise(const AnyArray& values, double (*function)(double)) {
         for (double& out : result) {
             out = function(Vector<double>{element, 0}[0]);
             for (std::size_t axis = n_axes; axis-- > 0;) {
-                const std::int64_t step = values.stride(axis) * static_cast<std::int64_t>(sizeof(double));
+                const int64_t step = values.stride(axis) * static_cast<int64_t>(sizeof(double));
                 element += step;
                 if (++index[axis] < shape[axis]) break;
-                element -= step * static_cast<std::int64_t>(shape[axis]);
+                element -= step * static_cast<int64_t>(shape[axis]);
                 index[axis] = 0;
             }
         }
@@ -168,10 +170,8 @@ nb::object elementwise(const AnyArray& values, double (*function)(double)) {
 }
 
 }  // namespace
-}  // namespace bayeswise
 
 void bind_exact(nb::module_& m) {
-    using namespace bayeswise;
     nb::exception<InfiniteValue>(m, "InfiniteValueError", PyExc_ValueError);
     nb::exception<CodeOutOfRange>(m, "CodeError", PyExc_ValueError);
     m.def("moments", &moments_of, "values"_a.noconvert(), "groups"_a.noconvert().none(), "n_groups"_a,
@@ -188,11 +188,12 @@ void bind_exact(nb::module_& m) {
           "How often each combination of codes occurs, and how many rows miss a code.");
     m.def("accumulate", &accumulate_of, "values"_a.noconvert(), "Exact sums of columns; NaN is left out.");
     m.def(
-        "logarithm",
-        [](const AnyArray& values) { return elementwise(values, [](double x) { return std::log(x); }); },
+        "logarithm", [](const AnyArray& values) { return elementwise(values, [](double x) { return std::log(x); }); },
         "values"_a.noconvert(), "Natural logarithm of each element.");
     m.def(
         "log_one_minus",
         [](const AnyArray& values) { return elementwise(values, [](double x) { return std::log1p(-x); }); },
         "values"_a.noconvert(), "log(1 - x) of each element.");
 }
+
+}  // namespace bayeswise::exact

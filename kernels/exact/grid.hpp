@@ -6,14 +6,14 @@
 #include <limits>
 #include <vector>
 
-#include "exact/sweep.hpp"
+#include "exact/sweep/sweep.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 // NaN, infinite or too large for a sweep.
-inline bool is_odd(double x) { return !(std::abs(x) < largest_value); }
+inline bool is_odd(double x) { return !(std::abs(x) < kLargestValue); }
 
-inline bool is_odd_weight(double w) { return !(w >= smallest_weight && w < largest_weight); }
+inline bool is_odd_weight(double w) { return !(w >= kSmallestWeight && w < kLargestWeight); }
 
 // The grid for magnitudes below 2^exponent. It has a bit to spare when it is chosen, and serves until that is used up
 // or the magnitudes have become much smaller.
@@ -37,7 +37,7 @@ private:
     static int exponent_above(double magnitude) {
         int exponent;
         std::frexp(magnitude, &exponent);
-        return std::max(exponent, smallest_exponent);
+        return std::max(exponent, kSmallestExponent);
     }
 
     int exponent_ = none;
@@ -68,7 +68,7 @@ public:
     }
 
     // The exponents of the first units of x and of w x; without weights, they are the same.
-    int unit_exponent(int column) const { return columns_[column].exponent() - first_slice_bits; }
+    int unit_exponent(int column) const { return columns_[column].exponent() - kFirstSliceBits; }
     int weighted_unit_exponent(int column) const {
         return unit_exponent(column) + (weights_.chosen() ? weights_.exponent() : 0);
     }
@@ -86,7 +86,7 @@ private:
 // Values of very different sizes leave many remainders; a fourth slice is cheaper than those, for a while.
 class Depth {
 public:
-    int slices() const { return deep_tiles_ > 0 ? max_slices : max_slices - 1; }
+    int slices() const { return deep_tiles_ > 0 ? kMaxSlices : kMaxSlices - 1; }
 
     void learn(int n_flagged, int n_values) { deep_tiles_ = n_flagged > n_values / 128 ? 32 : deep_tiles_ - 1; }
 
@@ -94,4 +94,4 @@ private:
     int deep_tiles_ = 0;
 };
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

@@ -7,21 +7,22 @@
 
 #include "exact/arithmetic.hpp"
 #include "exact/grid.hpp"
-#include "exact/sweep.hpp"
+#include "exact/sweep/sweep.hpp"
 #include "exact/tile.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
+
 namespace {
 
 // The sums that the kernel answers with, by group and column.
 struct Tables {
-    Tables(std::int64_t n_groups, std::int64_t n_columns, bool with_weights)
+    Tables(int64_t n_groups, int64_t n_columns, bool with_weights)
         : columns(n_columns), weighted(with_weights), total(n_groups * n_columns), squares(n_groups * n_columns),
           weight(n_groups), missing(n_groups * n_columns) {}
 
-    std::size_t entry(std::int32_t group, std::int64_t column) const { return group * columns + column; }
+    std::size_t entry(int32_t group, int64_t column) const { return group * columns + column; }
 
-    std::int64_t columns;
+    int64_t columns;
     bool weighted;
     ExactTable total, squares;  // (n_groups, columns)
     ExactTable weight;          // (n_groups,), of all rows
@@ -32,7 +33,7 @@ struct Tables {
 // or a column's grid has to change.
 class BlockSums {
 public:
-    BlockSums(Tables& tables, std::int64_t first_column, int columns, std::int64_t n_groups)
+    BlockSums(Tables& tables, int64_t first_column, int columns, int64_t n_groups)
         : grids(columns), tables_(tables), first_column_(first_column), columns_(columns),
           group_size_((total_levels(tables.weighted) + product_levels(tables.weighted)) * padded(columns)),
           sums_(n_groups * group_size_), rows_(n_groups) {}
@@ -49,7 +50,7 @@ public:
 
     // Makes room for the rows that are about to be added.
     void expect(const Run& run) {
-        if (rows_[run.group] + run.size() > rows_before_flush) flush(run.group);
+        if (rows_[run.group] + run.size() > kRowsBeforeFlush) flush(run.group);
         rows_[run.group] += run.size();
     }
 
@@ -69,26 +70,26 @@ private:
 
     void flush(std::size_t group, int column) {
         if (rows_[group] == 0 || !grids.chosen(column)) return;
-        const std::size_t entry = tables_.entry(static_cast<std::int32_t>(group), first_column_ + column);
+        const std::size_t entry = tables_.entry(static_cast<int32_t>(group), first_column_ + column);
         const int exponent = grids.weighted_unit_exponent(column);
-        std::int64_t* sum = sums_.data() + group * group_size_ + column;
+        int64_t* sum = sums_.data() + group * group_size_ + column;
         sum = flush(tables_.total, entry, sum, total_levels(tables_.weighted), exponent);
         flush(tables_.squares, entry, sum, product_levels(tables_.weighted), exponent + grids.unit_exponent(column));
     }
 
-    std::int64_t* flush(ExactTable& table, std::size_t entry, std::int64_t* sum, int levels, int exponent) {
+    int64_t* flush(ExactTable& table, std::size_t entry, int64_t* sum, int levels, int exponent) {
         for (int level = 0; level < levels; ++level, sum += padded(columns_)) {
-            table.add_integer(entry, *sum, exponent - slice_bits * level);
+            table.add_integer(entry, *sum, exponent - kSliceBits * level);
             *sum = 0;
         }
         return sum;
     }
 
     Tables& tables_;
-    std::int64_t first_column_;
+    int64_t first_column_;
     int columns_;
-    std::int64_t group_size_;
-    std::vector<std::int64_t> sums_;
+    int64_t group_size_;
+    std::vector<int64_t> sums_;
     std::vector<int> rows_;  // in the sums, by group
 };
 
@@ -96,11 +97,11 @@ private:
 template <class T>
 class BlockSweep {
 public:
-    BlockSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables, std::int64_t first_column, int columns)
+    BlockSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables, int64_t first_column, int columns)
         : matrix_(matrix), all_rows_(rows), tables_(tables), first_column_(first_column),
           reader_(matrix, rows, first_column, columns), sums_(tables, first_column, columns, rows.n_groups) {}
 
-    void add(std::int64_t first_row, int n_rows) {
+    void add(int64_t first_row, int n_rows) {
         reader_.read(first_row, n_rows);
         if (tables_.weighted) sums_.fit_weights(reader_.largest_weight([&](int row) { set_row_aside(row); }));
         reader_.look([&](const OddValue& odd) { add_cell(odd.row, odd.column, odd.value); });
@@ -120,12 +121,12 @@ private:
 
     void set_row_aside(int row) {
         for (int c = 0; c < reader_.values.columns; ++c) add_cell(row, c, reader_.values.row(row)[c]);
-        const std::int32_t group = std::exchange(reader_.rows.groups[row], -1);
+        const int32_t group = std::exchange(reader_.rows.groups[row], -1);
         if (first_column_ == 0) tables_.weight.add(group, reader_.rows.weight(row));
     }
 
     void add_cell(int row, int column, double x) {
-        const std::int32_t group = reader_.rows.groups[row];
+        const int32_t group = reader_.rows.groups[row];
         if (group >= 0) add_cell(tables_.entry(group, first_column_ + column), reader_.rows.weight(row), x);
     }
 
@@ -160,9 +161,9 @@ private:
     // The same for u x with u = w x = product + error: the sweep owes (u - s_u) x + s_u r.
     void add_weighted_remainder(const Tile& tile, const Flagged& cell, std::size_t entry, double x, double r) {
         const double w = tile.weights[cell.row], unit = tile.unit[cell.column] * tile.weight_unit;
-        if (std::abs(x) < smallest_value) return add_cell(entry, w, x);
+        if (std::abs(x) < kSmallestValue) return add_cell(entry, w, x);
         const TwoTerms u = two_product(w, x);
-        const int slices = tile.slices + more_weighted_slices;
+        const int slices = tile.slices + kMoreWeightedSlices;
         const TwoTerms left = {remainder_of(u.high, unit, 0, slices), remainder_of(u.low, unit, 2, slices)};
         tables_.total.add(entry, left.high);
         tables_.total.add(entry, left.low);
@@ -175,28 +176,29 @@ private:
     const Matrix<T>& matrix_;
     const Rows& all_rows_;
     Tables& tables_;
-    std::int64_t first_column_;
+    int64_t first_column_;
     TileReader<T> reader_;
     BlockSums sums_;
 };
 
 // Running sums take about 100 bytes for each group and column of a block: with many groups the blocks are narrow.
-int block_width(std::int64_t n_groups) { return n_groups > 4096 ? most_lanes : 64; }
+int block_width(int64_t n_groups) { return n_groups > 4096 ? kMostLanes : 64; }
 
 // The weight of a group less what is missing in a column.
-Digits weight_of_cells(const Digits& groups, const Digits& missing, std::int64_t n_groups, std::int64_t n_columns) {
-    const bool none_missing = std::all_of(missing.digits.begin(), missing.digits.end(), [](auto digit) { return digit == 0; });
+Digits weight_of_cells(const Digits& groups, const Digits& missing, int64_t n_groups, int64_t n_columns) {
+    const bool none_missing =
+        std::all_of(missing.digits.begin(), missing.digits.end(), [](auto digit) { return digit == 0; });
     if (none_missing) {
         Digits same = {{}, groups.low, groups.limbs};
         same.digits.reserve(groups.digits.size() * static_cast<std::size_t>(n_columns));
         for (auto group = groups.digits.begin(); group != groups.digits.end(); group += groups.limbs)
-            for (std::int64_t column = 0; column < n_columns; ++column)
+            for (int64_t column = 0; column < n_columns; ++column)
                 same.digits.insert(same.digits.end(), group, group + groups.limbs);
         return same;
     }
     ExactTable weight(static_cast<std::size_t>(n_groups * n_columns));
-    for (std::int64_t group = 0, entry = 0; group < n_groups; ++group)
-        for (std::int64_t column = 0; column < n_columns; ++column, ++entry) {
+    for (int64_t group = 0, entry = 0; group < n_groups; ++group)
+        for (int64_t column = 0; column < n_columns; ++column, ++entry) {
             weight.add_digits(entry, groups, group, 1);
             weight.add_digits(entry, missing, entry, -1);
         }
@@ -209,11 +211,10 @@ template <class T>
 Moments moments(const Matrix<T>& values, const Rows& rows) {
     Tables tables(rows.n_groups, values.columns, rows.weighted());
     const int width = block_width(rows.n_groups);
-    for (std::int64_t first = 0; first < values.columns; first += width) {
-        const int columns = static_cast<int>(std::min<std::int64_t>(width, values.columns - first));
+    for (int64_t first = 0; first < values.columns; first += width) {
+        const int columns = static_cast<int>(std::min<int64_t>(width, values.columns - first));
         BlockSweep<T> block(values, rows, tables, first, columns);
-        for_each_tile(values.rows, tile_rows,
-                      [&](std::int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
+        for_each_tile(values.rows, kTileRows, [&](int64_t first_row, int n_rows) { block.add(first_row, n_rows); });
         block.finish();
     }
     return {weight_of_cells(tables.weight.take(), tables.missing.take(), rows.n_groups, values.columns),
@@ -225,4 +226,4 @@ Digits accumulate(const Matrix<double>& values) { return moments(values, Rows{})
 template Moments moments(const Matrix<float>&, const Rows&);
 template Moments moments(const Matrix<double>&, const Rows&);
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

@@ -4,7 +4,7 @@
 #include "exact/rows.hpp"
 #include "exact/table.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 struct Moments {
     Digits weight, total, squares;  // (n_groups, columns)
@@ -17,4 +17,4 @@ Moments moments(const Matrix<T>& values, const Rows& rows);
 // Sums of columns, NaN left out.
 Digits accumulate(const Matrix<double>& values);
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

@@ -10,38 +10,42 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/require.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace bayeswise::exact {
+
 namespace {
 
-using Digits = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Counts = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Digits = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Counts = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Wide = unsigned __int128;
 
-constexpr std::uint64_t digit_mask = 0xffffffff;
-constexpr std::int64_t most_rows = std::int64_t{1} << 31;  // so that a count times a count is below 2^62
+constexpr uint64_t kDigitMask = 0xffffffff;
+constexpr int64_t kMostRows = int64_t{1} << 31;  // so that a count times a count is below 2^62
 
 constexpr int floor_divide_by_32(int bit) { return bit >= 0 ? bit / 32 : -((31 - bit) / 32); }
 
-int leading_zeros(std::uint64_t word) { return __builtin_clzll(word); }
+int leading_zeros(uint64_t word) { return __builtin_clzll(word); }
 
 // magnitude * 2^(32 low), with a sign; limbs of 32 bits, the lowest first.
 struct Number {
-    std::vector<std::uint32_t> limbs;
+    std::vector<uint32_t> limbs;
     int low = 0;
     bool negative = false;
 
     // From digits of which only the top one has a sign.
-    void read(const std::int64_t* digits, int n_limbs, int lowest) {
+    void read(const int64_t* digits, int n_limbs, int lowest) {
         limbs.resize(static_cast<std::size_t>(n_limbs));
         low = lowest;
         negative = n_limbs > 0 && digits[n_limbs - 1] < 0;
-        std::int64_t carry = 0;
+        int64_t carry = 0;
         for (int k = 0; k < n_limbs; ++k) {
             carry += negative ? -digits[k] : digits[k];
-            limbs[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(carry & static_cast<std::int64_t>(digit_mask));
+            limbs[static_cast<std::size_t>(k)] = static_cast<uint32_t>(carry & static_cast<int64_t>(kDigitMask));
             carry >>= 32;
         }
         trim();
@@ -58,19 +62,21 @@ struct Number {
         return 32 * n - (leading_zeros(limbs.back()) - 32);
     }
 
-    std::uint64_t limb(int k) const { return k < 0 || k >= static_cast<int>(limbs.size()) ? 0 : limbs[static_cast<std::size_t>(k)]; }
+    uint64_t limb(int k) const {
+        return k < 0 || k >= static_cast<int>(limbs.size()) ? 0 : limbs[static_cast<std::size_t>(k)];
+    }
 
     // 64 bits from some bit on; zeros beyond both ends.
-    std::uint64_t word(int bit) const {
+    uint64_t word(int bit) const {
         const int first = floor_divide_by_32(bit), shift = bit - 32 * first;
-        const std::uint64_t below = limb(first) | limb(first + 1) << 32;
+        const uint64_t below = limb(first) | limb(first + 1) << 32;
         return shift ? below >> shift | limb(first + 2) << (64 - shift) : below;
     }
 
     bool any_below(int bit) const {
         for (int k = 0; k < static_cast<int>(limbs.size()) && 32 * k < bit; ++k) {
             const int left = bit - 32 * k;
-            const std::uint64_t mask = left >= 32 ? digit_mask : (std::uint64_t{1} << left) - 1;
+            const uint64_t mask = left >= 32 ? kDigitMask : (uint64_t{1} << left) - 1;
             if (limbs[static_cast<std::size_t>(k)] & mask) return true;
         }
         return false;
@@ -79,62 +85,64 @@ struct Number {
 
 // A nonnegative number from its leading 192 bits: words[2] is the highest; `more` says that something lies below.
 struct Leading {
-    std::uint64_t words[3];
+    uint64_t words[3];
     int exponent;  // of the lowest bit
     bool more;
 };
 
 // |number| / divisor, for a divisor in 1 .. 2^62; its highest word is not zero.
-Leading quotient(const Number& number, std::uint64_t divisor) {
+Leading quotient(const Number& number, uint64_t divisor) {
     const int start = number.bits() - 192;
-    Leading found = {{number.word(start), number.word(start + 64), number.word(start + 128)}, start + 32 * number.low,
+    Leading found = {{number.word(start), number.word(start + 64), number.word(start + 128)},
+                     start + 32 * number.low,
                      number.any_below(start)};
-    std::uint64_t rest = 0;
+    uint64_t rest = 0;
     for (int k = 2; k >= 0; --k) {
         const Wide dividend = static_cast<Wide>(rest) << 64 | found.words[k];
-        found.words[k] = static_cast<std::uint64_t>(dividend / divisor);
-        rest = static_cast<std::uint64_t>(dividend % divisor);
+        found.words[k] = static_cast<uint64_t>(dividend / divisor);
+        rest = static_cast<uint64_t>(dividend % divisor);
     }
     found.more = found.more || rest;
     return found;
 }
 
 // mantissa * 2^exponent, and a little more if `more`: the nearest double, ties to even. The mantissa's top bit is set.
-double rounded(std::uint64_t mantissa, int exponent, bool more, bool negative) {
+double rounded(uint64_t mantissa, int exponent, bool more, bool negative) {
     const int top = exponent + 63;
-    if (top > 1023) return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    if (top > 1023)
+        return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
     const int kept_bits = top >= -1022 ? 53 : top + 1075;
     if (kept_bits < 0) return negative ? -0.0 : 0.0;
     const int drop = 64 - kept_bits;
-    std::uint64_t kept = drop == 64 ? 0 : mantissa >> drop;
-    const std::uint64_t rest = drop == 64 ? mantissa : mantissa & ((std::uint64_t{1} << drop) - 1);
-    const std::uint64_t half = std::uint64_t{1} << (drop - 1);
+    uint64_t kept = drop == 64 ? 0 : mantissa >> drop;
+    const uint64_t rest = drop == 64 ? mantissa : mantissa & ((uint64_t{1} << drop) - 1);
+    const uint64_t half = uint64_t{1} << (drop - 1);
     if (rest > half || (rest == half && (more || (kept & 1)))) ++kept;
     const double magnitude = std::ldexp(static_cast<double>(kept), exponent + drop);
     return negative ? -magnitude : magnitude;
 }
 
-double ratio(const Number& number, std::uint64_t divisor) {
+double ratio(const Number& number, uint64_t divisor) {
     if (number.is_zero()) return 0.0;
     const Leading q = quotient(number, divisor);
     const int shift = leading_zeros(q.words[2]);
-    const std::uint64_t mantissa = shift ? q.words[2] << shift | q.words[1] >> (64 - shift) : q.words[2];
+    const uint64_t mantissa = shift ? q.words[2] << shift | q.words[1] >> (64 - shift) : q.words[2];
     const bool more = q.more || (q.words[1] << shift) || q.words[0];
     return rounded(mantissa, q.exponent + 128 - shift, more, number.negative);
 }
 
 // The integer root of a number of 125 or 126 bits.
-std::uint64_t integer_root(Wide square) {
-    const double leading = static_cast<double>(static_cast<std::uint64_t>(square >> 62));
+uint64_t integer_root(Wide square) {
+    const double leading = static_cast<double>(static_cast<uint64_t>(square >> 62));
     const double estimate = std::sqrt(leading) * 2147483648.0;
-    std::uint64_t root = static_cast<std::uint64_t>(std::min(estimate, 9223372036854774784.0));
-    root = static_cast<std::uint64_t>((static_cast<Wide>(root) + square / root) >> 1);
+    uint64_t root = static_cast<uint64_t>(std::min(estimate, 9223372036854774784.0));
+    root = static_cast<uint64_t>((static_cast<Wide>(root) + square / root) >> 1);
     while (static_cast<Wide>(root) * root > square) --root;
     while (static_cast<Wide>(root + 1) * (root + 1) <= square) ++root;
     return root;
 }
 
-double root_of_ratio(const Number& number, std::uint64_t divisor) {
+double root_of_ratio(const Number& number, uint64_t divisor) {
     if (number.is_zero()) return 0.0;
     const Leading q = quotient(number, divisor);
     const int bits = 192 - leading_zeros(q.words[2]);
@@ -143,42 +151,43 @@ double root_of_ratio(const Number& number, std::uint64_t divisor) {
     const Wide high = static_cast<Wide>(q.words[2]) << 64 | q.words[1];
     const Wide square = drop >= 64 ? high >> (drop - 64) : high << (64 - drop) | q.words[0] >> drop;
     const Wide lost = drop > 64 ? (high & ((static_cast<Wide>(1) << (drop - 64)) - 1)) | q.words[0]
-                                : q.words[0] & (drop == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << drop) - 1);
-    const std::uint64_t root = integer_root(square);
+                                : q.words[0] & (drop == 64 ? ~uint64_t{0} : (uint64_t{1} << drop) - 1);
+    const uint64_t root = integer_root(square);
     const bool more = q.more || lost || static_cast<Wide>(root) * root != square;
     return rounded(root << 1, (q.exponent + drop) / 2 - 1, more, false);
 }
 
 // into = number - high * count, exactly; high is finite.
-void remainder(const Number& number, double high, std::uint64_t count, Number& into) {
+void remainder(const Number& number, double high, uint64_t count, Number& into) {
     int exponent;
     const double fraction = std::frexp(std::abs(high), &exponent);
-    const Wide product = static_cast<Wide>(static_cast<std::uint64_t>(std::ldexp(fraction, 53))) * count;
+    const Wide product = static_cast<Wide>(static_cast<uint64_t>(std::ldexp(fraction, 53))) * count;
     const int bit = exponent - 53;
     const int low = std::min(number.low, floor_divide_by_32(bit));
     const int shift = bit - 32 * floor_divide_by_32(bit), at = floor_divide_by_32(bit) - low;
     const int above = number.low - low + static_cast<int>(number.limbs.size());
-    std::vector<std::uint32_t>& limbs = into.limbs;
+    std::vector<uint32_t>& limbs = into.limbs;
     limbs.assign(static_cast<std::size_t>(std::max(above, at + 5) + 1), 0);
     into.low = low;
     std::copy(number.limbs.begin(), number.limbs.end(), limbs.begin() + (number.low - low));
     // |number| - |high| count: their signs are the same, or the mean is zero
-    std::int64_t borrow = 0;
+    int64_t borrow = 0;
     const Wide shifted = product << shift;  // below 2^(53 + 31 + 31)
     for (std::size_t k = static_cast<std::size_t>(at); k < limbs.size(); ++k) {
         const int place = static_cast<int>(k) - at;
-        const std::int64_t part = place < 4 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(shifted >> (32 * place)) & digit_mask) : 0;
-        const std::int64_t left = static_cast<std::int64_t>(limbs[k]) - part + borrow;
-        limbs[k] = static_cast<std::uint32_t>(left & static_cast<std::int64_t>(digit_mask));
+        const int64_t part =
+            place < 4 ? static_cast<int64_t>(static_cast<uint64_t>(shifted >> (32 * place)) & kDigitMask) : 0;
+        const int64_t left = static_cast<int64_t>(limbs[k]) - part + borrow;
+        limbs[k] = static_cast<uint32_t>(left & static_cast<int64_t>(kDigitMask));
         borrow = left >> 32;
     }
     into.negative = number.negative;
     if (borrow < 0) {  // the rounded mean was the larger one
         into.negative = !number.negative;
-        std::uint64_t carry = 1;
-        for (std::uint32_t& limb : limbs) {
-            carry += static_cast<std::uint32_t>(~limb);
-            limb = static_cast<std::uint32_t>(carry & digit_mask);
+        uint64_t carry = 1;
+        for (uint32_t& limb : limbs) {
+            carry += static_cast<uint32_t>(~limb);
+            limb = static_cast<uint32_t>(carry & kDigitMask);
             carry >>= 32;
         }
     }
@@ -186,28 +195,28 @@ void remainder(const Number& number, double high, std::uint64_t count, Number& i
 }
 
 // into = count * squares - total^2.
-void spread(const Number& total, const Number& squares, std::uint64_t count, Number& into) {
+void spread(const Number& total, const Number& squares, uint64_t count, Number& into) {
     const int low = std::min(squares.low, 2 * total.low);
     const std::size_t at_squares = static_cast<std::size_t>(squares.low - low);
     const std::size_t at_total = static_cast<std::size_t>(2 * total.low - low);
     const std::size_t n = total.limbs.size();
-    std::vector<std::uint32_t>& limbs = into.limbs;
+    std::vector<uint32_t>& limbs = into.limbs;
     limbs.assign(std::max(at_squares + squares.limbs.size(), at_total + 2 * n) + 2, 0);
     into.low = low;
-    std::uint64_t carry = 0;
+    uint64_t carry = 0;
     for (std::size_t k = 0; k < squares.limbs.size() || carry; ++k) {
         carry += count * squares.limb(static_cast<int>(k));
-        limbs[at_squares + k] = static_cast<std::uint32_t>(carry & digit_mask);
+        limbs[at_squares + k] = static_cast<uint32_t>(carry & kDigitMask);
         carry >>= 32;
     }
     for (std::size_t i = 0; i < n; ++i) {
-        std::uint64_t product = 0;
-        std::int64_t borrow = 0;
+        uint64_t product = 0;
+        int64_t borrow = 0;
         for (std::size_t k = at_total + i; k < limbs.size(); ++k) {
             const std::size_t j = k - at_total - i;
-            if (j < n) product += static_cast<std::uint64_t>(total.limbs[i]) * total.limbs[j];
-            const std::int64_t left = static_cast<std::int64_t>(limbs[k]) - static_cast<std::int64_t>(product & digit_mask) + borrow;
-            limbs[k] = static_cast<std::uint32_t>(left & static_cast<std::int64_t>(digit_mask));
+            if (j < n) product += static_cast<uint64_t>(total.limbs[i]) * total.limbs[j];
+            const int64_t left = static_cast<int64_t>(limbs[k]) - static_cast<int64_t>(product & kDigitMask) + borrow;
+            limbs[k] = static_cast<uint32_t>(left & static_cast<int64_t>(kDigitMask));
             borrow = left >> 32;
             product >>= 32;
             if (j >= n && product == 0 && borrow == 0) break;
@@ -222,8 +231,8 @@ bool each_entry(const Counts& counts, Work work) {
     const nb::gil_scoped_release release;
     const std::size_t n_entries = counts.size();
     for (std::size_t entry = 0; entry < n_entries; ++entry) {
-        const std::int64_t count = counts.data()[entry];
-        if (count < 0 || count >= most_rows || !work(entry, static_cast<std::uint64_t>(count))) return false;
+        const int64_t count = counts.data()[entry];
+        if (count < 0 || count >= kMostRows || !work(entry, static_cast<uint64_t>(count))) return false;
     }
     return true;
 }
@@ -231,7 +240,7 @@ bool each_entry(const Counts& counts, Work work) {
 template <class... Arrays>
 void same_shape(const Counts& counts, const Arrays&... arrays) {
     const bool same = ((arrays.shape(0) == counts.shape(0) && arrays.shape(1) == counts.shape(1)) && ...);
-    if (!same) throw std::invalid_argument("sums, counts and answers differ in shape");
+    require(same, "sums, counts and answers differ in shape");
 }
 
 // high + low = total / count, 0 where the count is 0; false if a count or a mean is out of range.
@@ -239,7 +248,7 @@ bool exact_means(Floats high, Floats low, Digits total, int total_low, Counts co
     same_shape(counts, high, low, total);
     const int n_limbs = static_cast<int>(total.shape(2));
     Number sum, rest;
-    return each_entry(counts, [&](std::size_t entry, std::uint64_t count) {
+    return each_entry(counts, [&](std::size_t entry, uint64_t count) {
         high.data()[entry] = low.data()[entry] = 0.0;
         if (count == 0) return true;
         sum.read(total.data() + entry * static_cast<std::size_t>(n_limbs), n_limbs, total_low);
@@ -260,15 +269,15 @@ bool exact_spreads(Floats out, Digits total, int total_low, Digits squares, int 
     same_shape(counts, out, total, squares);
     const int n_total = static_cast<int>(total.shape(2)), n_squares = static_cast<int>(squares.shape(2));
     Number sum, sum_of_squares, above;
-    return each_entry(counts, [&](std::size_t entry, std::uint64_t count) {
+    return each_entry(counts, [&](std::size_t entry, uint64_t count) {
         out.data()[entry] = 0.0;
         sum.read(total.data() + entry * static_cast<std::size_t>(n_total), n_total, total_low);
         sum_of_squares.read(squares.data() + entry * static_cast<std::size_t>(n_squares), n_squares, squares_low);
         if (sum_of_squares.negative) return false;
         spread(sum, sum_of_squares, count, above);
         if (above.negative) return false;
-        if (count <= static_cast<std::uint64_t>(less)) return true;
-        const std::uint64_t divisor = count * (count - static_cast<std::uint64_t>(less));
+        if (count <= static_cast<uint64_t>(less)) return true;
+        const uint64_t divisor = count * (count - static_cast<uint64_t>(less));
         out.data()[entry] = root ? root_of_ratio(above, divisor) : ratio(above, divisor);
         return true;
     });
@@ -283,3 +292,5 @@ void bind_exact_quotients(nb::module_& m) {
           "squares"_a.noconvert(), "squares_low"_a, "counts"_a.noconvert(), "less"_a, "root"_a,
           "Variances or standard deviations of exact sums, rounded once.");
 }
+
+}  // namespace bayeswise::exact

@@ -8,33 +8,34 @@
 
 #include "exact/arithmetic.hpp"
 #include "exact/grid.hpp"
-#include "exact/sweep.hpp"
+#include "exact/sweep/sweep.hpp"
 #include "exact/tile.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
+
 namespace {
 
 struct Tables {
-    Tables(std::int64_t groups, std::int64_t columns)
+    Tables(int64_t groups, int64_t columns)
         : weight(groups), total(groups * columns), cross(groups * (columns * (columns + 1) / 2)), incomplete(groups),
           columns_(columns) {}
 
-    std::size_t entry(std::int32_t group, int i) const { return group * columns_ + i; }
-    std::size_t entry(std::int32_t group, int i, int j) const {
-        const std::int64_t low = std::min(i, j), high = std::max(i, j);
+    std::size_t entry(int32_t group, int i) const { return group * columns_ + i; }
+    std::size_t entry(int32_t group, int i, int j) const {
+        const int64_t low = std::min(i, j), high = std::max(i, j);
         return group * (columns_ * (columns_ + 1) / 2) + high * (high + 1) / 2 + low;
     }
 
     ExactTable weight, total, cross, incomplete;
 
 private:
-    std::int64_t columns_;
+    int64_t columns_;
 };
 
 // Running integer sums of all columns and pairs of columns, by group.
 class PairSums {
 public:
-    PairSums(Tables& tables, int columns, std::int64_t n_groups, bool weighted)
+    PairSums(Tables& tables, int columns, int64_t n_groups, bool weighted)
         : grids(columns), tables_(tables), columns_(columns), lanes_(sweeps().lanes), weighted_(weighted),
           row_start_(starts_of_rows()), total_size_(total_levels(weighted) * padded(columns)),
           cross_size_(row_start_.back() * product_levels(weighted) * lanes_), totals_(n_groups * total_size_),
@@ -52,7 +53,7 @@ public:
 
     // Makes room for the rows that are about to be added.
     void expect(const Run& run) {
-        if (rows_[run.group] + run.size() > rows_before_flush) flush(run.group);
+        if (rows_[run.group] + run.size() > kRowsBeforeFlush) flush(run.group);
         rows_[run.group] += run.size();
     }
 
@@ -67,10 +68,10 @@ public:
 
 private:
     // Row i of the triangle has the vectors of columns 0 .. i, and those of the rows it is worked on with.
-    std::vector<std::int64_t> starts_of_rows() const {
-        std::vector<std::int64_t> start = {0};
+    std::vector<int64_t> starts_of_rows() const {
+        std::vector<int64_t> start = {0};
         for (int i = 0; i < padded(columns_); ++i)
-            start.push_back(start.back() + (i / cross_rows * cross_rows + cross_rows - 1) / lanes_ + 1);
+            start.push_back(start.back() + (i / kCrossRows * kCrossRows + kCrossRows - 1) / lanes_ + 1);
         return start;
     }
 
@@ -95,20 +96,20 @@ private:
     void flush_total(std::size_t group, int i) {
         if (!grids.chosen(i)) return;
         move(totals_.data() + group * total_size_ + i, padded(columns_), total_levels(weighted_), tables_.total,
-             tables_.entry(static_cast<std::int32_t>(group), i), grids.weighted_unit_exponent(i));
+             tables_.entry(static_cast<int32_t>(group), i), grids.weighted_unit_exponent(i));
     }
 
     void flush_pair(std::size_t group, int i, int j) {
         if (!grids.chosen(i) || !grids.chosen(j)) return;
-        const std::int64_t vector = (row_start_[i] + j / lanes_) * product_levels(weighted_);
+        const int64_t vector = (row_start_[i] + j / lanes_) * product_levels(weighted_);
         move(cross_.data() + group * cross_size_ + vector * lanes_ + j % lanes_, lanes_, product_levels(weighted_),
-             tables_.cross, tables_.entry(static_cast<std::int32_t>(group), i, j),
+             tables_.cross, tables_.entry(static_cast<int32_t>(group), i, j),
              grids.weighted_unit_exponent(i) + grids.unit_exponent(j));
     }
 
-    static void move(std::int64_t* sum, int step, int levels, ExactTable& table, std::size_t entry, int exponent) {
+    static void move(int64_t* sum, int step, int levels, ExactTable& table, std::size_t entry, int exponent) {
         for (int level = 0; level < levels; ++level, sum += step) {
-            table.add_integer(entry, *sum, exponent - slice_bits * level);
+            table.add_integer(entry, *sum, exponent - kSliceBits * level);
             *sum = 0;
         }
     }
@@ -116,9 +117,9 @@ private:
     Tables& tables_;
     int columns_, lanes_;
     bool weighted_;
-    std::vector<std::int64_t> row_start_;
-    std::int64_t total_size_, cross_size_;
-    std::vector<std::int64_t> totals_, cross_;
+    std::vector<int64_t> row_start_;
+    int64_t total_size_, cross_size_;
+    std::vector<int64_t> totals_, cross_;
     std::vector<int> rows_;  // in the sums, by group
 };
 
@@ -128,10 +129,10 @@ public:
     ScatterSweep(const Matrix<T>& matrix, const Rows& rows, Tables& tables)
         : matrix_(matrix), all_rows_(rows), tables_(tables), columns_(static_cast<int>(matrix.columns)),
           reader_(matrix, rows, 0, columns_), sums_(tables, columns_, rows.n_groups, rows.weighted()),
-          right_(new double[packed_size(max_slices)]),
-          left_(rows.weighted() ? new double[packed_size(max_weighted_slices)] : nullptr) {}
+          right_(new double[packed_size(kMaxSlices)]),
+          left_(rows.weighted() ? new double[packed_size(kMaxWeightedSlices)] : nullptr) {}
 
-    void add(std::int64_t first_row, int n_rows) {
+    void add(int64_t first_row, int n_rows) {
         reader_.read(first_row, n_rows);
         if (all_rows_.weighted())
             sums_.fit_weights(reader_.largest_weight([&](int row) { set_aside(row, reader_.values.row(row)); }));
@@ -146,7 +147,7 @@ public:
 
 private:
     std::size_t packed_size(int slices) const {
-        return static_cast<std::size_t>(tile_rows) * padded(columns_) * slices;
+        return static_cast<std::size_t>(kTileRows) * padded(columns_) * slices;
     }
 
     void expect(const Run& run) {
@@ -173,7 +174,7 @@ private:
 
     // Adds a row to the exact tables instead of the sweep.
     void set_aside(int row, const double* x) {
-        const std::int32_t group = std::exchange(reader_.rows.groups[row], -1);
+        const int32_t group = std::exchange(reader_.rows.groups[row], -1);
         if (std::any_of(x, x + columns_, [](double value) { return std::isinf(value); }))
             throw first_infinite(matrix_, all_rows_);
         const double w = reader_.rows.weight(row);
@@ -201,9 +202,9 @@ private:
 
     Weighted weighted(const Tile& tile, int row, int column) const {
         const double x = reader_.values.row(row)[column], unit = tile.unit[column] * tile.weight_unit;
-        if (tile.weights && std::abs(x) < smallest_value) return {{0, 0}, {0, 0}};
+        if (tile.weights && std::abs(x) < kSmallestValue) return {{0, 0}, {0, 0}};
         const TwoTerms u = tile.weights ? two_product(tile.weights[row], x) : TwoTerms{x, 0};
-        const int slices = tile.slices + (tile.weights ? more_weighted_slices : 0);
+        const int slices = tile.slices + (tile.weights ? kMoreWeightedSlices : 0);
         const TwoTerms left = {remainder_of(u.high, unit, 0, slices), remainder_of(u.low, unit, 2, slices)};
         return {{u.high - left.high, u.low - left.low}, left};
     }
@@ -227,7 +228,7 @@ private:
             tables_.cross.add_product(tables_.entry(cell.group, i, c), taken.high, rest);
             tables_.cross.add_product(tables_.entry(cell.group, i, c), taken.low, rest);
         }
-        if (tile.weights && std::abs(x[c]) < smallest_value) add_tiny(tile.weights[cell.row], cell, x);
+        if (tile.weights && std::abs(x[c]) < kSmallestValue) add_tiny(tile.weights[cell.row], cell, x);
     }
 
     // The sweep has taken nothing of w x_c.
@@ -248,9 +249,9 @@ private:
 };
 
 // As many rows as make about a megabyte of slices: long runs of rows of one group, near the processor.
-int rows_of_tile(std::int64_t columns) {
-    const std::int64_t row = (columns + most_lanes) * max_slices * static_cast<std::int64_t>(sizeof(double));
-    return static_cast<int>(std::clamp<std::int64_t>((1 << 20) / row, chain_rows, tile_rows));
+int rows_of_tile(int64_t columns) {
+    const int64_t row = (columns + kMostLanes) * kMaxSlices * static_cast<int64_t>(sizeof(double));
+    return static_cast<int>(std::clamp<int64_t>((1 << 20) / row, kChainRows, kTileRows));
 }
 
 }  // namespace
@@ -260,7 +261,7 @@ Scatter scatter(const Matrix<T>& values, const Rows& rows) {
     Tables tables(rows.n_groups, values.columns);
     ScatterSweep<T> sweep(values, rows, tables);
     for_each_tile(values.rows, rows_of_tile(values.columns),
-                  [&](std::int64_t first_row, int n_rows) { sweep.add(first_row, n_rows); });
+                  [&](int64_t first_row, int n_rows) { sweep.add(first_row, n_rows); });
     sweep.finish();
     return {tables.weight.take(), tables.total.take(), tables.cross.take(), tables.incomplete.take()};
 }
@@ -268,4 +269,4 @@ Scatter scatter(const Matrix<T>& values, const Rows& rows) {
 template Scatter scatter(const Matrix<float>&, const Rows&);
 template Scatter scatter(const Matrix<double>&, const Rows&);
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

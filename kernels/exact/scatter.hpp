@@ -4,7 +4,7 @@
 #include "exact/rows.hpp"
 #include "exact/table.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 struct Scatter {
     Digits weight;      // (n_groups,)
@@ -16,4 +16,4 @@ struct Scatter {
 template <class T>
 Scatter scatter(const Matrix<T>& values, const Rows& rows);
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

@@ -6,13 +6,14 @@
 
 #include "exact/arithmetic.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
+
 namespace {
 
-constexpr std::int64_t digit_mask = 0xffffffff;
+constexpr int64_t kDigitMask = 0xffffffff;
 
 // A carried limb is below 2^32 and each addition adds less than 2^32: 2^30 additions stay below 2^63.
-constexpr std::uint64_t additions_before_carry = std::uint64_t{1} << 30;
+constexpr uint64_t kAdditionsBeforeCarry = uint64_t{1} << 30;
 
 constexpr int floor_divide_by_32(int exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
 
@@ -42,7 +43,7 @@ void trim(Digits& exact) {
     while (last > first + 1 && repeats_sign(exact, last - 1)) {
         --last;
         for (std::size_t at = last - 1; at < exact.digits.size(); at += limbs)
-            exact.digits[at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(exact.digits[at]));
+            exact.digits[at] = static_cast<int32_t>(static_cast<uint32_t>(exact.digits[at]));
     }
     if (last - first == limbs) return;
     std::size_t kept = 0;
@@ -54,21 +55,21 @@ void trim(Digits& exact) {
 }
 
 void ExactTable::add(std::size_t entry, double value, int shift) {
-    std::uint64_t bits;
+    uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     const bool negative = bits >> 63;
     const int biased = static_cast<int>(bits >> 52) & 0x7ff;
-    const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+    const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
     if (biased == 0) {
         if (fraction) add_magnitude(entry, negative, fraction, shift - 1074);
     } else {
-        add_magnitude(entry, negative, fraction | (std::uint64_t{1} << 52), shift + biased - 1075);
+        add_magnitude(entry, negative, fraction | (uint64_t{1} << 52), shift + biased - 1075);
     }
 }
 
-void ExactTable::add_integer(std::size_t entry, std::int64_t units, int exponent) {
+void ExactTable::add_integer(std::size_t entry, int64_t units, int exponent) {
     if (units == 0) return;
-    const auto magnitude = static_cast<std::uint64_t>(units);
+    const auto magnitude = static_cast<uint64_t>(units);
     add_magnitude(entry, units < 0, units < 0 ? 0 - magnitude : magnitude, exponent);
 }
 
@@ -91,24 +92,24 @@ void ExactTable::add_product(std::size_t entry, double x, double y, double z) {
 }
 
 void ExactTable::add_digits(std::size_t entry, const Digits& other, std::size_t other_entry, int sign) {
-    const std::int64_t* digit = other.digits.data() + other_entry * other.limbs;
+    const int64_t* digit = other.digits.data() + other_entry * other.limbs;
     for (int k = 0; k < other.limbs; ++k) add_integer(entry, sign * digit[k], 32 * (other.low + k));
 }
 
-void ExactTable::add_magnitude(std::size_t entry, bool negative, std::uint64_t magnitude, int exponent) {
+void ExactTable::add_magnitude(std::size_t entry, bool negative, uint64_t magnitude, int exponent) {
     const int first = floor_divide_by_32(exponent);
     if (first < low_ || first + 3 > low_ + width_) widen(first, first + 3);
     const int shift = exponent - 32 * first;
-    const std::uint64_t above = magnitude >> (32 - shift);
-    const std::int64_t parts[3] = {
-        static_cast<std::int64_t>((magnitude << shift) & digit_mask),
-        static_cast<std::int64_t>(above & digit_mask),
-        static_cast<std::int64_t>(above >> 32),
+    const uint64_t above = magnitude >> (32 - shift);
+    const int64_t parts[3] = {
+        static_cast<int64_t>((magnitude << shift) & kDigitMask),
+        static_cast<int64_t>(above & kDigitMask),
+        static_cast<int64_t>(above >> 32),
     };
-    std::int64_t* limb = limbs_.data() + entry * width_ + (first - low_);
-    const std::int64_t sign = negative ? -1 : 1;
+    int64_t* limb = limbs_.data() + entry * width_ + (first - low_);
+    const int64_t sign = negative ? -1 : 1;
     for (int k = 0; k < 3; ++k) limb[k] += sign * parts[k];
-    if (++additions_ == additions_before_carry) carry();
+    if (++additions_ == kAdditionsBeforeCarry) carry();
 }
 
 // The window grows to hold limbs first .. last - 1. It never shrinks: one wide value widens the whole table.
@@ -116,7 +117,7 @@ void ExactTable::widen(int first, int last) {
     const int low = width_ ? std::min(first, low_) : first;
     const int high = width_ ? std::max(last, low_ + width_) : last;
     const int width = high - low;
-    std::vector<std::int64_t> wider(entries_ * static_cast<std::size_t>(width));
+    std::vector<int64_t> wider(entries_ * static_cast<std::size_t>(width));
     for (std::size_t entry = 0; width_ && entry < entries_; ++entry)
         std::copy_n(limbs_.data() + entry * width_, width_, wider.data() + entry * width + (low_ - low));
     limbs_ = std::move(wider);
@@ -128,13 +129,13 @@ void ExactTable::widen(int first, int last) {
 void ExactTable::carry() {
     bool top_fits = true;
     for (std::size_t entry = 0; entry < entries_; ++entry) {
-        std::int64_t* limb = limbs_.data() + entry * width_;
+        int64_t* limb = limbs_.data() + entry * width_;
         for (int k = 0; k + 1 < width_; ++k) {
             limb[k + 1] += limb[k] >> 32;
-            limb[k] &= digit_mask;
+            limb[k] &= kDigitMask;
         }
-        const std::int64_t top = limb[width_ - 1];
-        top_fits = top_fits && top == static_cast<std::int32_t>(top);
+        const int64_t top = limb[width_ - 1];
+        top_fits = top_fits && top == static_cast<int32_t>(top);
     }
     additions_ = 1;
     if (top_fits) return;
@@ -148,4 +149,4 @@ Digits ExactTable::take() {
     return {std::exchange(limbs_, {}), low_, std::exchange(width_, 0)};
 }
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

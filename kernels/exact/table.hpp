@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 // entry i = sum over k of digits[i * limbs + k] * 2^(32 * (low + k)); all digits but the top one lie in [0, 2^32),
 // the top one in [-2^31, 2^31).
 struct Digits {
-    std::vector<std::int64_t> digits;
+    std::vector<int64_t> digits;
     int low = 0;
     int limbs = 1;
 };
@@ -27,7 +27,7 @@ public:
     void add(std::size_t entry, double value, int shift = 0);
 
     // entry += units * 2^exponent.
-    void add_integer(std::size_t entry, std::int64_t units, int exponent);
+    void add_integer(std::size_t entry, int64_t units, int exponent);
 
     // entry += x * y and entry += x * y * z, also where the double product would over- or underflow.
     void add_product(std::size_t entry, double x, double y);
@@ -40,15 +40,15 @@ public:
     Digits take();
 
 private:
-    void add_magnitude(std::size_t entry, bool negative, std::uint64_t magnitude, int exponent);
+    void add_magnitude(std::size_t entry, bool negative, uint64_t magnitude, int exponent);
     void widen(int first, int last);
     void carry();
 
     std::size_t entries_;
-    std::vector<std::int64_t> limbs_;  // (entries, width)
+    std::vector<int64_t> limbs_;  // (entries, width)
     int low_ = 0;
     int width_ = 0;
-    std::uint64_t additions_ = 0;  // since the last carry; each adds less than 2^32 to a limb
+    uint64_t additions_ = 0;  // since the last carry; each adds less than 2^32 to a limb
 };
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

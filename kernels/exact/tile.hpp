@@ -10,17 +10,17 @@
 
 #include "exact/grid.hpp"
 #include "exact/rows.hpp"
-#include "exact/sweep.hpp"
+#include "exact/sweep/sweep.hpp"
 #include "exact/table.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 // The groups and weights of a tile's rows. A row is taken out of the sweep by setting its group to -1.
 class TileRows {
 public:
     explicit TileRows(const Rows& rows) : rows_(rows), first_of_group_(static_cast<std::size_t>(rows.n_groups), -1) {}
 
-    void read(std::int64_t first, int n) {
+    void read(int64_t first, int n) {
         n_ = n;
         if (rows_.weights)
             for (int r = 0; r < n; ++r) weights[r] = rows_.weights[first + r];
@@ -37,30 +37,30 @@ public:
         n_runs = 0;
         for (int r = n_ - 1; r >= 0; --r) {
             if (groups[r] < 0) continue;
-            std::int32_t& first = first_of_group_[groups[r]];
+            int32_t& first = first_of_group_[groups[r]];
             if (first < 0) runs[n_runs++].group = groups[r];
             next_in_group_[r] = first;
             first = r;
         }
-        std::int32_t filled = 0;
+        int32_t filled = 0;
         for (int k = 0; k < n_runs; ++k) {
             runs[k].begin = filled;
-            std::int32_t& first = first_of_group_[runs[k].group];
-            for (std::int32_t r = first; r >= 0; r = next_in_group_[r]) order[filled++] = r;
+            int32_t& first = first_of_group_[runs[k].group];
+            for (int32_t r = first; r >= 0; r = next_in_group_[r]) order[filled++] = r;
             runs[k].end = filled;
             first = -1;
         }
     }
 
-    std::int32_t groups[tile_rows], order[tile_rows];
-    double weights[tile_rows];  // not set without weights
-    Run runs[tile_rows];
+    int32_t groups[kTileRows], order[kTileRows];
+    double weights[kTileRows];  // not set without weights
+    Run runs[kTileRows];
     int n_runs = 0;
 
 private:
     // The common case, quickly.
-    void read_groups(std::int64_t first) {
-        std::int32_t largest = -1;
+    void read_groups(int64_t first) {
+        int32_t largest = -1;
         for (int r = 0; r < n_; ++r) {
             groups[r] = rows_.groups[first + r];
             largest = std::max(largest, groups[r]);
@@ -70,23 +70,23 @@ private:
 
     const Rows& rows_;
     int n_ = 0;
-    std::vector<std::int32_t> first_of_group_;
-    std::int32_t next_in_group_[tile_rows];
+    std::vector<int32_t> first_of_group_;
+    int32_t next_in_group_[kTileRows];
 };
 
 // The values of a tile: read where they lie if they are doubles side by side, copied otherwise.
 template <class T>
 class TileValues {
 public:
-    TileValues(const Matrix<T>& matrix, std::int64_t first_column, int n_columns)
+    TileValues(const Matrix<T>& matrix, int64_t first_column, int n_columns)
         : columns(n_columns), matrix_(matrix), corner_(matrix.data + first_column * matrix.column_stride) {}
 
-    void read(std::int64_t first_row, int n_rows) {
+    void read(int64_t first_row, int n_rows) {
         rows = n_rows;
         const char* corner = corner_ + first_row * matrix_.row_stride;
         if (lies_in_place(corner)) {
             data = reinterpret_cast<const double*>(corner);
-            stride = matrix_.row_stride / static_cast<std::int64_t>(sizeof(double));
+            stride = matrix_.row_stride / static_cast<int64_t>(sizeof(double));
             next = first_row + 2 * rows <= matrix_.rows ? rows * stride : 0;
         } else {
             copy(corner);
@@ -102,12 +102,12 @@ public:
     const double* row(int index) const { return data + index * stride; }
 
     const double* data = nullptr;
-    std::int64_t stride = 0, next = 0;  // as in Tile
+    int64_t stride = 0, next = 0;  // as in Tile
     int rows = 0, columns;
 
 private:
     bool lies_in_place(const char* corner) const {
-        const std::int64_t size = sizeof(double);
+        const int64_t size = sizeof(double);
         return std::is_same_v<T, double> && matrix_.column_stride == size && matrix_.row_stride % size == 0 &&
                reinterpret_cast<std::uintptr_t>(corner) % alignof(double) == 0;
     }
@@ -130,8 +130,8 @@ private:
     // A few rows at a time, so that columns that lie side by side are read a cache line at a time.
     void copy_strip(const char* corner, int first, int n) {
         for (int column = 0; column < columns; ++column) {
-            const Vector<T> values = {
-                corner + first * matrix_.row_stride + column * matrix_.column_stride, matrix_.row_stride};
+            const Vector<T> values = {corner + first * matrix_.row_stride + column * matrix_.column_stride,
+                                      matrix_.row_stride};
             double* to = scratch_.data() + static_cast<std::size_t>(first) * columns + column;
             if (n == strip)
                 for (int row = 0; row < strip; ++row, to += columns) *to = values[row];
@@ -151,12 +151,12 @@ private:
 template <class T>
 class TileReader {
 public:
-    TileReader(const Matrix<T>& matrix, const Rows& all_rows, std::int64_t first_column, int columns)
+    TileReader(const Matrix<T>& matrix, const Rows& all_rows, int64_t first_column, int columns)
         : rows(all_rows), values(matrix, first_column, columns), largest(static_cast<std::size_t>(padded(columns))),
-          most_rows_(static_cast<std::size_t>(std::min<std::int64_t>(tile_rows, matrix.rows))),
+          most_rows_(static_cast<std::size_t>(std::min<int64_t>(kTileRows, matrix.rows))),
           flagged(new Flagged[most_rows_ * columns]), weighted_(all_rows.weighted()) {}
 
-    void read(std::int64_t first_row, int n_rows) {
+    void read(int64_t first_row, int n_rows) {
         rows.read(first_row, n_rows);
         values.read(first_row, n_rows);
     }
@@ -169,8 +169,8 @@ public:
         if (!odd_) return;
         odd_values_.resize(most_rows_ * values.columns);
         double* own = values.own();
-        const int n_odd = sweeps().clean(own, values.stride, values.rows, values.columns, largest.data(),
-                                          odd_values_.data());
+        const int n_odd =
+            sweeps().clean(own, values.stride, values.rows, values.columns, largest.data(), odd_values_.data());
         std::for_each_n(odd_values_.begin(), n_odd, set_aside);
         odd_ = n_odd > 0;
     }
@@ -194,8 +194,17 @@ public:
     }
 
     Tile tile(const Grids& grids) const {
-        return {values.data, values.stride, values.rows, values.columns, values.next, grids.unit.data(),
-                weighted_ ? rows.weights : nullptr, grids.weight_unit, rows.order, rows.runs, rows.n_runs,
+        return {values.data,
+                values.stride,
+                values.rows,
+                values.columns,
+                values.next,
+                grids.unit.data(),
+                weighted_ ? rows.weights : nullptr,
+                grids.weight_unit,
+                rows.order,
+                rows.runs,
+                rows.n_runs,
                 depth.slices()};
     }
 
@@ -223,18 +232,18 @@ private:
 
 // Calls work(first row, rows) for each tile of n_rows rows.
 template <class Work>
-void for_each_tile(std::int64_t n_rows, int rows_of_tile, Work work) {
-    for (std::int64_t first = 0; first < n_rows; first += rows_of_tile)
-        work(first, static_cast<int>(std::min<std::int64_t>(rows_of_tile, n_rows - first)));
+void for_each_tile(int64_t n_rows, int rows_of_tile, Work work) {
+    for (int64_t first = 0; first < n_rows; first += rows_of_tile)
+        work(first, static_cast<int>(std::min<int64_t>(rows_of_tile, n_rows - first)));
 }
 
 // The first infinite value in row order; there is one.
 template <class T>
 InfiniteValue first_infinite(const Matrix<T>& values, const Rows& rows) {
-    for (std::int64_t row = 0; row < values.rows; ++row)
-        for (std::int64_t column = 0; column < values.columns; ++column)
+    for (int64_t row = 0; row < values.rows; ++row)
+        for (int64_t column = 0; column < values.columns; ++column)
             if (rows.group(row) >= 0 && std::isinf(values.row(row)[column])) return {row, column};
     return {0, 0};
 }
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

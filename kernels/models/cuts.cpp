@@ -13,7 +13,11 @@
 
 #include <nanobind/stl/optional.h>
 
+#include "common/require.hpp"
+
 namespace nb = nanobind;
+
+namespace bayeswise::models {
 
 namespace {
 
@@ -103,8 +107,7 @@ private:
 
     double split_bits(double below, double above) const {
         double bits = bits_(below) + bits_(std::max(above, 0.0));
-        for (size_t g = 0; g < left_.size(); ++g)
-            bits -= bits_(left_[g]) + bits_(std::max(whole_[g] - left_[g], 0.0));
+        for (size_t g = 0; g < left_.size(); ++g) bits -= bits_(left_[g]) + bits_(std::max(whole_[g] - left_[g], 0.0));
         return bits;
     }
 
@@ -144,11 +147,11 @@ private:
 
 std::vector<double> cut_points(Values values, Groups groups, int n_groups, std::optional<Values> weights) {
     const size_t n_rows = values.shape(0);
-    if (groups.shape(0) != n_rows || (weights && weights->shape(0) != n_rows))
-        throw std::invalid_argument("values, groups and weights differ in length");
+    require(groups.shape(0) == n_rows && (!weights || weights->shape(0) == n_rows),
+            "values, groups and weights differ in length");
     bool fits = true;
     for (size_t r = 0; r < n_rows; ++r) fits &= groups.data()[r] >= 0 && groups.data()[r] < n_groups;
-    if (!fits) throw std::invalid_argument("a group lies outside");
+    require(fits, "a group lies outside");
     const auto value = [&](size_t r) { return values.data()[r] + 0.0; };  // one zero: -0.0 + 0.0 is 0.0
     nb::gil_scoped_release release;
     if (weights) {
@@ -167,3 +170,5 @@ void bind_cuts(nb::module_& m) {
     m.def("cut_points", &cut_points, nb::arg("values").noconvert(), nb::arg("groups").noconvert(), nb::arg("n_groups"),
           nb::arg("weights").noconvert().none(), "cuts of a column without NaN that shorten the description of groups");
 }
+
+}  // namespace bayeswise::models

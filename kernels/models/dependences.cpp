@@ -13,7 +13,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/require.hpp"
+
 namespace nb = nanobind;
+
+namespace bayeswise::models {
 
 namespace {
 
@@ -26,10 +30,6 @@ using Cube = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cp
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
 
 bool codes_fit(const Codes& codes, const Integers& sizes) {
     const int64_t n_rows = codes.shape(0), n_columns = codes.shape(1);
@@ -272,3 +272,5 @@ void bind_dependences(nb::module_& m) {
           nb::arg("sizes"), nb::arg("pairs").noconvert(), nb::arg("singles").noconvert(),
           nb::arg("allowed").noconvert(), "log_joint += log of the mean over superparents of p(row | state)");
 }
+
+}  // namespace bayeswise::models

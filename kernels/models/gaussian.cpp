@@ -12,23 +12,21 @@
 #include <vector>
 
 #include "common/registers.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa;
+
+namespace bayeswise::models {
 
 namespace {
 
 constexpr int64_t kTileRows = 16;
-constexpr int64_t kBlock = 4;      // rows of the whitener at a time
+constexpr int64_t kBlock = 4;  // rows of the whitener at a time
 
 using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Constants = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using Cells = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
 
 // Blocks of four rows of a packed lower triangle, column by column: the order in which the product reads them.
 std::vector<double> in_blocks(const double* packed, int64_t n_columns) {
@@ -159,7 +157,7 @@ void linear_scores(Out out, Cells<T> values, Constants centre, Constants weights
     const int64_t n_rows = values.shape(0), n_columns = values.shape(1), n_states = weights.shape(0);
     require(static_cast<int64_t>(weights.shape(1)) == n_columns, "weights and values differ in columns");
     require(centre.shape(0) == 2 && static_cast<int64_t>(centre.shape(1)) == n_columns,
-            "the centre is no pair of rows");
+            "the centre is not a pair of rows");
     require(constants.shape(0) == 1 && static_cast<int64_t>(constants.shape(1)) == n_states,
             "constants and weights differ in states");
     require(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int64_t>(out.shape(1)) == n_states,
@@ -195,3 +193,5 @@ void bind_gaussian(nb::module_& m) {
     bind_type<double>(m);
     bind_type<float>(m);
 }
+
+}  // namespace bayeswise::models

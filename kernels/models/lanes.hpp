@@ -7,17 +7,21 @@
 
 #include "common/registers.hpp"
 
-namespace {
+namespace bayeswise::models {
 
 constexpr int64_t kTileRows = 32;  // a tile of a hundred columns fits the first cache
 
 // The running sums of one product.
 template <typename C>
-constexpr int64_t lane_of() { return 64 / sizeof(C); }
+constexpr int64_t lane_of() {
+    return 64 / sizeof(C);
+}
 
 // Each row of a tile fills whole registers.
 template <typename C>
-int64_t padded(int64_t n) { return (n + lane_of<C>() - 1) / lane_of<C>() * lane_of<C>(); }
+int64_t padded(int64_t n) {
+    return (n + lane_of<C>() - 1) / lane_of<C>() * lane_of<C>();
+}
 
 // The sums of R times 64 bytes, one after the other.
 template <int R, typename C>
@@ -96,8 +100,7 @@ BAYESWISE_INLINE void score_rows(C* __restrict scores, const C* __restrict weigh
     }
 }
 template <typename C>
-constexpr auto score_tile = bayeswise::on_isa<score_rows<C, kPlainBytes>, score_rows<C, kAvx2Bytes>,
-                                              score_rows<C, kAvx512Bytes>>;
+constexpr auto score_tile = on_isa<score_rows<C, kPlainBytes>, score_rows<C, kAvx2Bytes>, score_rows<C, kAvx512Bytes>>;
 
 // sums[i][j] += sum over rows of left[r][i] rows[r][j], for N values of i and all j from the register of `from` on.
 template <int N, int W, typename C>
@@ -150,6 +153,6 @@ BAYESWISE_INLINE void add_all(C* __restrict sums, const C* __restrict left, int6
     if (n_left > i) add_some<1, W>(sums + i * n_padded, left + i, left_step, rows, n_padded, from);
 }
 template <typename C>
-constexpr auto add_products = bayeswise::on_isa<add_all<C, kPlainBytes>, add_all<C, kAvx2Bytes>, add_all<C, kAvx512Bytes>>;
+constexpr auto add_products = on_isa<add_all<C, kPlainBytes>, add_all<C, kAvx2Bytes>, add_all<C, kAvx512Bytes>>;
 
-}  // namespace
+}  // namespace bayeswise::models

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "common/isa.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa;
+
+namespace bayeswise::models {
 
 namespace {
 
@@ -26,15 +28,11 @@ using Constants = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devic
 template <typename T>
 using Cells = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
-
 struct NormalParameters {
-    const double* mean;        // (n_states, n_columns)
-    const double* mean_low;    // digits of the mean beyond 53 bits
-    const double* precision;   // 1 / stddev
-    const double* log_peak;    // -log(stddev sqrt(2 pi))
+    const double* mean;       // (n_states, n_columns)
+    const double* mean_low;   // digits of the mean beyond 53 bits
+    const double* precision;  // 1 / stddev
+    const double* log_peak;   // -log(stddev sqrt(2 pi))
     int64_t n_states, n_columns;
 };
 
@@ -47,8 +45,9 @@ inline void add_with_error(double& total, double& error, double term) {
 }
 
 // sum[r] += log p(x_rc | state) over a block of columns, for one state and one tile; missing cells add nothing.
-BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict columns, const double* mean, const double* mean_low,
-               const double* precision, const double* log_peak, int64_t n_columns, bool has_missing) {
+BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict columns, const double* mean,
+                                const double* mean_low, const double* precision, const double* log_peak,
+                                int64_t n_columns, bool has_missing) {
     double partial[kTileRows] = {0.0};
     double peak = 0.0;
     for (int64_t c = 0; c < n_columns; ++c) {
@@ -91,14 +90,19 @@ bool turn_tile(const Cells<T>& values, int64_t first, int64_t n_rows, double* co
 template <typename T>
 void add_normal(Matrix log_joint, Cells<T> values, Constants mean, Constants mean_low, Constants precision,
                 Constants log_peak) {
-    const NormalParameters p{mean.data(), mean_low.data(), precision.data(), log_peak.data(),
-                             static_cast<int64_t>(mean.shape(0)), static_cast<int64_t>(mean.shape(1))};
+    const NormalParameters p{mean.data(),
+                             mean_low.data(),
+                             precision.data(),
+                             log_peak.data(),
+                             static_cast<int64_t>(mean.shape(0)),
+                             static_cast<int64_t>(mean.shape(1))};
     const int64_t n_rows = values.shape(0);
     for (const Constants& each : {mean_low, precision, log_peak})
         require(each.shape(0) == mean.shape(0) && each.shape(1) == mean.shape(1), "parameters differ in shape");
     require(static_cast<int64_t>(values.shape(1)) == p.n_columns, "values and parameters differ in columns");
-    require(static_cast<int64_t>(log_joint.shape(0)) == n_rows &&
-            static_cast<int64_t>(log_joint.shape(1)) == p.n_states, "the log joint has another shape");
+    require(
+        static_cast<int64_t>(log_joint.shape(0)) == n_rows && static_cast<int64_t>(log_joint.shape(1)) == p.n_states,
+        "the log joint has another shape");
     nb::gil_scoped_release release;
     std::vector<double> columns(p.n_columns * kTileRows);
     std::vector<double> total(kTileRows), error(kTileRows), part(kTileRows);
@@ -111,8 +115,9 @@ void add_normal(Matrix log_joint, Cells<T> values, Constants mean, Constants mea
             std::fill(error.begin(), error.end(), 0.0);
             for (int64_t c = 0; c < p.n_columns; c += kBlockColumns) {
                 const int64_t at = k * p.n_columns + c;
-                on_isa<add_block>(part.data(), columns.data() + c * kTileRows, p.mean + at, p.mean_low + at, p.precision + at,
-                          p.log_peak + at, std::min(kBlockColumns, p.n_columns - c), has_missing);
+                on_isa<add_block>(part.data(), columns.data() + c * kTileRows, p.mean + at, p.mean_low + at,
+                                  p.precision + at, p.log_peak + at, std::min(kBlockColumns, p.n_columns - c),
+                                  has_missing);
                 for (int64_t r = 0; r < here; ++r) add_with_error(total[r], error[r], part[r]);
             }
             // An infinite total has no error term worth adding.
@@ -223,3 +228,5 @@ void bind_likelihood(nb::module_& m) {
     m.def("add_sparse", &add_sparse<int64_t>, nb::arg("log_joint").noconvert(), nb::arg("starts").noconvert(),
           nb::arg("words").noconvert(), nb::arg("counts").noconvert(), nb::arg("log_weight"), sparse);
 }
+
+}  // namespace bayeswise::models

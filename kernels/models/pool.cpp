@@ -13,11 +13,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/isa.hpp"
 #include "common/exponential.hpp"
+#include "common/isa.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa;
+
+namespace bayeswise::models {
 
 namespace {
 
@@ -31,13 +33,9 @@ using Table = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;  // a range of rows of contiguous columns
 
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
-
 // sum[r] += -z^2 / 2 + log_peak over the present cells of one column.
-BAYESWISE_INLINE void add_cells(double* __restrict sum, const double* __restrict x, int64_t n_rows, double mean, double mean_low,
-               double precision, double log_peak) {
+BAYESWISE_INLINE void add_cells(double* __restrict sum, const double* __restrict x, int64_t n_rows, double mean,
+                                double mean_low, double precision, double log_peak) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double z = ((x[r] - mean) - mean_low) * precision;
         const double term = log_peak - 0.5 * (z * z);
@@ -46,7 +44,8 @@ BAYESWISE_INLINE void add_cells(double* __restrict sum, const double* __restrict
 }
 
 // total + error is the running sum; error keeps what rounding dropped (TwoSum).
-BAYESWISE_INLINE void add_with_error(double* __restrict total, double* __restrict error, const double* __restrict part, int64_t n_rows) {
+BAYESWISE_INLINE void add_with_error(double* __restrict total, double* __restrict error, const double* __restrict part,
+                                     int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double sum = total[r] + part[r];
         const double back = sum - total[r];
@@ -56,7 +55,8 @@ BAYESWISE_INLINE void add_with_error(double* __restrict total, double* __restric
 }
 
 // An infinite total has no error term worth adding.
-BAYESWISE_INLINE void add_up(double* __restrict sum, const double* __restrict total, const double* __restrict error, int64_t n_rows) {
+BAYESWISE_INLINE void add_up(double* __restrict sum, const double* __restrict total, const double* __restrict error,
+                             int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) sum[r] = total[r] + (total[r] - total[r] == 0.0 ? error[r] : 0.0);
 }
 
@@ -64,8 +64,7 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
                    Numbers log_peak) {
     const int64_t n_columns = columns.shape(0), n_rows = columns.shape(1);
     require(static_cast<int64_t>(log_likelihood.shape(0)) == n_rows, "log_likelihood and columns differ in rows");
-    require(n_rows <= 1 || n_columns == 0 || columns.stride(1) == 1,
-            "the cells of a column must lie side by side");
+    require(n_rows <= 1 || n_columns == 0 || columns.stride(1) == 1, "the cells of a column must lie side by side");
     for (const Numbers& each : {mean, mean_low, precision, log_peak})
         require(static_cast<int64_t>(each.shape(0)) == n_columns, "columns and parameters differ in number");
     nb::gil_scoped_release release;
@@ -77,8 +76,8 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
         for (int64_t block = 0; block < n_columns; block += kBlockColumns) {
             std::fill(part, part + here, 0.0);
             for (int64_t c = block; c < std::min(n_columns, block + kBlockColumns); ++c)
-                on_isa<add_cells>(part, columns.data() + c * columns.stride(0) + first, here, mean.data()[c], mean_low.data()[c],
-                          precision.data()[c], log_peak.data()[c]);
+                on_isa<add_cells>(part, columns.data() + c * columns.stride(0) + first, here, mean.data()[c],
+                                  mean_low.data()[c], precision.data()[c], log_peak.data()[c]);
             on_isa<add_with_error>(total, error, part, here);
         }
         on_isa<add_up>(log_likelihood.data() + first, total, error, here);
@@ -86,8 +85,8 @@ void normal_column(Vector log_likelihood, Columns columns, Numbers mean, Numbers
 }
 
 // gap += x - first over the present cells of each column, where `first` is the first of them.
-BAYESWISE_INLINE void add_gaps(double* __restrict count, double* __restrict first, double* __restrict gap, const double* __restrict x,
-              int64_t n_rows, int64_t n_columns) {
+BAYESWISE_INLINE void add_gaps(double* __restrict count, double* __restrict first, double* __restrict gap,
+                               const double* __restrict x, int64_t n_rows, int64_t n_columns) {
     for (int64_t r = 0; r < n_rows; ++r, x += n_columns)
         for (int64_t c = 0; c < n_columns; ++c) {
             const double present = x[c] == x[c] ? 1.0 : 0.0;
@@ -100,7 +99,8 @@ BAYESWISE_INLINE void add_gaps(double* __restrict count, double* __restrict firs
 
 // rest = (x - first) - gap, where `gap` is the mean of x - first: the sum of the rests, and of their squares.
 BAYESWISE_INLINE void add_rests(double* __restrict sum, double* __restrict squares, const double* __restrict x,
-               const double* __restrict first, const double* __restrict gap, int64_t n_rows, int64_t n_columns) {
+                                const double* __restrict first, const double* __restrict gap, int64_t n_rows,
+                                int64_t n_columns) {
     for (int64_t r = 0; r < n_rows; ++r, x += n_columns)
         for (int64_t c = 0; c < n_columns; ++c) {
             const double rest = x[c] == x[c] ? (x[c] - first[c]) - gap[c] : 0.0;
@@ -145,8 +145,8 @@ BAYESWISE_INLINE double logarithm(double x) {
     return exponent * (kLn2High + kLn2Low) + 2.0 * f * p;
 }
 
-BAYESWISE_INLINE void take_top(double* __restrict top, double* __restrict second, const double* __restrict log_state, double log_prior,
-              int64_t n_rows) {
+BAYESWISE_INLINE void take_top(double* __restrict top, double* __restrict second, const double* __restrict log_state,
+                               double log_prior, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double log_joint = log_state[r] + log_prior;
         second[r] = std::max(second[r], std::min(top[r], log_joint));
@@ -155,15 +155,15 @@ BAYESWISE_INLINE void take_top(double* __restrict top, double* __restrict second
 }
 
 // sum += exp(log joint - top).
-BAYESWISE_INLINE void add_shares(double* __restrict sum, const double* __restrict top, const double* __restrict log_state,
-                double log_prior, int64_t n_rows) {
-    for (int64_t r = 0; r < n_rows; ++r)
-        sum[r] += exponential(std::max(kLeast, (log_state[r] + log_prior) - top[r]));
+BAYESWISE_INLINE void add_shares(double* __restrict sum, const double* __restrict top,
+                                 const double* __restrict log_state, double log_prior, int64_t n_rows) {
+    for (int64_t r = 0; r < n_rows; ++r) sum[r] += exponential(std::max(kLeast, (log_state[r] + log_prior) - top[r]));
 }
 
 // The same, and weighted += each share times (log joint - top).
-BAYESWISE_INLINE void add_weighted_shares(double* __restrict sum, double* __restrict weighted, const double* __restrict top,
-                         const double* __restrict log_state, double log_prior, int64_t n_rows) {
+BAYESWISE_INLINE void add_weighted_shares(double* __restrict sum, double* __restrict weighted,
+                                          const double* __restrict top, const double* __restrict log_state,
+                                          double log_prior, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const double below = std::max(kLeast, (log_state[r] + log_prior) - top[r]);
         const double share = exponential(below);
@@ -176,7 +176,8 @@ constexpr double kNothing = -std::numeric_limits<double>::infinity();
 enum Kind { kEntropy = 0, kMargin = 1, kLeastConfident = 2, kLogLead = 3 };
 
 BAYESWISE_INLINE void finish(double* __restrict score, const double* __restrict top, const double* __restrict second,
-            const double* __restrict sum, const double* __restrict weighted, int64_t n_rows, int kind) {
+                             const double* __restrict sum, const double* __restrict weighted, int64_t n_rows,
+                             int kind) {
     if (kind == kEntropy) {
         for (int64_t r = 0; r < n_rows; ++r) score[r] = (logarithm(sum[r]) - weighted[r] / sum[r]) * kLog2e;
     } else if (kind == kMargin) {
@@ -188,7 +189,8 @@ BAYESWISE_INLINE void finish(double* __restrict score, const double* __restrict 
         for (int64_t r = 0; r < n_rows; ++r) score[r] = second[r] - top[r];
     }
     for (int64_t r = 0; r < n_rows; ++r)  // a row that no state allows has no posterior
-        score[r] = top[r] >= std::numeric_limits<double>::lowest() ? score[r] : std::numeric_limits<double>::quiet_NaN();
+        score[r] =
+            top[r] >= std::numeric_limits<double>::lowest() ? score[r] : std::numeric_limits<double>::quiet_NaN();
 }
 
 // A row that is not open is never the best one; few rows are not, and a search for bytes finds them quickly.
@@ -213,7 +215,8 @@ void uncertainty(Vector score, Columns log_states, Numbers log_prior, Flags is_o
         std::fill(sum, sum + here, 0.0);
         std::fill(weighted, weighted + here, 0.0);
         for (int64_t k = 0; k < n_states; ++k)
-            on_isa<take_top>(top, second, log_states.data() + k * log_states.stride(0) + first, log_prior.data()[k], here);
+            on_isa<take_top>(top, second, log_states.data() + k * log_states.stride(0) + first, log_prior.data()[k],
+                             here);
         for (int64_t k = 0; k < n_states && kind != kLogLead; ++k) {
             const double* log_state = log_states.data() + k * log_states.stride(0) + first;
             if (kind == kEntropy)
@@ -232,10 +235,13 @@ void bind_pool(nb::module_& m) {
     m.def("normal_column", &normal_column, nb::arg("log_likelihood").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("mean"), nb::arg("mean_low"), nb::arg("precision"), nb::arg("log_peak"),
           "log_likelihood = sum over present cells of log Normal(x; mean + mean_low, 1 / precision), for one state");
-    m.def("uncertainty", &uncertainty, nb::arg("score").noconvert(), nb::arg("log_states").noconvert(),
-          nb::arg("log_prior"), nb::arg("is_open"), nb::arg("kind"),
-          "score = entropy in bits (0), 1 - lead (1), 1 - largest (2) or minus the log odds of the first two (3) of each "
-          "posterior; NaN where it is 0/0, and minus infinity where the row is not open");
+    m.def(
+        "uncertainty", &uncertainty, nb::arg("score").noconvert(), nb::arg("log_states").noconvert(),
+        nb::arg("log_prior"), nb::arg("is_open"), nb::arg("kind"),
+        "score = entropy in bits (0), 1 - lead (1), 1 - largest (2) or minus the log odds of the first two (3) of each "
+        "posterior; NaN where it is 0/0, and minus infinity where the row is not open");
     m.def("moments_of_rows", &moments_of_rows, nb::arg("moments").noconvert(), nb::arg("values"),
           "moments = count, mean, mean_low and stddev (divided by n) of the present cells of each column");
 }
+
+}  // namespace bayeswise::models

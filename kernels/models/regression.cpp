@@ -3,7 +3,7 @@
 
 #include "models/tiles.hpp"
 
-using bayeswise::on_isa;
+namespace bayeswise::models {
 
 namespace {
 
@@ -24,8 +24,8 @@ BAYESWISE_INLINE void add_weighted(double* __restrict sums, const double* __rest
 }
 
 // scaled[r][j] = by[r] rows[r][j].
-BAYESWISE_INLINE void scale_rows(double* __restrict scaled, const double* __restrict rows,
-                                 const double* __restrict by, int64_t n_padded) {
+BAYESWISE_INLINE void scale_rows(double* __restrict scaled, const double* __restrict rows, const double* __restrict by,
+                                 int64_t n_padded) {
     for (int64_t r = 0; r < kTileRows; ++r)
         for (int64_t j = 0; j < n_padded; ++j) scaled[r * n_padded + j] = by[r] * rows[r * n_padded + j];
 }
@@ -51,7 +51,7 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
     Tiles<T> tiles(values, centre, inverse);
     const int64_t n = tiles.n_columns;
     require(static_cast<int64_t>(weights.shape(0)) == n && static_cast<int64_t>(gradient.shape(0)) == n &&
-            static_cast<int64_t>(hessian.shape(0)) == n && static_cast<int64_t>(hessian.shape(1)) == n,
+                static_cast<int64_t>(hessian.shape(0)) == n && static_cast<int64_t>(hessian.shape(1)) == n,
             "weights and derivatives need one entry for each column and one for the intercept");
     require(static_cast<int64_t>(targets.shape(0)) == tiles.n_rows, "targets and values differ in rows");
     const bool weighted = row_weights.shape(0) > 0;
@@ -123,3 +123,5 @@ void bind_regression(nb::module_& m) {
     bind_type<double>(m);
     bind_type<float>(m);
 }
+
+}  // namespace bayeswise::models

@@ -12,7 +12,8 @@
 #include "common/isa.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa;
+
+namespace bayeswise::models {
 
 namespace {
 
@@ -57,8 +58,7 @@ template <typename T>
 BAYESWISE_INLINE void hash_block(uint64_t* __restrict hashes, const T* __restrict first, int64_t row_step,
                                  const double* __restrict targets, const uint64_t* __restrict odd, int64_t n_rows,
                                  int64_t n) {
-    for (int64_t r = 0; r < n_rows; ++r)
-        hashes[r] = hash_of(first + r * row_step, odd, n) + mixed(targets[r], odd[n]);
+    for (int64_t r = 0; r < n_rows; ++r) hashes[r] = hash_of(first + r * row_step, odd, n) + mixed(targets[r], odd[n]);
 }
 
 template <typename T>
@@ -83,9 +83,7 @@ void row_hashes(Cells<T> values, Numbers targets, Hashes odd, OutHashes hashes) 
 struct Placed {
     uint64_t hash;
     int64_t place;
-    bool operator<(const Placed& other) const {
-        return hash != other.hash ? hash < other.hash : place < other.place;
-    }
+    bool operator<(const Placed& other) const { return hash != other.hash ? hash < other.hash : place < other.place; }
 };
 
 // By hash and then by place, digit after digit from the high ones; `pairs` come in the order of their places.
@@ -189,3 +187,5 @@ void bind_row_order(nb::module_& m) {
           nb::arg("places").noconvert(), nb::arg("sorted").noconvert(),
           "The places of the hashes whose first byte is in a range, in ascending order, with these hashes");
 }
+
+}  // namespace bayeswise::models

@@ -12,9 +12,11 @@
 #include <stdexcept>
 
 #include "common/isa.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa;
+
+namespace bayeswise::models {
 
 namespace {
 
@@ -26,12 +28,9 @@ using Lines = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;  // a rang
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
-
 // sum[r] += log_peak - z^2 over the present cells of one column.
-BAYESWISE_INLINE void add_cells(float* __restrict sum, const float* __restrict x, int64_t n_rows, float mean, float rate, float log_peak) {
+BAYESWISE_INLINE void add_cells(float* __restrict sum, const float* __restrict x, int64_t n_rows, float mean,
+                                float rate, float log_peak) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const float z = (x[r] - mean) * rate;
         const float term = log_peak - z * z;
@@ -51,14 +50,15 @@ void rough_normal(Line log_likelihood, Lines columns, Numbers mean, Numbers rate
         const int64_t here = std::min(kBlockRows, n_rows - first);
         std::fill(sum, sum + here, 0.0f);
         for (int64_t c = 0; c < n_columns; ++c)
-            on_isa<add_cells>(sum, columns.data() + c * columns.stride(0) + first, here, static_cast<float>(mean.data()[c]),
-                      static_cast<float>(rate.data()[c]), static_cast<float>(log_peak.data()[c]));
+            on_isa<add_cells>(sum, columns.data() + c * columns.stride(0) + first, here,
+                              static_cast<float>(mean.data()[c]), static_cast<float>(rate.data()[c]),
+                              static_cast<float>(log_peak.data()[c]));
         std::copy(sum, sum + here, log_likelihood.data() + first);
     }
 }
 
-BAYESWISE_INLINE void take_top(float* __restrict top, float* __restrict second, const float* __restrict log_state, float log_prior,
-              int64_t n_rows) {
+BAYESWISE_INLINE void take_top(float* __restrict top, float* __restrict second, const float* __restrict log_state,
+                               float log_prior, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const float log_joint = log_state[r] + log_prior;
         second[r] = std::max(second[r], std::min(top[r], log_joint));
@@ -67,8 +67,8 @@ BAYESWISE_INLINE void take_top(float* __restrict top, float* __restrict second, 
 }
 
 // Infinite where a sum is: such a row has to be looked at.
-BAYESWISE_INLINE void raise_by_error(float* __restrict upper, const float* __restrict top, const float* __restrict second, float error,
-                    int64_t n_rows) {
+BAYESWISE_INLINE void raise_by_error(float* __restrict upper, const float* __restrict top,
+                                     const float* __restrict second, float error, int64_t n_rows) {
     for (int64_t r = 0; r < n_rows; ++r) {
         const float raised = (second[r] - top[r]) + error * (std::fabs(second[r]) + std::fabs(top[r]));
         upper[r] = raised == raised ? raised : kInfinity;
@@ -89,7 +89,7 @@ void upper_log_odds(Line upper, Lines log_states, Numbers log_prior, Flags is_op
         std::fill(second, second + here, -kInfinity);
         for (int64_t k = 0; k < n_states; ++k)
             on_isa<take_top>(top, second, log_states.data() + k * log_states.stride(0) + first,
-                     static_cast<float>(log_prior.data()[k]), here);
+                             static_cast<float>(log_prior.data()[k]), here);
         float* out = upper.data() + first;
         on_isa<raise_by_error>(out, top, second, static_cast<float>(error), here);
         const bool *row = is_open.data() + first, *begin = row, *end = row + here;
@@ -105,6 +105,9 @@ void bind_screen(nb::module_& m) {
           "log_likelihood = sum over present cells of log_peak - ((x - mean) rate)^2, for one state");
     m.def("upper_log_odds", &upper_log_odds, nb::arg("upper").noconvert(), nb::arg("log_states").noconvert(),
           nb::arg("log_prior"), nb::arg("is_open"), nb::arg("error"),
-          "upper = second - top + error (|second| + |top|) of the log joints of each row; minus infinity where the row is "
+          "upper = second - top + error (|second| + |top|) of the log joints of each row; minus infinity where the row "
+          "is "
           "not open");
 }
+
+}  // namespace bayeswise::models

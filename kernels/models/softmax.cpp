@@ -4,7 +4,7 @@
 #include "common/exponential.hpp"
 #include "models/tiles.hpp"
 
-using bayeswise::on_isa;
+namespace bayeswise::models {
 
 namespace {
 
@@ -49,14 +49,16 @@ double softmax_pass(Cells<T> values, Vector centre, Vector inverse, Matrix weigh
     Tiles<T> tiles(values, centre, inverse);
     const int64_t n = tiles.n_columns, n_classes = weights.shape(0);
     require(static_cast<int64_t>(weights.shape(1)) == n && static_cast<int64_t>(gradient.shape(1)) == n &&
-            static_cast<int64_t>(gradient.shape(0)) == n_classes, "weights and gradient differ in shape");
+                static_cast<int64_t>(gradient.shape(0)) == n_classes,
+            "weights and gradient differ in shape");
     require(static_cast<int64_t>(targets.shape(0)) == tiles.n_rows, "targets and values differ in rows");
     require(static_cast<int64_t>(probabilities.shape(0)) == tiles.n_rows &&
-            static_cast<int64_t>(probabilities.shape(1)) == n_classes, "the probabilities have another shape");
+                static_cast<int64_t>(probabilities.shape(1)) == n_classes,
+            "the probabilities have another shape");
     const bool weighted = row_weights.shape(0) > 0;
     require(!weighted || static_cast<int64_t>(row_weights.shape(0)) == tiles.n_rows, "row weights differ in rows");
     for (int64_t r = 0; r < tiles.n_rows; ++r)
-        require(targets.data()[r] >= 0 && targets.data()[r] < n_classes, "a target is no class");
+        require(targets.data()[r] >= 0 && targets.data()[r] < n_classes, "a target is not a class");
     nb::gil_scoped_release release;
     Sums<> slopes(n_classes, tiles.n_padded);
     const std::vector<double> wide = padded_weights<double>(weights.data(), n_classes, n, tiles.n_padded);
@@ -67,8 +69,7 @@ double softmax_pass(Cells<T> values, Vector centre, Vector inverse, Matrix weigh
         const int64_t here = tiles.fill(begin);
         score_tile<double>(scores.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
         loss += softmax_tile(scores.data(), left.data(), n_classes, step, here, targets.data() + begin,
-                             weighted ? row_weights.data() + begin : nullptr,
-                             probabilities.data() + begin * n_classes);
+                             weighted ? row_weights.data() + begin : nullptr, probabilities.data() + begin * n_classes);
         slopes.add(left.data(), n_classes, step, tiles.rows.data(), false);
     }
     copy_out(slopes, gradient.data(), n_classes, n);
@@ -96,9 +97,11 @@ void softmax_along(Cells<T> values, Vector centre, Vector inverse, Matrix direct
     Tiles<T, C> tiles(values, centre, inverse);
     const int64_t n = tiles.n_columns, n_classes = direction.shape(0);
     require(static_cast<int64_t>(direction.shape(1)) == n && static_cast<int64_t>(product.shape(1)) == n &&
-            static_cast<int64_t>(product.shape(0)) == n_classes, "direction and product differ in shape");
+                static_cast<int64_t>(product.shape(0)) == n_classes,
+            "direction and product differ in shape");
     require(static_cast<int64_t>(probabilities.shape(0)) == tiles.n_rows &&
-            static_cast<int64_t>(probabilities.shape(1)) == n_classes, "the probabilities have another shape");
+                static_cast<int64_t>(probabilities.shape(1)) == n_classes,
+            "the probabilities have another shape");
     const bool weighted = row_weights.shape(0) > 0;
     require(!weighted || static_cast<int64_t>(row_weights.shape(0)) == tiles.n_rows, "row weights differ in rows");
     nb::gil_scoped_release release;
@@ -110,7 +113,7 @@ void softmax_along(Cells<T> values, Vector centre, Vector inverse, Matrix direct
         const int64_t here = tiles.fill(begin);
         score_tile<C>(along.data(), wide.data(), tiles.rows.data(), n_classes, tiles.n_padded);
         on_isa<bend_rows<C>>(left.data(), along.data(), probabilities.data() + begin * n_classes,
-                  weighted ? row_weights.data() + begin : nullptr, n_classes, step, here);
+                             weighted ? row_weights.data() + begin : nullptr, n_classes, step, here);
         sums.add(left.data(), n_classes, step, tiles.rows.data(), false);
     }
     copy_out(sums, product.data(), n_classes, n);
@@ -118,9 +121,9 @@ void softmax_along(Cells<T> values, Vector centre, Vector inverse, Matrix direct
 
 template <typename T>
 void bind_type(nb::module_& m) {
-    m.def("softmax_pass", &softmax_pass<T>, nb::arg("values").noconvert(), nb::arg("centre"),
-          nb::arg("inverse_scale"), nb::arg("weights"), nb::arg("targets"), nb::arg("row_weights"),
-          nb::arg("gradient").noconvert(), nb::arg("probabilities").noconvert(),
+    m.def("softmax_pass", &softmax_pass<T>, nb::arg("values").noconvert(), nb::arg("centre"), nb::arg("inverse_scale"),
+          nb::arg("weights"), nb::arg("targets"), nb::arg("row_weights"), nb::arg("gradient").noconvert(),
+          nb::arg("probabilities").noconvert(),
           "The softmax loss of rows, with its gradient and the probabilities of the classes");
     m.def("softmax_along", &softmax_along<T, double>, nb::arg("values").noconvert(), nb::arg("centre"),
           nb::arg("inverse_scale"), nb::arg("direction"), nb::arg("probabilities"), nb::arg("row_weights"),
@@ -136,3 +139,5 @@ void bind_softmax(nb::module_& m) {
     bind_type<double>(m);
     bind_type<float>(m);
 }
+
+}  // namespace bayeswise::models

@@ -9,11 +9,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/require.hpp"
 #include "models/lanes.hpp"
 
 namespace nb = nanobind;
 
-namespace {
+namespace bayeswise::models {
 
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -22,10 +23,6 @@ using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu
 using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using Cells = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-
-inline void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
 
 template <typename T, typename C>
 BAYESWISE_INLINE void standardised(C* __restrict to, const T* __restrict row, const double* __restrict centre,
@@ -38,15 +35,14 @@ template <typename C>
 std::vector<C> padded_weights(const double* weights, int64_t n_vectors, int64_t n_columns, int64_t n_padded) {
     std::vector<C> wide(n_vectors * n_padded);
     for (int64_t k = 0; k < n_vectors; ++k)
-        for (int64_t j = 0; j < n_columns; ++j)
-            wide[k * n_padded + j] = static_cast<C>(weights[k * n_columns + j]);
+        for (int64_t j = 0; j < n_columns; ++j) wide[k * n_padded + j] = static_cast<C>(weights[k * n_columns + j]);
     return wide;
 }
 
 // z = (x - centre) inverse_scale, then a one; rows beyond the last are zero. Cells of type T, computed with in type C.
 template <typename T, typename C = double>
 class Tiles {
-  public:
+public:
     Tiles(const Cells<T>& values, const Vector& centre, const Vector& inverse)
         : values_(values), centre_(centre.data()), inverse_(inverse.data()), n_rows(values.shape(0)),
           n_columns(values.shape(1) + 1), n_padded(padded<C>(n_columns)), rows(kTileRows * n_padded) {
@@ -62,7 +58,7 @@ class Tiles {
             const T* row = values_.data() + (first + r) * row_step;
             C* to = rows.data() + r * n_padded;
             if (column_step == 1) {
-                bayeswise::on_isa<standardised<T, C>>(to, row, centre_, inverse_, n_columns - 1);
+                on_isa<standardised<T, C>>(to, row, centre_, inverse_, n_columns - 1);
             } else {
                 for (int64_t c = 0; c + 1 < n_columns; ++c)
                     to[c] = static_cast<C>((static_cast<double>(row[c * column_step]) - centre_[c]) * inverse_[c]);
@@ -72,12 +68,12 @@ class Tiles {
         return here;
     }
 
-  private:
+private:
     const Cells<T>& values_;
     const double* centre_;
     const double* inverse_;
 
-  public:
+public:
     const int64_t n_rows, n_columns, n_padded;
     std::vector<C> rows;  // (kTileRows, n_padded)
 };
@@ -85,7 +81,7 @@ class Tiles {
 // Sums of products with the tiles, (n_left, n_columns), padded inside.
 template <typename C = double>
 class Sums {
-  public:
+public:
     Sums(int64_t n_left, int64_t n_padded) : n_padded_(n_padded), sums_(padded<C>(n_left) * n_padded) {}
 
     // `left` is (kTileRows, left_step).
@@ -97,7 +93,7 @@ class Sums {
 
     double operator()(int64_t i, int64_t j) const { return sums_[i * n_padded_ + j]; }
 
-  private:
+private:
     int64_t n_padded_;
     std::vector<C> sums_;
 };
@@ -108,4 +104,4 @@ void copy_out(const Sums<C>& sums, double* out, int64_t n_left, int64_t n_column
         for (int64_t j = 0; j < n_columns; ++j) out[i * n_columns + j] = sums(i, j);
 }
 
-}  // namespace
+}  // namespace bayeswise::models

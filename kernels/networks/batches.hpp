@@ -11,7 +11,7 @@
 #include "networks/factors.hpp"
 #include "networks/propagation.hpp"
 
-namespace factors {
+namespace bayeswise::networks {
 
 constexpr int64_t kMostKept = 1 << 18;  // answers of one part
 
@@ -21,7 +21,7 @@ struct Digit {
 };
 
 struct Part {
-    std::vector<int> cliques;   // children before parents; none: a table all of whose nodes are observed
+    std::vector<int> cliques;  // children before parents; none: a table all of whose nodes are observed
     const Use* constant = nullptr;
     std::vector<Digit> digits;  // the columns that it depends on
     bool has_root = false;
@@ -52,7 +52,8 @@ public:
         for (Part& part : parts_) {
             int64_t key = 0;
             if (part.keeps) {
-                for (const Digit& digit : part.digits) key = key * digit.radix + known(codes, digit.column) + digit.shift;
+                for (const Digit& digit : part.digits)
+                    key = key * digit.radix + known(codes, digit.column) + digit.shift;
                 if (std::isnan(part.log_evidence[size_t(key)]))
                     part.log_evidence[size_t(key)] = answer(part, codes, part.posterior.data() + size_t(key) * width_);
                 log_evidence += part.log_evidence[size_t(key)];
@@ -102,8 +103,10 @@ private:
         for (size_t k = 0; k < columns_.size(); ++k) column_of[size_t(columns_[k])] = int(k);
         for (size_t c = n_cliques; c-- > 0;) {  // parents before children
             const int parent = tree_.cliques[c].parent;
-            if (parent < 0) part_of[c] = int(parts_.size()), parts_.emplace_back();
-            else part_of[c] = part_of[size_t(parent)];
+            if (parent < 0)
+                part_of[c] = int(parts_.size()), parts_.emplace_back();
+            else
+                part_of[c] = part_of[size_t(parent)];
         }
         std::vector<std::vector<int>> asked(parts_.size());
         for (size_t c = 0; c < n_cliques; ++c) {
@@ -145,9 +148,11 @@ private:
         for (const Digit& digit : part.digits) {
             const size_t node = size_t(columns_[digit.column]);
             const int64_t code = known(codes, digit.column);
-            if (observed_[node]) seen_.state[node] = int32_t(code);
-            else seen_.likelihood[node] =
-                code < 0 ? nullptr : certain_[digit.column].data() + (tree_.network.sizes[node] - 1 - code);
+            if (observed_[node])
+                seen_.state[node] = int32_t(code);
+            else
+                seen_.likelihood[node] =
+                    code < 0 ? nullptr : certain_[digit.column].data() + (tree_.network.sizes[node] - 1 - code);
         }
         if (part.constant) {
             const double p = tree_.network.tables[size_t(part.constant->node)][run_.base(*part.constant, seen_)];
@@ -164,4 +169,4 @@ private:
     }
 };
 
-}  // namespace factors
+}  // namespace bayeswise::networks

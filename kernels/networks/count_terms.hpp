@@ -8,22 +8,22 @@
 #include <utility>
 #include <vector>
 
-namespace bayeswise {
+namespace bayeswise::networks {
 
 // n log n, 0 for n = 0.
 class EntropyTerm {
 public:
-    explicit EntropyTerm(std::int64_t largest, double unit = 1.0)
+    explicit EntropyTerm(int64_t largest, double unit = 1.0)
         : unit_(unit), known_(static_cast<std::size_t>(unit == 1.0 ? std::min(largest, most) + 1 : 1)) {
         for (std::size_t n = 2; n < known_.size(); ++n) known_[n] = term(static_cast<double>(n));
     }
-    double operator()(std::int64_t n) const {
-        return n < static_cast<std::int64_t>(known_.size()) ? known_[static_cast<std::size_t>(n)]
-                                                           : term(static_cast<double>(n) * unit_);
+    double operator()(int64_t n) const {
+        return n < static_cast<int64_t>(known_.size()) ? known_[static_cast<std::size_t>(n)]
+                                                       : term(static_cast<double>(n) * unit_);
     }
 
 private:
-    static constexpr std::int64_t most = 1 << 20;
+    static constexpr int64_t most = 1 << 20;
     static double term(double n) { return n * std::log(n); }
     double unit_;
     std::vector<double> known_;
@@ -32,14 +32,14 @@ private:
 // log Gamma(n + a) - log Gamma(a): the log of a (a + 1) ... (a + n - 1).
 class RisingLog {
 public:
-    RisingLog(double a, std::int64_t largest, std::int64_t most = 32, double unit = 1.0)
+    RisingLog(double a, int64_t largest, int64_t most = 32, double unit = 1.0)
         : a_(a), unit_(unit), log_gamma_(std::lgamma(a)) {
         known_.resize(static_cast<std::size_t>(unit == 1.0 ? std::min(largest, most) + 1 : 1));
         for (std::size_t n = 1; n < known_.size(); ++n)
             known_[n] = known_[n - 1] + std::log(a + static_cast<double>(n - 1));
     }
-    double operator()(std::int64_t n) const {
-        if (n < static_cast<std::int64_t>(known_.size())) return known_[static_cast<std::size_t>(n)];
+    double operator()(int64_t n) const {
+        if (n < static_cast<int64_t>(known_.size())) return known_[static_cast<std::size_t>(n)];
         return std::lgamma(a_ + static_cast<double>(n) * unit_) - log_gamma_;
     }
 
@@ -48,4 +48,4 @@ private:
     std::vector<double> known_;
 };
 
-}  // namespace bayeswise
+}  // namespace bayeswise::networks

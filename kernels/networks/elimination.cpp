@@ -5,18 +5,19 @@
 #include <vector>
 
 #include "common/bits.hpp"
-#include "networks/factors.hpp"
 #include "common/interrupts.hpp"
+#include "networks/factors.hpp"
 
-namespace factors {
+namespace bayeswise::networks {
+
 namespace {
 
 using Bits = std::vector<uint64_t>;
 
-constexpr double kLargestTree = 1e12;  // cells; nobody has so much memory
+constexpr double kLargestTree = 1e12;                      // cells; nobody has so much memory
 constexpr double kWorthOrders = 2e4, kWorthChances = 5e5;  // cells from which it pays to try other orders
 constexpr int kChances = 12;
-constexpr double kMostWork = 1e10;  // words for one plan: ten to twenty seconds
+constexpr double kMostWork = 1e10;        // words for one plan: ten to twenty seconds
 constexpr double kMostFurtherWork = 2e9;  // for other orders than the first
 
 inline bool has(const Bits& bits, int k) { return bits[size_t(k) >> 6] >> (k & 63) & 1; }
@@ -75,9 +76,12 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
         effort.work += rule.kind == Rule::given        ? n_words
                        : rule.kind == Rule::heavy_fill ? n_words + degree * degree
                                                        : n_words * (degree + 1.0);
-        if (rule.kind == Rule::given) cost[node] = rule.rank[node];
-        else if (rule.kind == Rule::heavy_fill) cost[node] = heavy_fill(adjacent, sizes, node);
-        else cost[node] = double(fill(adjacent, node));
+        if (rule.kind == Rule::given)
+            cost[node] = rule.rank[node];
+        else if (rule.kind == Rule::heavy_fill)
+            cost[node] = heavy_fill(adjacent, sizes, node);
+        else
+            cost[node] = double(fill(adjacent, node));
     };
     auto before = [&](int one, int other) {
         if (cost[one] != cost[other]) return cost[one] < cost[other];
@@ -91,7 +95,7 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
         for (int node = 0; node < n; ++node)
             if (stage[node] == now) waiting.push_back(node);
         while (!waiting.empty()) {
-            bayeswise::check_interrupts();
+            check_interrupts();
             if (result.n_cells >= effort.most_cells || effort.work > effort.most_work) {
                 result.complete = false;
                 return result;
@@ -313,13 +317,12 @@ void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8
                 separator.push_back(node);
                 n_outside *= network.sizes[node];
             }
-            clique.into_parent = walk_through(network, cliques[clique.parent].scope, separator,
-                                              strides_of(network, separator));
+            clique.into_parent =
+                walk_through(network, cliques[clique.parent].scope, separator, strides_of(network, separator));
             cliques[clique.parent].children.push_back(c);
         }
         for (int node : clique.scope)
-            if (home[node] == c)
-                clique.findings.emplace_back(node, walk_through(network, clique.scope, {node}, {1}));
+            if (home[node] == c) clique.findings.emplace_back(node, walk_through(network, clique.scope, {node}, {1}));
     }
     smallest = home;
     for (int c = 0; c < int(cliques.size()); ++c)
@@ -334,8 +337,10 @@ void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8
         int first = -1;
         for (size_t axis = 0; axis < scope.size(); ++axis) {
             const int k = local.of_node[scope[axis]];
-            if (k < 0) use.fixed.emplace_back(scope[axis], strides[axis]);
-            else if (first < 0 || position[k] < position[first]) first = k;
+            if (k < 0)
+                use.fixed.emplace_back(scope[axis], strides[axis]);
+            else if (first < 0 || position[k] < position[first])
+                first = k;
         }
         const int c = first < 0 ? -1 : home[local.node[first]];
         if (c < 0) {
@@ -347,4 +352,4 @@ void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8
     }
 }
 
-}  // namespace factors
+}  // namespace bayeswise::networks

@@ -9,14 +9,16 @@
 #include <stdexcept>
 #include <vector>
 
-#include "networks/factors.hpp"
 #include "common/interrupts.hpp"
+#include "common/require.hpp"
+#include "networks/factors.hpp"
 #include "networks/propagation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace factors {
+namespace bayeswise::networks {
+
 namespace {
 
 using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -29,8 +31,8 @@ public:
                    const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed)
         : observed_(observed) {
         const size_t n = sizes.size();
-        if (parents.size() != n || relevant.size() != n || observed.size() != n)
-            throw std::invalid_argument("one entry for each node is needed");
+        require(parents.size() == n && relevant.size() == n && observed.size() == n,
+                "one entry for each node is needed");
         tree_.network.sizes = sizes;
         tree_.network.parents = parents;
         for (size_t node = 0; node < n; ++node) {
@@ -48,7 +50,7 @@ public:
 
     // All tables one after the other; they are kept until others are given.
     void use(const Numbers& tables) {
-        if (int64_t(tables.shape(0)) != n_entries_) throw std::invalid_argument("the tables do not have their size");
+        require(int64_t(tables.shape(0)) == n_entries_, "the tables do not have their size");
         tables_ = tables;
         for (size_t node = 0; node < first_.size(); ++node) tree_.network.tables[node] = tables_.data() + first_[node];
         prepared_.assign(tree_.cliques.size(), {});
@@ -64,9 +66,9 @@ public:
     // Adds w P(cell of a table | row) to the counts; the answer is the sum of w log P(row).
     double add(const Codes& codes, const std::vector<int>& columns, const Numbers& weights, const Sums& counts) const {
         const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
-        if (columns.size() != n_columns || weights.shape(0) != n_rows || int64_t(counts.shape(0)) != n_entries_ ||
-            !tables_.is_valid())
-            throw std::invalid_argument("rows, weights and counts do not fit");
+        require(columns.size() == n_columns && weights.shape(0) == n_rows && int64_t(counts.shape(0)) == n_entries_ &&
+                    tables_.is_valid(),
+                "rows, weights and counts do not fit");
         const nb::gil_scoped_release unlocked;
         const size_t n_nodes = tree_.network.sizes.size();
         Findings seen{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)};
@@ -75,13 +77,15 @@ public:
         Run<Wide> wide(tree_);
         double log_likelihood = 0.0;
         for (size_t row = 0; row < n_rows; ++row) {
-            if (row % 64 == 0) bayeswise::check_interrupts();
+            if (row % 64 == 0) check_interrupts();
             for (size_t k = 0; k < n_columns; ++k) {
                 const int node = columns[k];
                 const int64_t code = codes(row, k), size = tree_.network.sizes[node];
-                if (code >= size || (observed_[node] && code < 0)) throw std::invalid_argument("a code is no state");
-                if (observed_[node]) seen.state[node] = int32_t(code);
-                else seen.likelihood[node] = code < 0 ? nullptr : certain[k].data() + code * size;
+                require(code < size && (!observed_[node] || code >= 0), "a code is not a state");
+                if (observed_[node])
+                    seen.state[node] = int32_t(code);
+                else
+                    seen.likelihood[node] = code < 0 ? nullptr : certain[k].data() + code * size;
             }
             const double weight = weights(row);
             bool possible = run.collect(seen, &prepared_);
@@ -133,10 +137,8 @@ private:
 };
 
 }  // namespace
-}  // namespace factors
 
 void bind_expected_counts(nb::module_& m) {
-    using factors::ExpectedCounts;
     nb::class_<ExpectedCounts>(m, "ExpectedCounts")
         .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&, const std::vector<uint8_t>&,
                       const std::vector<uint8_t>&>(),
@@ -147,3 +149,5 @@ void bind_expected_counts(nb::module_& m) {
         .def("add", &ExpectedCounts::add, "codes"_a.noconvert(), "columns"_a, "weights"_a.noconvert(),
              "counts"_a.noconvert());
 }
+
+}  // namespace bayeswise::networks

@@ -11,14 +11,16 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/interrupts.hpp"
+#include "common/require.hpp"
 #include "networks/batches.hpp"
 #include "networks/factors.hpp"
-#include "common/interrupts.hpp"
 #include "networks/propagation.hpp"
 
 namespace nb = nanobind;
 
-namespace factors {
+namespace bayeswise::networks {
+
 namespace {
 
 using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -40,15 +42,15 @@ public:
                  bool maximise_all)
         : kept_(tables), observed_(observed) {
         const size_t n = sizes.size();
-        if (parents.size() != n || tables.size() != n || relevant.size() != n || observed.size() != n)
-            throw std::invalid_argument("one entry for each node is needed");
+        require(parents.size() == n && tables.size() == n && relevant.size() == n && observed.size() == n,
+                "one entry for each node is needed");
         tree_.network.sizes = sizes;
         tree_.network.parents = parents;
         for (size_t node = 0; node < n; ++node) {
             int64_t rows = 1;
             for (int parent : parents[node]) rows *= sizes[parent];
-            if (int64_t(tables[node].shape(0)) != rows || int64_t(tables[node].shape(1)) != sizes[node])
-                throw std::invalid_argument("a table does not have the shape of its node and parents");
+            require(int64_t(tables[node].shape(0)) == rows && int64_t(tables[node].shape(1)) == sizes[node],
+                    "a table does not have the shape of its node and parents");
             tree_.network.tables.push_back(tables[node].data());
         }
         const nb::gil_scoped_release unlocked;
@@ -132,14 +134,14 @@ public:
     // Columns are nodes; a code below 0 is a missing cell, which only nodes that are not sliced may have.
     std::pair<Owned, Owned> batch(const Codes& codes, const std::vector<int>& columns) const {
         const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
-        if (columns.size() != n_columns || tree_.root < 0) throw std::invalid_argument("columns do not fit the tree");
+        require(columns.size() == n_columns && tree_.root >= 0, "columns do not fit the tree");
         const size_t width = size_t(tree_.cliques[tree_.root].cells());
         std::vector<double> out(n_rows * width), log_evidence(n_rows);
         {
             nb::gil_scoped_release unlocked;
             Batch rows(tree_, observed_, columns, n_rows);
             for (size_t row = 0; row < n_rows; ++row) {
-                if (row % 64 == 0) bayeswise::check_interrupts();
+                if (row % 64 == 0) check_interrupts();
                 log_evidence[row] = rows.row(codes.data() + row * n_columns, out.data() + row * width);
             }
         }
@@ -153,13 +155,13 @@ private:
 
     Findings findings(const std::vector<int32_t>& states, const std::vector<std::pair<int, Vector>>& soft) const {
         Findings seen{states, std::vector<const double*>(states.size(), nullptr)};
-        if (states.size() != tree_.network.sizes.size()) throw std::invalid_argument("one state for each node is needed");
+        require(states.size() == tree_.network.sizes.size(), "one state for each node is needed");
         for (size_t node = 0; node < states.size(); ++node)
-            if (observed_[node] && (states[node] < 0 || states[node] >= tree_.network.sizes[node]))
-                throw std::invalid_argument("an observed node has no state");
+            require(!observed_[node] || (states[node] >= 0 && states[node] < tree_.network.sizes[node]),
+                    "an observed node has no state");
         for (const auto& [node, likelihood] : soft) {
-            if (int64_t(likelihood.shape(0)) != tree_.network.sizes.at(node))
-                throw std::invalid_argument("a likelihood has one number for each state");
+            require(int64_t(likelihood.shape(0)) == tree_.network.sizes.at(node),
+                    "a likelihood has one number for each state");
             seen.likelihood[node] = likelihood.data();
         }
         return seen;
@@ -167,14 +169,11 @@ private:
 };
 
 }  // namespace
-}  // namespace factors
 
 void bind_factors(nb::module_& m) {
-    using factors::JunctionTree;
     nb::class_<JunctionTree>(m, "JunctionTree")
-        .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&,
-                      const std::vector<factors::Table>&, const std::vector<uint8_t>&, const std::vector<uint8_t>&,
-                      const std::vector<int>&, bool, bool>())
+        .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&, const std::vector<Table>&,
+                      const std::vector<uint8_t>&, const std::vector<uint8_t>&, const std::vector<int>&, bool, bool>())
         .def_prop_ro("n_cells", &JunctionTree::n_cells)
         .def_prop_ro("planned", &JunctionTree::planned)
         .def_prop_ro("n_cliques", &JunctionTree::n_cliques)
@@ -183,3 +182,5 @@ void bind_factors(nb::module_& m) {
         .def("best", &JunctionTree::best)
         .def("batch", &JunctionTree::batch);
 }
+
+}  // namespace bayeswise::networks

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace factors {
+namespace bayeswise::networks {
 
 // A positive number whose exponent never runs out: what doubles are replaced by once they would underflow.
 struct Wide {
@@ -42,7 +42,9 @@ struct Wide {
 inline bool is_zero(double value) { return value == 0.0; }
 inline bool is_zero(const Wide& value) { return value.mantissa == 0.0; }
 inline double log_of(double value) { return std::log(value); }
-inline double log_of(const Wide& value) { return std::log(value.mantissa) + double(value.exponent) * 0.6931471805599453; }
+inline double log_of(const Wide& value) {
+    return std::log(value.mantissa) + double(value.exponent) * 0.6931471805599453;
+}
 inline double plain(double value) { return value; }
 inline double plain(const Wide& value) { return Wide::down(value.mantissa, value.exponent); }
 
@@ -105,21 +107,21 @@ struct Network {
     std::vector<const double*> tables;  // (parents..., node), the node's states adjacent
 };
 
-struct Use {        // a factor in a clique
-    int node;       // whose table it is
+struct Use {   // a factor in a clique
+    int node;  // whose table it is
     Walk walk;
     std::vector<std::pair<int, int64_t>> fixed;  // observed nodes of its scope with their strides
 };
 
 struct Clique {
-    std::vector<int> scope;     // separator first, then what is eliminated here
+    std::vector<int> scope;  // separator first, then what is eliminated here
     int64_t n_outer = 1, n_inner = 1;
     int parent = -1;
     bool maximise = false;
     std::vector<Use> uses;
     std::vector<std::pair<int, Walk>> findings;  // nodes that are eliminated here, and how to multiply them
     std::vector<int> children;
-    Walk into_parent;           // walks the parent's cells through the separator
+    Walk into_parent;  // walks the parent's cells through the separator
     int64_t cells() const { return n_outer * n_inner; }
 };
 
@@ -130,8 +132,8 @@ struct Tree {
     std::vector<int> smallest;    // node -> the smallest clique that it is in, from which its marginal is read
     std::vector<Use> constants;   // tables all of whose nodes are observed
     double n_cells = 0.0;
-    bool planned = true;          // false: planning was given up, and n_cells is the least that is needed
-    int root = -1;                // the clique of the targets, if there is one
+    bool planned = true;  // false: planning was given up, and n_cells is the least that is needed
+    int root = -1;        // the clique of the targets, if there is one
 
     // stage 0 is eliminated first; stage 1 after it, by maximising, or not at all where it is the root
     void compile(const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed,
@@ -162,4 +164,4 @@ Elimination eliminate(std::vector<std::vector<uint64_t>> adjacent, const std::ve
 Elimination best_elimination(const std::vector<std::vector<uint64_t>>& adjacent, const std::vector<int64_t>& sizes,
                              const std::vector<int>& stage, int n_stages);
 
-}  // namespace factors
+}  // namespace bayeswise::networks

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "common/isa.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
-using bayeswise::on_isa_up_to_avx2;
+
+namespace bayeswise::networks {
 
 namespace {
 
@@ -49,12 +51,11 @@ void count_family(Columns<Code> columns, const std::vector<int>& scope, const st
                   Counts counts, Weights weights) {
     int64_t n_cells = 1;
     for (int64_t size : sizes) n_cells *= size;
-    if (scope.size() != sizes.size() || int64_t(counts.shape(0)) != n_cells)
-        throw std::invalid_argument("counts do not have the size of the family");
-    for (int column : scope)
-        if (column < 0 || column >= int(columns.shape(0))) throw std::invalid_argument("there is no such column");
+    require(scope.size() == sizes.size() && int64_t(counts.shape(0)) == n_cells,
+            "counts do not have the size of the family");
+    for (int column : scope) require(column >= 0 && column < int(columns.shape(0)), "there is no such column");
     const int64_t n_rows = int64_t(columns.shape(1));
-    if (weights && int64_t(weights->shape(0)) != n_rows) throw std::invalid_argument("give each row one weight");
+    require(!weights || int64_t(weights->shape(0)) == n_rows, "give each row one weight");
     const int64_t* weight = weights ? weights->data() : nullptr;
     nb::gil_scoped_release unlocked;
     const bool small = n_cells <= kSmall && !weight;
@@ -76,7 +77,7 @@ void count_family(Columns<Code> columns, const std::vector<int>& scope, const st
     }
     if (small)
         for (int64_t k = 0; k < n_cells * kLanes; ++k) counts.data()[k / kLanes] += lanes[k];
-    if (outside) throw std::invalid_argument("a code is beyond the size of its column");
+    require(!outside, "a code is beyond the size of its column");
 }
 
 }  // namespace
@@ -91,3 +92,5 @@ void bind_families(nb::module_& m) {
     bind_family<uint8_t>(m);
     bind_family<uint16_t>(m);
 }
+
+}  // namespace bayeswise::networks

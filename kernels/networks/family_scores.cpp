@@ -13,55 +13,56 @@
 #include <stdexcept>
 #include <vector>
 
-#include "networks/bitmaps.hpp"
+#include "common/bitmaps.hpp"
+#include "common/require.hpp"
 #include "networks/count_terms.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace bayeswise {
+namespace bayeswise::networks {
+
 namespace {
 
 using Codes = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (n_columns, n_rows), 8 or 16 bits
-using Weights = std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
+using Weights = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Ints = std::vector<int>;
 
-constexpr std::int64_t chunk_words = 1024;
-constexpr std::int64_t most_mapped_cells = 1 << 12;
-constexpr std::int64_t most_cells = 1 << 20;
-constexpr std::int64_t most_counters = 1 << 22;  // of one sweep over rows
-constexpr std::int64_t most_mapped_levels = 255;  // a column with more has no bitmaps
-constexpr std::int64_t known_counts = 32;  // whose terms are looked up
+constexpr int64_t kChunkWords = 1024;
+constexpr int64_t kMostMappedCells = 1 << 12;
+constexpr int64_t kMostCells = 1 << 20;
+constexpr int64_t kMostCounters = 1 << 22;  // of one sweep over rows
+constexpr int64_t kMostMappedLevels = 255;  // a column with more has no bitmaps
+constexpr int64_t kKnownCounts = 32;        // whose terms are looked up
 
 // The configurations of a scope that occur, in ascending order, with how often each occurs with each level but the
 // first of some other columns.
 struct Extended {
-    std::vector<std::int64_t> cell, total;
-    std::vector<std::int64_t> table;  // (n_cells, width)
-    std::int64_t width = 0;
+    std::vector<int64_t> cell, total;
+    std::vector<int64_t> table;  // (n_cells, width)
+    int64_t width = 0;
 };
 
 class FamilyScores {
 public:
-    FamilyScores(const Codes& columns, const std::vector<std::int64_t>& sizes, bool dirichlet, double penalty,
+    FamilyScores(const Codes& columns, const std::vector<int64_t>& sizes, bool dirichlet, double penalty,
                  double strength, const Weights& weights, double unit)
-        : columns_(columns), wide_(columns.dtype() == nb::dtype<std::uint16_t>()), weights_(weights), sizes_(sizes),
-          n_rows_(static_cast<std::int64_t>(columns.shape(1))),
-          n_words_((n_rows_ + bits - 1) / bits), n_units_(units_of(weights, n_rows_)), unit_(unit),
-          dirichlet_(dirichlet), penalty_(penalty), strength_(strength), entropy_(n_units_, unit) {
-        if (columns.shape(0) != sizes.size()) throw std::invalid_argument("sizes and columns differ in number");
-        if (!wide_ && columns.dtype() != nb::dtype<std::uint8_t>())
-            throw nb::type_error("codes must be uint8 or uint16");
-        std::vector<std::uint8_t> padded(static_cast<std::size_t>(n_words_ * bits), 255);
+        : columns_(columns), wide_(columns.dtype() == nb::dtype<uint16_t>()), weights_(weights), sizes_(sizes),
+          n_rows_(static_cast<int64_t>(columns.shape(1))), n_words_((n_rows_ + kWordBits - 1) / kWordBits),
+          n_units_(units_of(weights, n_rows_)), unit_(unit), dirichlet_(dirichlet), penalty_(penalty),
+          strength_(strength), entropy_(n_units_, unit) {
+        require(columns.shape(0) == sizes.size(), "sizes and columns differ in number");
+        if (!wide_ && columns.dtype() != nb::dtype<uint8_t>()) throw nb::type_error("codes must be uint8 or uint16");
+        std::vector<uint8_t> padded(static_cast<std::size_t>(n_words_ * kWordBits), 255);
         for (std::size_t c = 0; c < sizes.size(); ++c) {
-            const std::int64_t size = sizes[c];
-            const bool mapped = !weights && size <= most_mapped_levels;
+            const int64_t size = sizes[c];
+            const bool mapped = !weights && size <= kMostMappedLevels;
             with_codes(static_cast<int>(c), [&](const auto* code) {
-                if (std::any_of(code, code + n_rows_, [&](auto k) { return k >= size; }))
-                    throw std::invalid_argument("a code is beyond the size of its column");
+                require(std::all_of(code, code + n_rows_, [&](auto k) { return k < size; }),
+                        "a code is beyond the size of its column");
                 if (mapped)
                     std::transform(code, code + n_rows_, padded.begin(),
-                                   [](auto k) { return static_cast<std::uint8_t>(k); });
+                                   [](auto k) { return static_cast<uint8_t>(k); });
             });
             first_map_.push_back(mapped ? n_maps_ : -1);
             if (!mapped) continue;
@@ -76,20 +77,20 @@ public:
         check(node, parents, candidates);
         const nb::gil_scoped_release unlocked;
         std::vector<double> scores(candidates.size(), -std::numeric_limits<double>::infinity());
-        const std::int64_t n_above = cells_of(parents), size = sizes_[node];
+        const int64_t n_above = cells_of(parents), size = sizes_[node];
         Ints scope = parents;
         scope.push_back(node);
-        const bool few = n_above * size <= most_mapped_cells &&
+        const bool few = n_above * size <= kMostMappedCells &&
                          std::all_of(scope.begin(), scope.end(), [&](int column) { return mapped(column); });
         Ints by_map, by_row;  // places among the candidates
         for (std::size_t k = 0; k < candidates.size(); ++k)
-            if (n_above * size * sizes_[candidates[k]] <= most_cells)
+            if (n_above * size * sizes_[candidates[k]] <= kMostCells)
                 (few && mapped(candidates[k]) ? by_map : by_row).push_back(static_cast<int>(k));
         const auto put = [&](const Ints& places, bool maps) {
             Ints chosen;
             for (const int place : places) chosen.push_back(candidates[place]);
             const Extended counts = maps ? by_maps(scope, chosen) : by_rows(scope, chosen);
-            std::int64_t first = 0;
+            int64_t first = 0;
             for (const int place : places) {
                 scores[place] = scored(counts, size, n_above, sizes_[candidates[place]], first);
                 first += sizes_[candidates[place]] - 1;
@@ -98,7 +99,7 @@ public:
         if (!by_map.empty()) put(by_map, true);
         for (std::size_t from = 0; from < by_row.size();) {
             Ints part;
-            for (std::int64_t room = most_counters; from < by_row.size() && (part.empty() || room > 0); ++from) {
+            for (int64_t room = kMostCounters; from < by_row.size() && (part.empty() || room > 0); ++from) {
                 part.push_back(by_row[from]);
                 room -= n_above * size * sizes_[candidates[by_row[from]]];
             }
@@ -109,25 +110,24 @@ public:
 
 private:
     // How many units all rows have.
-    static std::int64_t units_of(const Weights& weights, std::int64_t n_rows) {
+    static int64_t units_of(const Weights& weights, int64_t n_rows) {
         if (!weights) return n_rows;
-        if (static_cast<std::int64_t>(weights->shape(0)) != n_rows)
-            throw std::invalid_argument("give each row one weight");
-        return std::accumulate(weights->data(), weights->data() + n_rows, std::int64_t{0});
+        require(static_cast<int64_t>(weights->shape(0)) == n_rows, "give each row one weight");
+        return std::accumulate(weights->data(), weights->data() + n_rows, int64_t{0});
     }
 
     void check(int node, const Ints& parents, const Ints& candidates) const {
-        const auto outside = [&](int k) { return k < 0 || k >= static_cast<int>(sizes_.size()); };
+        const auto inside = [&](int k) { return k >= 0 && k < static_cast<int>(sizes_.size()); };
         double cells = 1.0;
-        if (outside(node) || std::any_of(parents.begin(), parents.end(), outside) ||
-            std::any_of(candidates.begin(), candidates.end(), outside))
-            throw std::invalid_argument("there is no such column");
+        require(inside(node) && std::all_of(parents.begin(), parents.end(), inside) &&
+                    std::all_of(candidates.begin(), candidates.end(), inside),
+                "there is no such column");
         for (int parent : parents) cells *= static_cast<double>(sizes_[parent]);
-        if (cells > 1e15) throw std::invalid_argument("the family is too large");
+        require(cells <= 1e15, "the family is too large");
     }
 
-    std::int64_t cells_of(const Ints& scope) const {
-        std::int64_t cells = 1;
+    int64_t cells_of(const Ints& scope) const {
+        int64_t cells = 1;
         for (int column : scope) cells *= sizes_[column];
         return cells;
     }
@@ -136,16 +136,18 @@ private:
 
     template <class Use>
     void with_codes(int column, Use use) const {
-        const std::int64_t start = column * n_rows_;
-        if (wide_) use(static_cast<const std::uint16_t*>(columns_.data()) + start);
-        else use(static_cast<const std::uint8_t*>(columns_.data()) + start);
+        const int64_t start = column * n_rows_;
+        if (wide_)
+            use(static_cast<const uint16_t*>(columns_.data()) + start);
+        else
+            use(static_cast<const uint8_t*>(columns_.data()) + start);
     }
 
-    const std::uint64_t* map(int column, std::int64_t level) const {
+    const uint64_t* map(int column, int64_t level) const {
         return maps_.data() + (first_map_[column] + level) * n_words_;
     }
 
-    Extended empty(std::int64_t n_cells, const Ints& others) const {
+    Extended empty(int64_t n_cells, const Ints& others) const {
         Extended found;
         for (int other : others) found.width += sizes_[other] - 1;
         found.cell.resize(static_cast<std::size_t>(n_cells));
@@ -156,17 +158,17 @@ private:
 
     // Cells as intersections of bitmaps, four at a time against all levels of the others.
     Extended by_maps(const Ints& scope, const Ints& others) const {
-        const std::int64_t n_cells = cells_of(scope);
+        const int64_t n_cells = cells_of(scope);
         Extended found = empty(n_cells, others);
-        for (std::int64_t cell = 0; cell < n_cells; ++cell) found.cell[cell] = cell;
-        std::vector<const std::uint64_t*> right;
+        for (int64_t cell = 0; cell < n_cells; ++cell) found.cell[cell] = cell;
+        std::vector<const uint64_t*> right;
         for (int other : others)
-            for (std::int64_t level = 1; level < sizes_[other]; ++level) right.push_back(map(other, level));
+            for (int64_t level = 1; level < sizes_[other]; ++level) right.push_back(map(other, level));
         Leaves leaves{found, right, block_of_products()};
-        std::vector<std::uint64_t> room(scope.size() * chunk_words);
-        for (std::int64_t from = 0; from < n_words_; from += chunk_words) {
+        std::vector<uint64_t> room(scope.size() * kChunkWords);
+        for (int64_t from = 0; from < n_words_; from += kChunkWords) {
             leaves.from = from;
-            leaves.n_words = std::min(chunk_words, n_words_ - from);
+            leaves.n_words = std::min(kChunkWords, n_words_ - from);
             descend(scope, 0, 0, nullptr, room, leaves);
             leaves.multiply();
         }
@@ -175,78 +177,78 @@ private:
 
     struct Leaves {
         Extended& found;
-        const std::vector<const std::uint64_t*>& right;
+        const std::vector<const uint64_t*>& right;
         Block block;
-        std::int64_t from = 0, n_words = 0;
+        int64_t from = 0, n_words = 0;
         int n = 0;
-        std::int64_t cell[block_side] = {};
-        std::vector<std::uint64_t> maps = std::vector<std::uint64_t>(block_side * chunk_words);
+        int64_t cell[kBlockSide] = {};
+        std::vector<uint64_t> maps = std::vector<uint64_t>(kBlockSide * kChunkWords);
 
-        void add(std::int64_t leaf, const std::uint64_t* words) {
-            const std::int64_t size = common_bits(words, words, n_words);
+        void add(int64_t leaf, const uint64_t* words) {
+            const int64_t size = common_bits(words, words, n_words);
             if (size == 0) return;
             found.total[leaf] += size;
             cell[n] = leaf;
-            std::copy(words, words + n_words, maps.begin() + n * chunk_words);
-            if (++n == block_side) multiply();
+            std::copy(words, words + n_words, maps.begin() + n * kChunkWords);
+            if (++n == kBlockSide) multiply();
         }
 
         void multiply() {
             if (n == 0) return;
-            const std::uint64_t *left[block_side], *other[block_side];
-            std::int64_t products[block_side * block_side];
-            const auto width = static_cast<std::int64_t>(right.size());
-            for (int k = 0; k < block_side; ++k) left[k] = maps.data() + std::min(k, n - 1) * chunk_words;
-            for (std::int64_t j = 0; j < width; j += block_side) {
-                for (int k = 0; k < block_side; ++k) other[k] = right[std::min(j + k, width - 1)] + from;
+            const uint64_t *left[kBlockSide], *other[kBlockSide];
+            int64_t products[kBlockSide * kBlockSide];
+            const auto width = static_cast<int64_t>(right.size());
+            for (int k = 0; k < kBlockSide; ++k) left[k] = maps.data() + std::min(k, n - 1) * kChunkWords;
+            for (int64_t j = 0; j < width; j += kBlockSide) {
+                for (int k = 0; k < kBlockSide; ++k) other[k] = right[std::min(j + k, width - 1)] + from;
                 block(left, other, n_words, products);
                 for (int i = 0; i < n; ++i)
-                    for (int k = 0; k < block_side && j + k < width; ++k)
-                        found.table[cell[i] * width + j + k] += products[i * block_side + k];
+                    for (int k = 0; k < kBlockSide && j + k < width; ++k)
+                        found.table[cell[i] * width + j + k] += products[i * kBlockSide + k];
             }
             n = 0;
         }
     };
 
-    void descend(const Ints& scope, std::size_t depth, std::int64_t cell, const std::uint64_t* above,
-                 std::vector<std::uint64_t>& room, Leaves& leaves) const {
+    void descend(const Ints& scope, std::size_t depth, int64_t cell, const uint64_t* above, std::vector<uint64_t>& room,
+                 Leaves& leaves) const {
         if (depth == scope.size()) return leaves.add(cell, above);
         const int column = scope[depth];
-        std::uint64_t* words = room.data() + depth * chunk_words;
-        for (std::int64_t level = 0; level < sizes_[column]; ++level) {
-            const std::uint64_t* mine = map(column, level) + leaves.from;
-            std::uint64_t any = 0;
-            for (std::int64_t w = 0; w < leaves.n_words; ++w) any |= words[w] = above ? above[w] & mine[w] : mine[w];
+        uint64_t* words = room.data() + depth * kChunkWords;
+        for (int64_t level = 0; level < sizes_[column]; ++level) {
+            const uint64_t* mine = map(column, level) + leaves.from;
+            uint64_t any = 0;
+            for (int64_t w = 0; w < leaves.n_words; ++w) any |= words[w] = above ? above[w] & mine[w] : mine[w];
             if (any) descend(scope, depth + 1, cell * sizes_[column] + level, words, room, leaves);
         }
     }
 
     // Where there are too many cells for bitmaps: the cell of each row, and one counter after the other.
     Extended by_rows(const Ints& scope, const Ints& others) const {
-        std::vector<std::uint32_t> cell(static_cast<std::size_t>(n_rows_), 0);
+        std::vector<uint32_t> cell(static_cast<std::size_t>(n_rows_), 0);
         for (int column : scope) {
-            const auto size = static_cast<std::uint32_t>(sizes_[column]);
+            const auto size = static_cast<uint32_t>(sizes_[column]);
             with_codes(column, [&](const auto* code) {
-                for (std::int64_t r = 0; r < n_rows_; ++r) cell[r] = cell[r] * size + code[r];
+                for (int64_t r = 0; r < n_rows_; ++r) cell[r] = cell[r] * size + code[r];
             });
         }
-        std::vector<std::int64_t> rank(static_cast<std::size_t>(cells_of(scope)), 0);
-        const std::int64_t* weight = weights_ ? weights_->data() : nullptr;
-        for (std::int64_t r = 0; r < n_rows_; ++r) rank[cell[r]] += weight ? weight[r] : 1;
+        std::vector<int64_t> rank(static_cast<std::size_t>(cells_of(scope)), 0);
+        const int64_t* weight = weights_ ? weights_->data() : nullptr;
+        for (int64_t r = 0; r < n_rows_; ++r) rank[cell[r]] += weight ? weight[r] : 1;
         const auto zeros = std::count(rank.begin(), rank.end(), 0);
-        Extended found = empty(static_cast<std::int64_t>(rank.size()) - zeros, others);
-        std::int64_t next = 0;
+        Extended found = empty(static_cast<int64_t>(rank.size()) - zeros, others);
+        int64_t next = 0;
         for (std::size_t k = 0; k < rank.size(); ++k)
             if (rank[k] > 0) {
-                found.cell[next] = static_cast<std::int64_t>(k);
+                found.cell[next] = static_cast<int64_t>(k);
                 found.total[next] = rank[k];
                 rank[k] = next++;
             }
-        for (auto& each : cell) each = static_cast<std::uint32_t>(rank[each]);
-        std::int64_t* table = found.table.data();
+        for (auto& each : cell) each = static_cast<uint32_t>(rank[each]);
+        int64_t* table = found.table.data();
         for (int other : others) {
             with_codes(other, [&](const auto* code) {  // the first level is not counted
-                for (std::int64_t r = 0; r < n_rows_; ++r)
+                for (int64_t r = 0; r < n_rows_; ++r)
                     if (code[r] > 0) table[cell[r] * found.width + (code[r] - 1)] += weight ? weight[r] : 1;
             });
             table += sizes_[other] - 1;
@@ -255,32 +257,31 @@ private:
     }
 
     // Cells are (parents, node), the node's states adjacent; the candidate's levels but the first are columns.
-    double scored(const Extended& counts, std::int64_t size, std::int64_t n_above, std::int64_t other_size,
-                  std::int64_t first) const {
+    double scored(const Extended& counts, int64_t size, int64_t n_above, int64_t other_size, int64_t first) const {
         const double n_configurations = static_cast<double>(n_above) * static_cast<double>(other_size);
         if (!dirichlet_)
             return summed(counts, size, other_size, first, entropy_, entropy_, -1.0) -
                    penalty_ * n_configurations * static_cast<double>(size - 1);
         const double n_cells = n_configurations * static_cast<double>(size);
         const double imagined = strength_ < 0.0 ? 1.0 : strength_ / n_cells;  // K2 imagines a row in each cell
-        const RisingLog cells(imagined, n_units_, known_counts, unit_);
-        const RisingLog totals(imagined * static_cast<double>(size), n_units_, known_counts, unit_);
+        const RisingLog cells(imagined, n_units_, kKnownCounts, unit_);
+        const RisingLog totals(imagined * static_cast<double>(size), n_units_, kKnownCounts, unit_);
         return summed(counts, size, other_size, first, cells, totals, -1.0);
     }
 
     // The sum of cell(n) over cells, and of sign * total(n) over configurations of all parents.
     template <class Term>
-    static double summed(const Extended& counts, std::int64_t size, std::int64_t other_size, std::int64_t first,
-                         const Term& cell, const Term& total, double sign) {
+    static double summed(const Extended& counts, int64_t size, int64_t other_size, int64_t first, const Term& cell,
+                         const Term& total, double sign) {
         double sum = 0.0;
-        std::vector<std::int64_t> of_configuration(static_cast<std::size_t>(other_size), 0);
+        std::vector<int64_t> of_configuration(static_cast<std::size_t>(other_size), 0);
         const std::size_t n_cells = counts.cell.size();
         for (std::size_t k = 0; k < n_cells; ++k) {
-            std::int64_t left = counts.total[k];
+            int64_t left = counts.total[k];
             if (left > 0) {
-                const std::int64_t* row = counts.table.data() + static_cast<std::int64_t>(k) * counts.width + first;
-                for (std::int64_t level = 1; level < other_size; ++level) {
-                    const std::int64_t n = row[level - 1];
+                const int64_t* row = counts.table.data() + static_cast<int64_t>(k) * counts.width + first;
+                for (int64_t level = 1; level < other_size; ++level) {
+                    const int64_t n = row[level - 1];
                     left -= n;
                     of_configuration[level] += n;
                     sum += cell(n);
@@ -289,34 +290,33 @@ private:
                 sum += cell(left);
             }
             if (k + 1 < n_cells && counts.cell[k] / size == counts.cell[k + 1] / size) continue;
-            for (std::int64_t& each : of_configuration) sum += sign * total(std::exchange(each, 0));
+            for (int64_t& each : of_configuration) sum += sign * total(std::exchange(each, 0));
         }
         return sum;
     }
 
     Codes columns_;
-    bool wide_;  // codes of 16 bits
+    bool wide_;        // codes of 16 bits
     Weights weights_;  // above 0
-    std::vector<std::int64_t> sizes_;
-    std::int64_t n_rows_, n_words_, n_units_;
+    std::vector<int64_t> sizes_;
+    int64_t n_rows_, n_words_, n_units_;
     double unit_;
     bool dirichlet_;
     double penalty_, strength_;
     EntropyTerm entropy_;
-    std::int64_t n_maps_ = 0;
-    std::vector<std::int64_t> first_map_;  // -1 for a column without bitmaps
-    std::vector<std::uint64_t> maps_;  // (n_maps, n_words)
+    int64_t n_maps_ = 0;
+    std::vector<int64_t> first_map_;  // -1 for a column without bitmaps
+    std::vector<uint64_t> maps_;      // (n_maps, n_words)
 };
 
 }  // namespace
-}  // namespace bayeswise
 
 void bind_family_scores(nb::module_& m) {
-    using bayeswise::FamilyScores;
     nb::class_<FamilyScores>(m, "FamilyScores")
-        .def(nb::init<const bayeswise::Codes&, const std::vector<std::int64_t>&, bool, double, double,
-                      const bayeswise::Weights&, double>(),
+        .def(nb::init<const Codes&, const std::vector<int64_t>&, bool, double, double, const Weights&, double>(),
              "columns"_a.noconvert(), "sizes"_a, "dirichlet"_a, "penalty"_a, "strength"_a,
              "weights"_a.noconvert() = nb::none(), "unit"_a = 1.0)
         .def("additions", &FamilyScores::additions, "node"_a, "parents"_a, "candidates"_a);
 }
+
+}  // namespace bayeswise::networks

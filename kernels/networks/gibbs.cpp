@@ -14,8 +14,11 @@
 #include <vector>
 
 #include "common/interrupts.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
+
+namespace bayeswise::networks {
 
 namespace {
 
@@ -91,7 +94,7 @@ struct Block {
             for (size_t k = 0; k < n_configurations; ++k) weight[k] += std::log(from[factor.offsets[k]]);
         }
         const double top = *std::max_element(weight.begin(), weight.end());
-        if (top == -std::numeric_limits<double>::infinity()) throw std::invalid_argument("a chain is in an impossible state");
+        require(top != -std::numeric_limits<double>::infinity(), "a chain is in an impossible state");
         double total = 0.0;
         for (double& each : weight) total += each = std::exp(each - top);
         return total;
@@ -115,13 +118,12 @@ struct Block {
 std::vector<Block> blocks_of(const std::vector<BlockParts>& parts, size_t n_nodes) {
     std::vector<Block> blocks;
     for (const auto& [nodes, configurations, factors] : parts) {
-        if (configurations.shape(1) != nodes.size() || configurations.shape(0) == 0)
-            throw std::invalid_argument("a block needs configurations of its nodes");
+        require(configurations.shape(1) == nodes.size() && configurations.shape(0) != 0,
+                "a block needs configurations of its nodes");
         Block block{nodes, configurations.shape(0), configurations.data(), {}};
-        for (int node : nodes)
-            if (node < 0 || size_t(node) >= n_nodes) throw std::invalid_argument("a block has a node that is not there");
+        for (int node : nodes) require(node >= 0 && size_t(node) < n_nodes, "a block has a node that is not there");
         for (const auto& [cells, outside, offsets] : factors) {
-            if (offsets.shape(0) != block.n_configurations) throw std::invalid_argument("a factor does not fit its block");
+            require(offsets.shape(0) == block.n_configurations, "a factor does not fit its block");
             block.factors.push_back({cells.data(), outside, offsets.data()});
         }
         blocks.push_back(std::move(block));
@@ -135,9 +137,9 @@ void gibbs(const std::vector<BlockParts>& parts, const Chains& chains, size_t ta
            int64_t n_sweeps, uint64_t seed, uint64_t first_chain, const Sums& sums, const Sums& squares) {
     const size_t n_chains = chains.shape(0), n_nodes = chains.shape(1), n_states = sums.shape(1);
     const std::vector<Block> blocks = blocks_of(parts, n_nodes);
-    if (target >= blocks.size() || place >= blocks[target].nodes.size() || sums.shape(0) != n_chains ||
-        squares.shape(0) != n_chains || squares.shape(1) != n_states)
-        throw std::invalid_argument("the target does not fit");
+    require(target < blocks.size() && place < blocks[target].nodes.size() && sums.shape(0) == n_chains &&
+                squares.shape(0) == n_chains && squares.shape(1) == n_states,
+            "the target does not fit");
     nb::gil_scoped_release unlocked;
     std::vector<double> weight, belief(n_states);
     for (size_t chain = 0; chain < n_chains; ++chain) {
@@ -145,7 +147,7 @@ void gibbs(const std::vector<BlockParts>& parts, const Chains& chains, size_t ta
         double *sum = sums.data() + chain * n_states, *square = squares.data() + chain * n_states;
         Random random(seed * 0x2545f4914f6cdd1du + first_chain + chain);
         for (int64_t sweep = 0; sweep < n_burn + n_sweeps; ++sweep) {
-            bayeswise::check_interrupts();
+            check_interrupts();
             for (size_t b = 0; b < blocks.size(); ++b) {
                 const Block& block = blocks[b];
                 block.conditional(state, weight);
@@ -167,3 +169,5 @@ void gibbs(const std::vector<BlockParts>& parts, const Chains& chains, size_t ta
 }  // namespace
 
 void bind_gibbs(nb::module_& m) { m.def("gibbs", &gibbs); }
+
+}  // namespace bayeswise::networks

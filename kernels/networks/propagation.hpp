@@ -7,10 +7,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "networks/factors.hpp"
 #include "common/interrupts.hpp"
+#include "networks/factors.hpp"
 
-namespace factors {
+namespace bayeswise::networks {
 
 constexpr int64_t kCellsWorthAsking = 1 << 12;  // a smaller clique is done before anybody could interrupt it
 
@@ -18,8 +18,8 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // What was observed: a state for each sliced node, a likelihood for each other node that has one.
 struct Findings {
-    std::vector<int32_t> state;               // -1: nothing
-    std::vector<const double*> likelihood;    // nullptr: nothing
+    std::vector<int32_t> state;             // -1: nothing
+    std::vector<const double*> likelihood;  // nullptr: nothing
 };
 
 template <typename T>
@@ -71,7 +71,7 @@ struct Run {
     void fill(int c, const Findings& seen, const std::vector<T>* prepared) {
         const Clique& clique = tree.cliques[c];
         std::vector<T>& cells = potential[c];
-        if (clique.cells() > kCellsWorthAsking) bayeswise::check_interrupts();
+        if (clique.cells() > kCellsWorthAsking) check_interrupts();
         if (prepared) {
             cells = *prepared;
         } else if (clique.uses.empty()) {
@@ -87,8 +87,7 @@ struct Run {
         }
         for (const auto& [node, walk] : clique.findings)
             if (seen.likelihood[node]) multiply_table(cells, walk, 0, seen.likelihood[node]);
-        for (int child : clique.children)
-            multiply(cells, tree.cliques[child].into_parent, 0, message[child].data());
+        for (int child : clique.children) multiply(cells, tree.cliques[child].into_parent, 0, message[child].data());
     }
 
     // The message of a clique, divided by its largest entry; false if all of it is zero.
@@ -150,7 +149,7 @@ struct Run {
         for (size_t c = tree.cliques.size(); c-- > 0;) {
             const Clique& clique = tree.cliques[c];
             std::vector<T>& cells = potential[c];
-            if (clique.cells() > kCellsWorthAsking) bayeswise::check_interrupts();
+            if (clique.cells() > kCellsWorthAsking) check_interrupts();
             if (clique.parent < 0) {
                 T total(0.0);
                 for (const T& cell : cells) total += cell;
@@ -221,7 +220,8 @@ struct Run {
             if (!clique.maximise) continue;
             int64_t s = 0, n_outside = 1;
             size_t axis = 0;
-            for (; n_outside < clique.n_outer || (axis < clique.scope.size() && tree.home[clique.scope[axis]] != int(c));
+            for (;
+                 n_outside < clique.n_outer || (axis < clique.scope.size() && tree.home[clique.scope[axis]] != int(c));
                  ++axis) {
                 const int node = clique.scope[axis];
                 s = s * tree.network.sizes[node] + state[node];
@@ -251,4 +251,4 @@ void widening(const Tree& tree, Work work) {
     work(wide);
 }
 
-}  // namespace factors
+}  // namespace bayeswise::networks

@@ -9,17 +9,20 @@
 
 #include <optional>
 
-#include "tables/arrow.hpp"
+#include "common/require.hpp"
+#include "tables/arrow/stream.hpp"
 #include "tables/csv.hpp"
 #include "tables/objects.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace bayeswise::tables {
+
 namespace {
 
 using Doubles = nb::ndarray<double, nb::ndim<1>, nb::device::cpu>;
-using Codes = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AnyArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 using Mask = nb::ndarray<nb::ro, bool, nb::ndim<1>, nb::device::cpu>;
 
@@ -41,7 +44,7 @@ nb::object wide_object(std::string_view digits) {
 nb::object label_object(const Level& level) {
     switch (level.tag) {
         case Tag::boolean: return nb::bool_(level.bits != 0);
-        case Tag::integer: return nb::int_(static_cast<std::int64_t>(level.bits));
+        case Tag::integer: return nb::int_(static_cast<int64_t>(level.bits));
         case Tag::wide_integer: return wide_object(level.text);
         case Tag::real: {
             double x;
@@ -78,7 +81,7 @@ template <class Sink> void run(const Column& column, Sink& sink) {
 }
 
 void check_length(const Column& column, std::size_t length) {
-    if (static_cast<std::int64_t>(length) != column.n_rows) throw nb::value_error("the output has another length than the column");
+    require(static_cast<int64_t>(length) == column.n_rows, "the output has another length than the column");
 }
 
 nb::list column_numbers(const Column& column, const TextRules& rules, Doubles out) {
@@ -94,14 +97,14 @@ void column_labels(const Column& column, const TextRules& rules, Levels& levels,
     check_length(column, out.shape(0));
     std::unique_lock<std::mutex> lock(levels.mutex(), std::defer_lock);
     {
-        const nb::gil_scoped_release free;   // whoever holds the levels may need the interpreter
+        const nb::gil_scoped_release free;  // whoever holds the levels may need the interpreter
         lock.lock();
     }
     LabelsSink sink{out.data(), rules, levels};
     run(column, sink);
 }
 
-void column_profile(const Column& column, const TextRules& rules, Profiler& profiler, std::int64_t first_row) {
+void column_profile(const Column& column, const TextRules& rules, Profiler& profiler, int64_t first_row) {
     ProfileSink sink{profiler, rules, first_row, column.lines};
     run(column, sink);
 }
@@ -124,7 +127,7 @@ nb::dict column_kinds(const Column& column) {
     return kinds;
 }
 
-nb::object column_line(const Column& column, std::int64_t row) {
+nb::object column_line(const Column& column, int64_t row) {
     if (!column.lines || row < 0 || row >= column.n_rows) return nb::none();
     return nb::int_(column.lines[row]);
 }
@@ -141,10 +144,10 @@ std::unique_ptr<Column> object_column(nb::object cells, nb::object settle) {
 template <class T> NumberView<T> number_view(const AnyArray& array, const std::optional<Mask>& mask) {
     NumberView<T> view;
     view.data = static_cast<const char*>(array.data());
-    view.stride = array.stride(0) * static_cast<std::int64_t>(sizeof(T));
-    view.n_rows = static_cast<std::int64_t>(array.shape(0));
+    view.stride = array.stride(0) * static_cast<int64_t>(sizeof(T));
+    view.n_rows = static_cast<int64_t>(array.shape(0));
     if (mask) {
-        view.validity.mask = reinterpret_cast<const std::uint8_t*>(mask->data());
+        view.validity.mask = reinterpret_cast<const uint8_t*>(mask->data());
         view.validity.mask_stride = mask->stride(0);
     }
     return view;
@@ -165,19 +168,31 @@ template <class Maker>
 std::unique_ptr<Column> array_column(const AnyArray& array, const std::optional<Mask>& mask, const Maker& maker) {
     const nb::dlpack::dtype type = array.dtype();
     std::unique_ptr<Column> column;
-    if (type == nb::dtype<double>()) column = maker.made(number_view<double>(array, mask));
-    else if (type == nb::dtype<float>()) column = maker.made(number_view<float>(array, mask));
-    else if (type == nb::dtype<bool>()) column = maker.made(number_view<bool>(array, mask));
-    else if (type == nb::dtype<std::int8_t>()) column = maker.made(number_view<std::int8_t>(array, mask));
-    else if (type == nb::dtype<std::int16_t>()) column = maker.made(number_view<std::int16_t>(array, mask));
-    else if (type == nb::dtype<std::int32_t>()) column = maker.made(number_view<std::int32_t>(array, mask));
-    else if (type == nb::dtype<std::int64_t>()) column = maker.made(number_view<std::int64_t>(array, mask));
-    else if (type == nb::dtype<std::uint8_t>()) column = maker.made(number_view<std::uint8_t>(array, mask));
-    else if (type == nb::dtype<std::uint16_t>()) column = maker.made(number_view<std::uint16_t>(array, mask));
-    else if (type == nb::dtype<std::uint32_t>()) column = maker.made(number_view<std::uint32_t>(array, mask));
-    else if (type == nb::dtype<std::uint64_t>()) column = maker.made(number_view<std::uint64_t>(array, mask));
-    else throw nb::type_error("an array of this type holds no numbers");
-    if (mask && mask->shape(0) != array.shape(0)) throw nb::value_error("the mask has another length than the array");
+    if (type == nb::dtype<double>())
+        column = maker.made(number_view<double>(array, mask));
+    else if (type == nb::dtype<float>())
+        column = maker.made(number_view<float>(array, mask));
+    else if (type == nb::dtype<bool>())
+        column = maker.made(number_view<bool>(array, mask));
+    else if (type == nb::dtype<int8_t>())
+        column = maker.made(number_view<int8_t>(array, mask));
+    else if (type == nb::dtype<int16_t>())
+        column = maker.made(number_view<int16_t>(array, mask));
+    else if (type == nb::dtype<int32_t>())
+        column = maker.made(number_view<int32_t>(array, mask));
+    else if (type == nb::dtype<int64_t>())
+        column = maker.made(number_view<int64_t>(array, mask));
+    else if (type == nb::dtype<uint8_t>())
+        column = maker.made(number_view<uint8_t>(array, mask));
+    else if (type == nb::dtype<uint16_t>())
+        column = maker.made(number_view<uint16_t>(array, mask));
+    else if (type == nb::dtype<uint32_t>())
+        column = maker.made(number_view<uint32_t>(array, mask));
+    else if (type == nb::dtype<uint64_t>())
+        column = maker.made(number_view<uint64_t>(array, mask));
+    else
+        throw nb::type_error("an array of this type holds no numbers");
+    require(!mask || mask->shape(0) == array.shape(0), "the mask has another length than the array");
     column->owner = std::make_shared<std::pair<AnyArray, std::optional<Mask>>>(array, mask);
     return column;
 }
@@ -189,14 +204,15 @@ std::unique_ptr<Column> number_column(AnyArray array, std::optional<Mask> mask) 
 std::unique_ptr<Column> coded_column(AnyArray codes, nb::object values, nb::object settle) {
     ValuesSink sink;
     object_column(std::move(values), std::move(settle))->show_to(sink);
-    return array_column(codes, std::nullopt, CodedColumn{std::make_shared<const std::vector<Value>>(std::move(sink.values))});
+    return array_column(codes, std::nullopt,
+                        CodedColumn{std::make_shared<const std::vector<Value>>(std::move(sink.values))});
 }
 
 void set_levels(Levels* self, nb::object declared, nb::object settle) {
     new (self) Levels();
     auto column = object_column(std::move(declared), std::move(settle));
     static const TextRules plain{NullWords({}), '.'};
-    std::vector<std::int32_t> codes(static_cast<std::size_t>(column->n_rows));
+    std::vector<int32_t> codes(static_cast<std::size_t>(column->n_rows));
     LabelsSink sink{codes.data(), plain, *self};
     column->show_to(sink);
 }
@@ -227,7 +243,8 @@ nb::dict profile_result(const Profiler& p, std::size_t most) {
     nb::list words, examples, levels;
     for (const auto& [word, n] : p.null_words) words.append(nb::make_tuple(text_object(word), n));
     for (const InvalidExample& e : p.invalid_examples)
-        examples.append(nb::make_tuple(e.place.row, e.place.line < 0 ? nb::none() : nb::object(nb::int_(e.place.line)), text_object(e.text)));
+        examples.append(nb::make_tuple(e.place.row, e.place.line < 0 ? nb::none() : nb::object(nb::int_(e.place.line)),
+                                       text_object(e.text)));
     for (const auto& [level, n] : p.frequent(most)) levels.append(nb::make_tuple(label_object(level), n));
     d["null_words"] = words, d["invalid_examples"] = examples, d["levels"] = levels;
     return d;
@@ -237,7 +254,7 @@ void set_rules(TextRules* self, const std::vector<std::string>& null_words, char
     new (self) TextRules{NullWords(null_words), decimal_mark};
 }
 
-std::unique_ptr<Column> csv_column(std::shared_ptr<CsvBlock> block, std::size_t index, std::int64_t begin, std::int64_t n_rows) {
+std::unique_ptr<Column> csv_column(std::shared_ptr<CsvBlock> block, std::size_t index, int64_t begin, int64_t n_rows) {
     if (index >= block->n_columns) throw nb::index_error("no such column");
     if (begin < 0 || n_rows < 0 || begin + n_rows > block->n_rows()) throw nb::index_error("rows beyond the block");
     auto column = column_of(CsvView{block.get(), index, begin, n_rows}, n_rows);
@@ -246,8 +263,8 @@ std::unique_ptr<Column> csv_column(std::shared_ptr<CsvBlock> block, std::size_t 
     return column;
 }
 
-std::shared_ptr<CsvBlock> split_bytes(nb::bytes carried, nb::bytes fresh, char delimiter, char quote, bool skip_space, std::size_t n_columns,
-                                      std::int64_t first_line, bool last, std::size_t most_rows) {
+std::shared_ptr<CsvBlock> split_bytes(nb::bytes carried, nb::bytes fresh, char delimiter, char quote, bool skip_space,
+                                      std::size_t n_columns, int64_t first_line, bool last, std::size_t most_rows) {
     const std::string_view front(carried.c_str(), carried.size()), back(fresh.c_str(), fresh.size());
     const nb::gil_scoped_release free;
     return split_csv(front, back, Dialect{delimiter, quote, skip_space}, n_columns, first_line, last, most_rows);
@@ -266,7 +283,7 @@ const char* flaw_name(const CsvBlock& block) {
 void set_stream(ArrowStream* self, nb::capsule capsule) {
     auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
     if (!stream) nb::raise_python_error();
-    if (!stream->release) throw nb::value_error("the stream was read before");
+    require(stream->release != nullptr, "the stream was read before");
     new (self) ArrowStream(stream);
 }
 
@@ -277,7 +294,7 @@ nb::list stream_fields(const ArrowStream& stream) {
     return fields;
 }
 
-std::unique_ptr<Column> batch_column(const ArrowBatch& batch, std::size_t index, std::int64_t begin, std::int64_t n_rows) {
+std::unique_ptr<Column> batch_column(const ArrowBatch& batch, std::size_t index, int64_t begin, int64_t n_rows) {
     if (begin < 0 || n_rows < 0 || begin + n_rows > batch.n_rows()) throw nb::index_error("rows beyond the batch");
     return batch.column(index, begin, n_rows);
 }
@@ -292,12 +309,15 @@ void bind_arrow(nb::module_& m) {
         .def("__len__", &Levels::size)
         .def("since", &levels_from, "start"_a, "The labels from this code on.");
     nb::class_<Profiler>(m, "Profiler", "Counts what the cells of one column look like.")
-        .def(nb::init<std::size_t, std::size_t, std::size_t>(), "exact_distinct"_a, "counted_levels"_a, "counted_bytes"_a)
+        .def(nb::init<std::size_t, std::size_t, std::size_t>(), "exact_distinct"_a, "counted_levels"_a,
+             "counted_bytes"_a)
         .def("result", &profile_result, "most"_a);
     nb::class_<Column>(m, "Column", "One column of some rows.")
         .def_ro("n_rows", &Column::n_rows)
-        .def("numbers", &column_numbers, "rules"_a, "out"_a.noconvert(), "Fill doubles; return the invalid cells as (row, text).")
-        .def("labels", &column_labels, "rules"_a, "levels"_a, "out"_a.noconvert(), "Fill codes into the growing levels.")
+        .def("numbers", &column_numbers, "rules"_a, "out"_a.noconvert(),
+             "Fill doubles; return the invalid cells as (row, text).")
+        .def("labels", &column_labels, "rules"_a, "levels"_a, "out"_a.noconvert(),
+             "Fill codes into the growing levels.")
         .def("profile", &column_profile, "rules"_a, "profiler"_a, "first_row"_a)
         .def("texts", &column_texts, "rules"_a, "The values, None for missing.")
         .def("kinds", &column_kinds, "How many cells of each kind there are.")
@@ -313,19 +333,25 @@ void bind_arrow(nb::module_& m) {
         .def_prop_ro("flaw", &flaw_name)
         .def_ro("flaw_line", &CsvBlock::flaw_line)
         .def_ro("flaw_fields", &CsvBlock::flaw_fields)
-        .def("rest", [](const CsvBlock& b) { return nb::bytes(b.data.data() + b.consumed, b.data.size() - b.consumed); },
-             "The bytes after the last whole record.")
-        .def_static("split", &split_bytes, "carried"_a, "fresh"_a, "delimiter"_a, "quote"_a, "skip_space"_a, "n_columns"_a, "first_line"_a,
-                    "last"_a, "most_rows"_a)
+        .def(
+            "rest", [](const CsvBlock& b) { return nb::bytes(b.data.data() + b.consumed, b.data.size() - b.consumed); },
+            "The bytes after the last whole record.")
+        .def_static("split", &split_bytes, "carried"_a, "fresh"_a, "delimiter"_a, "quote"_a, "skip_space"_a,
+                    "n_columns"_a, "first_line"_a, "last"_a, "most_rows"_a)
         .def("column", &csv_column, "index"_a, "begin"_a, "n_rows"_a);
 
     nb::class_<ArrowBatch>(m, "ArrowBatch", "Some rows of an Arrow stream.")
         .def_prop_ro("n_rows", &ArrowBatch::n_rows)
         .def("column", &batch_column, "index"_a, "begin"_a, "n_rows"_a)
-        .def("declared", [](const ArrowBatch& b, std::size_t index) { return value_list(*b.dictionary(index)); }, "index"_a);
+        .def(
+            "declared", [](const ArrowBatch& b, std::size_t index) { return value_list(*b.dictionary(index)); },
+            "index"_a);
     nb::class_<ArrowStream>(m, "ArrowStream", "A stream of the Arrow C data interface, from its capsule.")
         .def("__init__", &set_stream, "capsule"_a)
         .def("fields", &stream_fields, "(name, storage, is dictionary, is ordered) of each column.")
-        .def("next", &ArrowStream::next, nb::call_guard<nb::gil_scoped_release>(), "The next batch, or None at the end.")
+        .def("next", &ArrowStream::next, nb::call_guard<nb::gil_scoped_release>(),
+             "The next batch, or None at the end.")
         .def("close", &ArrowStream::close, nb::call_guard<nb::gil_scoped_release>());
 }
+
+}  // namespace bayeswise::tables

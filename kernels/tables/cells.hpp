@@ -15,87 +15,99 @@
 #include "tables/numerals.hpp"
 #include "tables/profiler.hpp"
 
+namespace bayeswise::tables {
+
 struct InvalidCell {
-    std::int64_t row;   // within the column
+    int64_t row;  // within the column
     std::string text;
 };
 
 // To doubles: NaN where there is no number; invalid cells hold something else.
 struct NumbersSink {
     double* out;
-    std::int64_t stride;
+    int64_t stride;
     const TextRules& rules;
     std::vector<InvalidCell> invalid;
 
-    double& at(std::int64_t row) { return out[row * stride]; }
-    void null(std::int64_t row) { at(row) = std::numeric_limits<double>::quiet_NaN(); }
-    void text(std::int64_t row, std::string_view s) {
-        if (rules.null_words.contains(s)) { null(row); return; }
+    double& at(int64_t row) { return out[row * stride]; }
+    void null(int64_t row) { at(row) = std::numeric_limits<double>::quiet_NaN(); }
+    void text(int64_t row, std::string_view s) {
+        if (rules.null_words.contains(s)) {
+            null(row);
+            return;
+        }
         const Numeral n = read_number(s, rules.decimal_mark);
-        if (n.valid) { at(row) = n.value; return; }
+        if (n.valid) {
+            at(row) = n.value;
+            return;
+        }
         null(row);
         invalid.push_back({row, std::string(s)});
     }
-    void integer(std::int64_t row, std::int64_t i) { at(row) = static_cast<double>(i); }
-    void wide_integer(std::int64_t row, std::string_view digits) { at(row) = wide_value(digits); }
-    void real(std::int64_t row, double x) { at(row) = x; }
-    void boolean(std::int64_t row, bool b) { at(row) = b ? 1.0 : 0.0; }
-    void opaque(std::int64_t row) { null(row); invalid.push_back({row, "(nested or binary)"}); }
+    void integer(int64_t row, int64_t i) { at(row) = static_cast<double>(i); }
+    void wide_integer(int64_t row, std::string_view digits) { at(row) = wide_value(digits); }
+    void real(int64_t row, double x) { at(row) = x; }
+    void boolean(int64_t row, bool b) { at(row) = b ? 1.0 : 0.0; }
+    void opaque(int64_t row) {
+        null(row);
+        invalid.push_back({row, "(nested or binary)"});
+    }
 };
 
 // To codes of levels: -1 where there is no value.
 struct LabelsSink {
-    std::int32_t* out;
+    int32_t* out;
     const TextRules& rules;
     Levels& levels;
 
-    void null(std::int64_t row) { out[row] = -1; }
-    void text(std::int64_t row, std::string_view s) {
-        out[row] = rules.null_words.contains(s) ? -1 : levels.of_text(s);
+    void null(int64_t row) { out[row] = -1; }
+    void text(int64_t row, std::string_view s) { out[row] = rules.null_words.contains(s) ? -1 : levels.of_text(s); }
+    void integer(int64_t row, int64_t i) { out[row] = levels.of_bits(Tag::integer, static_cast<uint64_t>(i)); }
+    void wide_integer(int64_t row, std::string_view digits) { out[row] = levels.of_text(digits, Tag::wide_integer); }
+    void real(int64_t row, double x) {
+        if (std::isnan(x))
+            null(row);
+        else
+            out[row] = levels.of_bits(Tag::real, real_bits(x));
     }
-    void integer(std::int64_t row, std::int64_t i) { out[row] = levels.of_bits(Tag::integer, static_cast<std::uint64_t>(i)); }
-    void wide_integer(std::int64_t row, std::string_view digits) { out[row] = levels.of_text(digits, Tag::wide_integer); }
-    void real(std::int64_t row, double x) {
-        if (std::isnan(x)) null(row); else out[row] = levels.of_bits(Tag::real, real_bits(x));
-    }
-    void boolean(std::int64_t row, bool b) { out[row] = levels.of_bits(Tag::boolean, b ? 1 : 0); }
-    void opaque(std::int64_t) { throw std::domain_error("lists, structs and bytes are no labels"); }
+    void boolean(int64_t row, bool b) { out[row] = levels.of_bits(Tag::boolean, b ? 1 : 0); }
+    void opaque(int64_t) { throw std::domain_error("lists, structs and bytes are not labels"); }
 };
 
 // Into a profile, which is told the cells' position in the whole table.
 struct ProfileSink {
     Profiler& profiler;
     const TextRules& rules;
-    std::int64_t first_row;
-    const std::int64_t* lines;   // per row, or null where the table has no lines
+    int64_t first_row;
+    const int64_t* lines;  // per row, or null where the table has no lines
 
-    Place place(std::int64_t row) const { return {first_row + row, lines ? lines[row] : -1}; }
-    void null(std::int64_t) { profiler.null(); }
-    void text(std::int64_t row, std::string_view s) { profiler.text(s, rules, place(row)); }
-    void integer(std::int64_t, std::int64_t i) { profiler.integer(i); }
-    void wide_integer(std::int64_t, std::string_view digits) { profiler.wide_integer(digits); }
-    void real(std::int64_t, double x) { profiler.real(x); }
-    void boolean(std::int64_t, bool b) { profiler.boolean(b); }
-    void opaque(std::int64_t row) { profiler.opaque(place(row)); }
+    Place place(int64_t row) const { return {first_row + row, lines ? lines[row] : -1}; }
+    void null(int64_t) { profiler.null(); }
+    void text(int64_t row, std::string_view s) { profiler.text(s, rules, place(row)); }
+    void integer(int64_t, int64_t i) { profiler.integer(i); }
+    void wide_integer(int64_t, std::string_view digits) { profiler.wide_integer(digits); }
+    void real(int64_t, double x) { profiler.real(x); }
+    void boolean(int64_t, bool b) { profiler.boolean(b); }
+    void opaque(int64_t row) { profiler.opaque(place(row)); }
 };
 
 // What kinds of values a column of Python objects holds.
 struct KindsSink {
-    std::int64_t nulls = 0, texts = 0, integers = 0, reals = 0, booleans = 0;
+    int64_t nulls = 0, texts = 0, integers = 0, reals = 0, booleans = 0;
 
-    void null(std::int64_t) { ++nulls; }
-    void text(std::int64_t, std::string_view) { ++texts; }
-    void integer(std::int64_t, std::int64_t) { ++integers; }
-    void wide_integer(std::int64_t, std::string_view) { ++integers; }
-    void real(std::int64_t, double) { ++reals; }
-    void boolean(std::int64_t, bool) { ++booleans; }
-    void opaque(std::int64_t) {}
+    void null(int64_t) { ++nulls; }
+    void text(int64_t, std::string_view) { ++texts; }
+    void integer(int64_t, int64_t) { ++integers; }
+    void wide_integer(int64_t, std::string_view) { ++integers; }
+    void real(int64_t, double) { ++reals; }
+    void boolean(int64_t, bool) { ++booleans; }
+    void opaque(int64_t) {}
 };
 
 // A value taken out of its column: the entries of a dictionary.
 struct Value {
-    enum class Kind : std::uint8_t { null, text, integer, wide_integer, real, boolean, opaque } kind = Kind::null;
-    std::int64_t integer = 0;
+    enum class Kind : uint8_t { null, text, integer, wide_integer, real, boolean, opaque } kind = Kind::null;
+    int64_t integer = 0;
     double real = 0.0;
     std::string text;
 };
@@ -103,23 +115,30 @@ struct Value {
 struct ValuesSink {
     std::vector<Value> values;
 
-    void null(std::int64_t) { values.emplace_back(); }
-    void text(std::int64_t, std::string_view s) { values.push_back({Value::Kind::text, 0, 0.0, std::string(s)}); }
-    void integer(std::int64_t, std::int64_t i) { values.push_back({Value::Kind::integer, i, 0.0, {}}); }
-    void wide_integer(std::int64_t, std::string_view s) { values.push_back({Value::Kind::wide_integer, 0, 0.0, std::string(s)}); }
-    void real(std::int64_t, double x) { values.push_back({Value::Kind::real, 0, x, {}}); }
-    void boolean(std::int64_t, bool b) { values.push_back({Value::Kind::boolean, b, 0.0, {}}); }
-    void opaque(std::int64_t) { values.push_back({Value::Kind::opaque, 0, 0.0, {}}); }
+    void null(int64_t) { values.emplace_back(); }
+    void text(int64_t, std::string_view s) { values.push_back({Value::Kind::text, 0, 0.0, std::string(s)}); }
+    void integer(int64_t, int64_t i) { values.push_back({Value::Kind::integer, i, 0.0, {}}); }
+    void wide_integer(int64_t, std::string_view s) {
+        values.push_back({Value::Kind::wide_integer, 0, 0.0, std::string(s)});
+    }
+    void real(int64_t, double x) { values.push_back({Value::Kind::real, 0, x, {}}); }
+    void boolean(int64_t, bool b) { values.push_back({Value::Kind::boolean, b, 0.0, {}}); }
+    void opaque(int64_t) { values.push_back({Value::Kind::opaque, 0, 0.0, {}}); }
 };
 
 // To values, with null words taken out.
 struct TextsSink : ValuesSink {
     const TextRules& rules;
     explicit TextsSink(const TextRules& text_rules) : rules(text_rules) {}
-    void text(std::int64_t row, std::string_view s) { if (rules.null_words.contains(s)) null(row); else ValuesSink::text(row, s); }
+    void text(int64_t row, std::string_view s) {
+        if (rules.null_words.contains(s))
+            null(row);
+        else
+            ValuesSink::text(row, s);
+    }
 };
 
-template <class Sink> void show(Sink& sink, std::int64_t row, const Value& value) {
+template <class Sink> void show(Sink& sink, int64_t row, const Value& value) {
     switch (value.kind) {
         case Value::Kind::null: sink.null(row); break;
         case Value::Kind::text: sink.text(row, value.text); break;
@@ -142,10 +161,10 @@ public:
     virtual void show_to(KindsSink& sink) const = 0;
     virtual void show_to(ValuesSink& sink) const = 0;
 
-    std::int64_t n_rows = 0;
-    const std::int64_t* lines = nullptr;   // (n_rows), if the cells come from lines of text
-    std::shared_ptr<const void> owner;     // keeps the cells alive
-    bool needs_interpreter = false;        // the cells are Python objects
+    int64_t n_rows = 0;
+    const int64_t* lines = nullptr;     // (n_rows), if the cells come from lines of text
+    std::shared_ptr<const void> owner;  // keeps the cells alive
+    bool needs_interpreter = false;     // the cells are Python objects
 };
 
 template <class View> class ColumnOf final : public Column {
@@ -162,7 +181,7 @@ private:
     View view_;
 };
 
-template <class View> std::unique_ptr<Column> column_of(View view, std::int64_t n_rows) {
+template <class View> std::unique_ptr<Column> column_of(View view, int64_t n_rows) {
     auto column = std::make_unique<ColumnOf<View>>(std::move(view));
     column->n_rows = n_rows;
     return column;
@@ -170,12 +189,12 @@ template <class View> std::unique_ptr<Column> column_of(View view, std::int64_t 
 
 // Which rows hold a value: an Arrow bitmap, a NumPy mask (true = missing), or all.
 struct Validity {
-    const std::uint8_t* bitmap = nullptr;
-    std::int64_t bit_offset = 0;
-    const std::uint8_t* mask = nullptr;
-    std::int64_t mask_stride = 1;
+    const uint8_t* bitmap = nullptr;
+    int64_t bit_offset = 0;
+    const uint8_t* mask = nullptr;
+    int64_t mask_stride = 1;
 
-    bool present(std::int64_t row) const {
+    bool present(int64_t row) const {
         if (bitmap) return (bitmap[(row + bit_offset) >> 3] >> ((row + bit_offset) & 7)) & 1;
         return !mask || !mask[row * mask_stride];
     }
@@ -183,31 +202,39 @@ struct Validity {
 
 template <class T> struct NumberView {
     const char* data;
-    std::int64_t stride;   // in bytes
-    std::int64_t n_rows;
+    int64_t stride;  // in bytes
+    int64_t n_rows;
     Validity validity;
 
-    T value(std::int64_t row) const {
+    T value(int64_t row) const {
         T v;
         std::memcpy(&v, data + row * stride, sizeof v);
         return v;
     }
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) { sink.null(row); continue; }
+        for (int64_t row = 0; row < n_rows; ++row) {
+            if (!validity.present(row)) {
+                sink.null(row);
+                continue;
+            }
             show(sink, row, value(row));
         }
     }
-    template <class Sink> static void show(Sink& sink, std::int64_t row, T v) {
+    template <class Sink> static void show(Sink& sink, int64_t row, T v) {
         if constexpr (std::is_floating_point_v<T>) {
-            if (v != v) sink.null(row); else sink.real(row, static_cast<double>(v));
+            if (v != v)
+                sink.null(row);
+            else
+                sink.real(row, static_cast<double>(v));
         } else if constexpr (std::is_same_v<T, bool>) {
             sink.boolean(row, v);
-        } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-            if (v > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) sink.wide_integer(row, std::to_string(v));
-            else sink.integer(row, static_cast<std::int64_t>(v));
+        } else if constexpr (std::is_same_v<T, uint64_t>) {
+            if (v > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+                sink.wide_integer(row, std::to_string(v));
+            else
+                sink.integer(row, static_cast<int64_t>(v));
         } else {
-            sink.integer(row, static_cast<std::int64_t>(v));
+            sink.integer(row, static_cast<int64_t>(v));
         }
     }
 };
@@ -217,26 +244,37 @@ template <class T> struct CodedView {
     NumberView<T> codes;
     std::shared_ptr<const std::vector<Value>> values;
 
-    const Value* value(std::int64_t row) const {
+    const Value* value(int64_t row) const {
         if (!codes.validity.present(row)) return nullptr;
-        const std::int64_t code = static_cast<std::int64_t>(codes.value(row));
-        return code < 0 || code >= static_cast<std::int64_t>(values->size()) ? nullptr : &(*values)[code];
+        const int64_t code = static_cast<int64_t>(codes.value(row));
+        return code < 0 || code >= static_cast<int64_t>(values->size()) ? nullptr : &(*values)[code];
     }
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < codes.n_rows; ++row) {
+        for (int64_t row = 0; row < codes.n_rows; ++row) {
             const Value* v = value(row);
-            if (v) ::show(sink, row, *v); else sink.null(row);
+            if (v)
+                tables::show(sink, row, *v);
+            else
+                sink.null(row);
         }
     }
     // Each entry of the dictionary is looked up once.
     void visit(LabelsSink& sink) const {
-        std::vector<std::int32_t> memo(values->size(), -2);
-        for (std::int64_t row = 0; row < codes.n_rows; ++row) {
+        std::vector<int32_t> memo(values->size(), -2);
+        for (int64_t row = 0; row < codes.n_rows; ++row) {
             const Value* v = value(row);
-            if (!v) { sink.null(row); continue; }
-            std::int32_t& code = memo[static_cast<std::size_t>(v - values->data())];
-            if (code == -2) { ::show(sink, row, *v); code = sink.out[row]; }
+            if (!v) {
+                sink.null(row);
+                continue;
+            }
+            int32_t& code = memo[static_cast<std::size_t>(v - values->data())];
+            if (code == -2) {
+                tables::show(sink, row, *v);
+                code = sink.out[row];
+            }
             sink.out[row] = code;
         }
     }
 };
+
+}  // namespace bayeswise::tables

@@ -6,6 +6,8 @@
 #define BAYESWISE_SSE2 1
 #endif
 
+namespace bayeswise::tables {
+
 namespace {
 
 // The positions of delimiters, quotes and line ends, in order, found 64 bytes at a time.
@@ -39,16 +41,17 @@ private:
             const __m128i feed = _mm_set1_epi8('\n'), carriage = _mm_set1_epi8('\r');
             for (int i = 0; i < 4; ++i) {
                 const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data_ + window + 16 * i));
-                const __m128i hits = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, delimiter), _mm_cmpeq_epi8(bytes, feed)),
-                                                  _mm_or_si128(_mm_cmpeq_epi8(bytes, carriage), _mm_cmpeq_epi8(bytes, quote)));
-                mask_ |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(hits))) << (16 * i);
+                const __m128i hits =
+                    _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, delimiter), _mm_cmpeq_epi8(bytes, feed)),
+                                 _mm_or_si128(_mm_cmpeq_epi8(bytes, carriage), _mm_cmpeq_epi8(bytes, quote)));
+                mask_ |= static_cast<uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(hits))) << (16 * i);
                 high_bits_ |= _mm_movemask_epi8(bytes) != 0;
             }
             return;
         }
 #endif
         for (std::size_t i = window; i < size_ && i < window + 64; ++i) {
-            if (is_mark(data_[i])) mask_ |= std::uint64_t{1} << (i - window);
+            if (is_mark(data_[i])) mask_ |= uint64_t{1} << (i - window);
             high_bits_ |= (data_[i] & 0x80) != 0;
         }
     }
@@ -57,7 +60,7 @@ private:
     std::size_t size_;
     Dialect dialect_;
     std::size_t window_ = 0;
-    std::uint64_t mask_ = 0;
+    uint64_t mask_ = 0;
     bool high_bits_ = false;
 };
 
@@ -68,12 +71,18 @@ std::size_t utf8_until(std::string_view s) {
     const auto tail = [&](std::size_t k) { return (byte(k) & 0xC0) == 0x80; };
     while (i < s.size()) {
         const unsigned c = byte(i), second = byte(i + 1);
-        if (c < 0x80) i += 1;
-        else if (c >= 0xC2 && c < 0xE0 && tail(i + 1)) i += 2;
-        else if ((c & 0xF0) == 0xE0 && tail(i + 1) && tail(i + 2) && !(c == 0xE0 && second < 0xA0) && !(c == 0xED && second > 0x9F)) i += 3;
+        if (c < 0x80)
+            i += 1;
+        else if (c >= 0xC2 && c < 0xE0 && tail(i + 1))
+            i += 2;
+        else if ((c & 0xF0) == 0xE0 && tail(i + 1) && tail(i + 2) && !(c == 0xE0 && second < 0xA0) &&
+                 !(c == 0xED && second > 0x9F))
+            i += 3;
         else if (c >= 0xF0 && c < 0xF5 && tail(i + 1) && tail(i + 2) && tail(i + 3) && !(c == 0xF0 && second < 0x90) &&
-                 !(c == 0xF4 && second > 0x8F)) i += 4;
-        else return i;
+                 !(c == 0xF4 && second > 0x8F))
+            i += 4;
+        else
+            return i;
     }
     return i;
 }
@@ -92,17 +101,23 @@ public:
             const std::size_t at = marks_.next();
             if (at >= size_) return finish();
             const char c = data_[at];
-            if (quoted_ && !closed_) inside_quotes(at, c);
-            else if (c == b_.dialect.quote) open_quote(at);
-            else if (c == b_.dialect.delimiter) { end_field(at); start_field(at + 1); }
-            else if (!end_line(at, c)) return;
+            if (quoted_ && !closed_)
+                inside_quotes(at, c);
+            else if (c == b_.dialect.quote)
+                open_quote(at);
+            else if (c == b_.dialect.delimiter) {
+                end_field(at);
+                start_field(at + 1);
+            } else if (!end_line(at, c))
+                return;
         }
     }
     bool plain_ascii() const { return marks_.plain_ascii(); }
 
 private:
     void start_field(std::size_t at) {
-        if (b_.dialect.skip_space) while (at < size_ && data_[at] == ' ') ++at;
+        if (b_.dialect.skip_space)
+            while (at < size_ && data_[at] == ' ') ++at;
         begin_ = at;
         quoted_ = closed_ = false;
     }
@@ -113,14 +128,21 @@ private:
         start_field(at);
     }
     void open_quote(std::size_t at) {
-        if (at == begin_) { quoted_ = true; quote_line_ = line_; }
+        if (at == begin_) {
+            quoted_ = true;
+            quote_line_ = line_;
+        }
     }
     void inside_quotes(std::size_t at, char c) {
         if (at == doubled_) return;
         if (c == b_.dialect.quote) {
-            if (at + 1 < size_ && data_[at + 1] == c) doubled_ = at + 1;
-            else if (at + 1 < size_ || last_) { closed_ = true; close_ = at; }
-            else return;   // the next block tells whether the quote is doubled
+            if (at + 1 < size_ && data_[at + 1] == c)
+                doubled_ = at + 1;
+            else if (at + 1 < size_ || last_) {
+                closed_ = true;
+                close_ = at;
+            } else
+                return;  // the next block tells whether the quote is doubled
         } else if (c == '\n' || (c == '\r' && !(at + 1 < size_ && data_[at + 1] == '\n'))) {
             ++line_;
         }
@@ -132,7 +154,7 @@ private:
                 if (data_[i] != ' ' && data_[i] != '\t') return flaw(Flaw::after_quote, quote_line_);
             end = close_ + 1;
         }
-        b_.fields.push_back({begin_ | static_cast<std::uint64_t>(end) << 32});
+        b_.fields.push_back({begin_ | static_cast<uint64_t>(end) << 32});
         ++n_fields_;
     }
     // False when the block ends between a carriage return and the line feed that may follow it.
@@ -140,7 +162,10 @@ private:
         std::size_t next = at + 1;
         if (c == '\r') {
             if (next == size_ && !last_) return false;
-            if (next < size_ && data_[next] == '\n') { marks_.next(); ++next; }
+            if (next < size_ && data_[next] == '\n') {
+                marks_.next();
+                ++next;
+            }
         }
         end_field(at);
         end_record(at);
@@ -161,12 +186,13 @@ private:
         if (quoted_ && !closed_) return flaw(Flaw::open_quote, quote_line_);
         end_field(size_);
         end_record(size_);
-        if (b_.flaw == Flaw::none) { b_.consumed = size_; b_.next_line = line_ + 1; }
+        if (b_.flaw == Flaw::none) {
+            b_.consumed = size_;
+            b_.next_line = line_ + 1;
+        }
     }
-    void drop_record() {
-        b_.fields.resize(b_.lines.size() * b_.n_columns);
-    }
-    void flaw(Flaw what, std::int64_t line) {
+    void drop_record() { b_.fields.resize(b_.lines.size() * b_.n_columns); }
+    void flaw(Flaw what, int64_t line) {
         b_.flaw = what;
         b_.flaw_line = line;
         b_.flaw_fields = n_fields_;
@@ -179,7 +205,7 @@ private:
     bool last_;
     std::size_t most_rows_;
     Marks marks_;
-    std::int64_t line_, record_line_ = 1, quote_line_ = 1;
+    int64_t line_, record_line_ = 1, quote_line_ = 1;
     std::size_t record_ = 0, begin_ = 0, close_ = 0, n_fields_ = 0;
     std::size_t doubled_ = static_cast<std::size_t>(-1);
     bool quoted_ = false, closed_ = false;
@@ -197,8 +223,8 @@ void check_encoding(CsvBlock& block) {
 
 }  // namespace
 
-std::shared_ptr<CsvBlock> split_csv(std::string_view carried, std::string_view fresh, const Dialect& dialect, std::size_t n_columns,
-                                    std::int64_t first_line, bool last, std::size_t most_rows) {
+std::shared_ptr<CsvBlock> split_csv(std::string_view carried, std::string_view fresh, const Dialect& dialect,
+                                    std::size_t n_columns, int64_t first_line, bool last, std::size_t most_rows) {
     auto block = std::make_shared<CsvBlock>();
     block->data.reserve(carried.size() + fresh.size());
     block->data.append(carried).append(fresh);
@@ -222,3 +248,5 @@ std::string_view CsvView::without_quotes(std::string_view field, char quote, std
     }
     return scratch;
 }
+
+}  // namespace bayeswise::tables

@@ -8,17 +8,19 @@
 
 #include "tables/cells.hpp"
 
+namespace bayeswise::tables {
+
 struct Dialect {
     char delimiter = ',';
     char quote = '"';
-    bool skip_space = false;   // blanks after a delimiter are not part of the field
+    bool skip_space = false;  // blanks after a delimiter are not part of the field
 };
 
-enum class Flaw : std::uint8_t { none, ragged, after_quote, open_quote, encoding };
+enum class Flaw : uint8_t { none, ragged, after_quote, open_quote, encoding };
 
 // Where a field begins and ends, in one word: one store when splitting, one load when reading.
 struct Field {
-    std::uint64_t bounds;
+    uint64_t bounds;
     std::size_t begin() const { return bounds & 0xFFFFFFFF; }
     std::size_t end() const { return bounds >> 32; }
 };
@@ -28,33 +30,33 @@ struct CsvBlock {
     std::string data;
     Dialect dialect;
     std::size_t n_columns = 0;
-    std::vector<Field> fields;         // (n_rows, n_columns)
-    std::vector<std::int64_t> lines;   // (n_rows)
-    std::size_t consumed = 0;          // bytes of whole records
-    std::int64_t next_line = 1;
+    std::vector<Field> fields;   // (n_rows, n_columns)
+    std::vector<int64_t> lines;  // (n_rows)
+    std::size_t consumed = 0;    // bytes of whole records
+    int64_t next_line = 1;
 
-    Flaw flaw = Flaw::none;            // what stopped the splitting, if anything
-    std::int64_t flaw_line = 0;
+    Flaw flaw = Flaw::none;  // what stopped the splitting, if anything
+    int64_t flaw_line = 0;
     std::size_t flaw_fields = 0;
 
-    std::int64_t n_rows() const { return static_cast<std::int64_t>(lines.size()); }
+    int64_t n_rows() const { return static_cast<int64_t>(lines.size()); }
 };
 
 // With n_columns = 0 the first record decides. An incomplete record at the end is left for the next block, unless this is
 // the last one.
-std::shared_ptr<CsvBlock> split_csv(std::string_view carried, std::string_view fresh, const Dialect& dialect, std::size_t n_columns,
-                                    std::int64_t first_line, bool last, std::size_t most_rows);
+std::shared_ptr<CsvBlock> split_csv(std::string_view carried, std::string_view fresh, const Dialect& dialect,
+                                    std::size_t n_columns, int64_t first_line, bool last, std::size_t most_rows);
 
 struct CsvView {
     const CsvBlock* block;
     std::size_t column;
-    std::int64_t begin, n_rows;
+    int64_t begin, n_rows;
 
     template <class Sink> void visit(Sink& sink) const {
         std::string scratch;
         const std::size_t n = block->n_columns;
         const char* data = block->data.data();
-        for (std::int64_t row = 0; row < n_rows; ++row) {
+        for (int64_t row = 0; row < n_rows; ++row) {
             const Field field = block->fields[static_cast<std::size_t>(begin + row) * n + column];
             sink.text(row, unquoted({data + field.begin(), field.end() - field.begin()}, scratch));
         }
@@ -65,3 +67,5 @@ struct CsvView {
     }
     static std::string_view without_quotes(std::string_view field, char quote, std::string& scratch);
 };
+
+}  // namespace bayeswise::tables

@@ -7,7 +7,11 @@
 #include <limits>
 #include <stdexcept>
 
+#include "common/require.hpp"
+
 namespace nb = nanobind;
+
+namespace bayeswise::tables {
 
 namespace {
 
@@ -19,10 +23,6 @@ template <typename T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename Code>
 using Codes = nb::ndarray<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
 
 template <typename T, typename Visit>
 void each_cell(const Cells<T>& values, Visit visit) {
@@ -56,15 +56,15 @@ struct Layout {
         for (const auto* each : {&lowest, &sizes, &starts})
             require(static_cast<int64_t>(each->shape(0)) == n_columns, "the layout differs in columns");
         for (int64_t c = 0; c < n_columns; ++c)
-            require(sizes.data()[c] >= 0 && starts.data()[c] >= 0 &&
-                    sizes.data()[c] <= n_entries - starts.data()[c], "the layout leaves its table");
+            require(sizes.data()[c] >= 0 && starts.data()[c] >= 0 && sizes.data()[c] <= n_entries - starts.data()[c],
+                    "the layout leaves its table");
     }
 
     // The entry of a value, -1 if it lies outside; the unsigned difference cannot overflow.
     int64_t entry(int64_t c, int64_t value) const {
         const uint64_t offset = static_cast<uint64_t>(value) - static_cast<uint64_t>(lowest[c]);
-        return value >= lowest[c] && offset < static_cast<uint64_t>(sizes[c])
-                   ? starts[c] + static_cast<int64_t>(offset) : -1;
+        return value >= lowest[c] && offset < static_cast<uint64_t>(sizes[c]) ? starts[c] + static_cast<int64_t>(offset)
+                                                                              : -1;
     }
 };
 
@@ -118,3 +118,5 @@ void bind_integers(nb::module_& m) {
     bind_type<int8_t>(m);
     bind_type<uint8_t>(m);
 }
+
+}  // namespace bayeswise::tables

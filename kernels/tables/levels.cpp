@@ -5,32 +5,34 @@
 #include <intrin.h>
 #endif
 
+namespace bayeswise::tables {
+
 namespace {
 
-constexpr std::uint64_t k1 = 0x9E3779B97F4A7C15ull, k2 = 0xBF58476D1CE4E5B9ull, k3 = 0x94D049BB133111EBull;
+constexpr uint64_t k1 = 0x9E3779B97F4A7C15ull, k2 = 0xBF58476D1CE4E5B9ull, k3 = 0x94D049BB133111EBull;
 
 // Both halves of a product of 64-bit words, one upon the other: every bit of a and b reaches every bit of the result.
-std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+uint64_t product(uint64_t a, uint64_t b) {
 #if defined(_MSC_VER)
-    std::uint64_t high;
-    const std::uint64_t low = _umul128(a, b, &high);
+    uint64_t high;
+    const uint64_t low = _umul128(a, b, &high);
     return low ^ high;
 #else
     const unsigned __int128 wide = static_cast<unsigned __int128>(a) * b;
-    return static_cast<std::uint64_t>(wide) ^ static_cast<std::uint64_t>(wide >> 64);
+    return static_cast<uint64_t>(wide) ^ static_cast<uint64_t>(wide >> 64);
 #endif
 }
 
-std::uint64_t byte(const char* p) { return static_cast<unsigned char>(*p); }
+uint64_t byte(const char* p) { return static_cast<unsigned char>(*p); }
 
-std::uint64_t eight(const char* p) {
-    std::uint64_t word;
+uint64_t eight(const char* p) {
+    uint64_t word;
     std::memcpy(&word, p, 8);
     return word;
 }
 
-std::uint64_t four(const char* p) {
-    std::uint32_t word;
+uint64_t four(const char* p) {
+    uint32_t word;
     std::memcpy(&word, p, 4);
     return word;
 }
@@ -38,10 +40,10 @@ std::uint64_t four(const char* p) {
 }  // namespace
 
 // Texts of up to 16 bytes are two words that may overlap, so that there is no loop.
-std::uint64_t hash_text(Tag tag, std::string_view text) {
+uint64_t hash_text(Tag tag, std::string_view text) {
     const char* p = text.data();
     const std::size_t n = text.size();
-    std::uint64_t h = k1 * (n + 1) + static_cast<std::uint64_t>(tag), a = 0, b = 0;
+    uint64_t h = k1 * (n + 1) + static_cast<uint64_t>(tag), a = 0, b = 0;
     if (n > 16) {
         std::size_t left = n;
         for (; left > 16; left -= 16, p += 16) h = product(eight(p) ^ k2 ^ h, eight(p + 8) ^ k3);
@@ -56,35 +58,35 @@ std::uint64_t hash_text(Tag tag, std::string_view text) {
     return product(product(a ^ k2 ^ h, b ^ k3) ^ h, k1);
 }
 
-std::uint64_t hash_bits(Tag tag, std::uint64_t bits) {
-    return product(product(bits ^ k2, k3 + static_cast<std::uint64_t>(tag)) ^ k1, k2);
+uint64_t hash_bits(Tag tag, uint64_t bits) {
+    return product(product(bits ^ k2, k3 + static_cast<uint64_t>(tag)) ^ k1, k2);
 }
 
 Levels::Levels() : slots_(64, -1) {}
 
-std::int32_t Levels::of_text(std::string_view text, std::uint64_t hash, Tag tag) {
+int32_t Levels::of_text(std::string_view text, uint64_t hash, Tag tag) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
     for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-        const std::int32_t i = slots_[slot];
+        const int32_t i = slots_[slot];
         if (hashes_[i] == hash && levels_[i].tag == tag && levels_[i].text == text) return i;
     }
     return added(Level{tag, 0, kept(text)}, hash, slot);
 }
 
-std::int32_t Levels::of_bits(Tag tag, std::uint64_t bits, std::uint64_t hash) {
+int32_t Levels::of_bits(Tag tag, uint64_t bits, uint64_t hash) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
     for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-        const std::int32_t i = slots_[slot];
+        const int32_t i = slots_[slot];
         if (hashes_[i] == hash && levels_[i].tag == tag && levels_[i].bits == bits) return i;
     }
     return added(Level{tag, bits, {}}, hash, slot);
 }
 
-std::int32_t Levels::added(const Level& level, std::uint64_t hash, std::size_t slot) {
+int32_t Levels::added(const Level& level, uint64_t hash, std::size_t slot) {
     if (levels_.size() >= 0x7FFFFFFF) throw std::length_error("more than 2^31 different values");
-    const std::int32_t index = static_cast<std::int32_t>(levels_.size());
+    const int32_t index = static_cast<int32_t>(levels_.size());
     levels_.push_back(level);
     hashes_.push_back(hash);
     slots_[slot] = index;
@@ -98,7 +100,7 @@ void Levels::grow() {
     for (std::size_t i = 0; i < hashes_.size(); ++i) {
         std::size_t slot = hashes_[i] & mask;
         while (slots_[slot] >= 0) slot = (slot + 1) & mask;
-        slots_[slot] = static_cast<std::int32_t>(i);
+        slots_[slot] = static_cast<int32_t>(i);
     }
 }
 
@@ -122,7 +124,7 @@ bool sorts_before(const Level& a, const Level& b) {
     if (a.tag != b.tag) return a.tag < b.tag;
     switch (a.tag) {
         case Tag::boolean: return a.bits < b.bits;
-        case Tag::integer: return static_cast<std::int64_t>(a.bits) < static_cast<std::int64_t>(b.bits);
+        case Tag::integer: return static_cast<int64_t>(a.bits) < static_cast<int64_t>(b.bits);
         case Tag::real: {
             double x, y;
             std::memcpy(&x, &a.bits, 8);
@@ -132,3 +134,5 @@ bool sorts_before(const Level& a, const Level& b) {
         default: return a.text < b.text;
     }
 }
+
+}  // namespace bayeswise::tables

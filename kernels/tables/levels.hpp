@@ -7,21 +7,23 @@
 #include <string_view>
 #include <vector>
 
-enum class Tag : std::uint8_t { boolean, integer, wide_integer, real, text };
+namespace bayeswise::tables {
+
+enum class Tag : uint8_t { boolean, integer, wide_integer, real, text };
 
 // One value; numbers live in `bits`, texts (and the digits of wide integers) in `text`.
 struct Level {
     Tag tag;
-    std::uint64_t bits;
+    uint64_t bits;
     std::string_view text;
 };
 
-std::uint64_t hash_text(Tag tag, std::string_view text);
-std::uint64_t hash_bits(Tag tag, std::uint64_t bits);
+uint64_t hash_text(Tag tag, std::string_view text);
+uint64_t hash_bits(Tag tag, uint64_t bits);
 
-inline std::uint64_t real_bits(double value) {
-    if (value == 0.0) value = 0.0;   // -0.0 and 0.0 are one value
-    std::uint64_t bits;
+inline uint64_t real_bits(double value) {
+    if (value == 0.0) value = 0.0;  // -0.0 and 0.0 are one value
+    uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
 }
@@ -32,25 +34,25 @@ public:
     Levels(const Levels&) = delete;
     Levels& operator=(const Levels&) = delete;
 
-    std::int32_t of_text(std::string_view text, Tag tag = Tag::text) { return of_text(text, hash_text(tag, text), tag); }
-    std::int32_t of_text(std::string_view text, std::uint64_t hash, Tag tag);
-    std::int32_t of_bits(Tag tag, std::uint64_t bits) { return of_bits(tag, bits, hash_bits(tag, bits)); }
-    std::int32_t of_bits(Tag tag, std::uint64_t bits, std::uint64_t hash);
+    int32_t of_text(std::string_view text, Tag tag = Tag::text) { return of_text(text, hash_text(tag, text), tag); }
+    int32_t of_text(std::string_view text, uint64_t hash, Tag tag);
+    int32_t of_bits(Tag tag, uint64_t bits) { return of_bits(tag, bits, hash_bits(tag, bits)); }
+    int32_t of_bits(Tag tag, uint64_t bits, uint64_t hash);
 
     std::size_t size() const { return levels_.size(); }
     std::size_t text_bytes() const { return text_bytes_; }
     const Level& operator[](std::size_t i) const { return levels_[i]; }
-    std::uint64_t hash(std::size_t i) const { return hashes_[i]; }
+    uint64_t hash(std::size_t i) const { return hashes_[i]; }
     std::mutex& mutex() { return mutex_; }
 
 private:
     std::string_view kept(std::string_view text);
-    std::int32_t added(const Level& level, std::uint64_t hash, std::size_t slot);
+    int32_t added(const Level& level, uint64_t hash, std::size_t slot);
     void grow();
 
     std::vector<Level> levels_;
-    std::vector<std::uint64_t> hashes_;
-    std::vector<std::int32_t> slots_;   // index of a level, or -1
+    std::vector<uint64_t> hashes_;
+    std::vector<int32_t> slots_;  // index of a level, or -1
     std::vector<std::unique_ptr<char[]>> arena_;
     std::size_t arena_left_ = 0;
     char* arena_next_ = nullptr;
@@ -60,3 +62,5 @@ private:
 
 // True if a sorts before b: by tag, then by value.
 bool sorts_before(const Level& a, const Level& b);
+
+}  // namespace bayeswise::tables

@@ -9,11 +9,13 @@
 #include <sstream>
 #endif
 
+namespace bayeswise::tables {
+
 namespace {
 
-using numeral_detail::exact_limit;
 using numeral_detail::is_digit;
-using numeral_detail::powers_of_ten;
+using numeral_detail::kExactLimit;
+using numeral_detail::kPowersOfTen;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
@@ -42,10 +44,10 @@ bool rounded(const char* begin, const char* end, long magnitude, double& value) 
 }
 
 struct Scan {
-    std::uint64_t mantissa = 0;   // the first 19 significant digits
-    int significant = 0;          // how many digits count
-    long exponent = 0;            // of ten, for the mantissa read as an integer
-    long magnitude = 0;           // position of the leading digit: value is about 10^magnitude
+    uint64_t mantissa = 0;  // the first 19 significant digits
+    int significant = 0;    // how many digits count
+    long exponent = 0;      // of ten, for the mantissa read as an integer
+    long magnitude = 0;     // position of the leading digit: value is about 10^magnitude
     std::size_t whole_digits = 0;
     bool leading_zero = false;
     bool mark = false;
@@ -61,9 +63,12 @@ Scan scan(const char* p, const char* end, char decimal_mark) {
     for (; p < end; ++p) {
         if (is_digit(*p)) {
             ++digits;
-            if (s.mark) ++fraction_digits; else ++s.whole_digits;
+            if (s.mark)
+                ++fraction_digits;
+            else
+                ++s.whole_digits;
             if (s.significant > 0 || *p != '0') {
-                if (s.significant < 19) s.mantissa = s.mantissa * 10 + static_cast<std::uint64_t>(*p - '0');
+                if (s.significant < 19) s.mantissa = s.mantissa * 10 + static_cast<uint64_t>(*p - '0');
                 ++s.significant;
             }
         } else if (*p == decimal_mark && !s.mark) {
@@ -113,18 +118,19 @@ Numeral read_any_number(std::string_view text, bool negative, char decimal_mark)
     if (!s.well_formed) return n;
     n.integer = !s.mark && !s.power;
     n.padded = n.integer && s.leading_zero && s.whole_digits > 1;
-    n.wide = n.integer && (s.significant > 16 || s.mantissa > exact_limit);
+    n.wide = n.integer && (s.significant > 16 || s.mantissa > kExactLimit);
     if (s.significant == 0) {
         n.value = 0.0;
-    } else if (s.significant <= 19 && s.mantissa <= exact_limit && s.exponent >= -22 && s.exponent <= 22) {
+    } else if (s.significant <= 19 && s.mantissa <= kExactLimit && s.exponent >= -22 && s.exponent <= 22) {
         // Both operands are exact doubles, so one rounding gives the nearest double.
         const double m = static_cast<double>(s.mantissa);
-        n.value = s.exponent < 0 ? m / powers_of_ten[-s.exponent] : m * powers_of_ten[s.exponent];
+        n.value = s.exponent < 0 ? m / kPowersOfTen[-s.exponent] : m * kPowersOfTen[s.exponent];
     } else if (decimal_mark == '.') {
         if (!rounded(begin, end, s.magnitude, n.value)) return Numeral();
     } else {
         std::string pointed(text);
-        for (char& c : pointed) if (c == decimal_mark) c = '.';
+        for (char& c : pointed)
+            if (c == decimal_mark) c = '.';
         if (!rounded(pointed.data(), pointed.data() + pointed.size(), s.magnitude, n.value)) return Numeral();
     }
     n.valid = true;
@@ -142,7 +148,10 @@ NullWords::NullWords(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
         std::string lowered(trimmed(word));
         for (char& c : lowered) c = lower(c);
-        if (lowered.empty()) { empty_word_ = true; continue; }
+        if (lowered.empty()) {
+            empty_word_ = true;
+            continue;
+        }
         longest_ = lowered.size() > longest_ ? lowered.size() : longest_;
         first_[static_cast<unsigned char>(lowered[0])] = true;
         if (lowered[0] >= 'a' && lowered[0] <= 'z') first_[lowered[0] - 32] = true;
@@ -158,3 +167,5 @@ bool NullWords::found(std::string_view text) const {
         if (equals_lower(text, word)) return true;
     return false;
 }
+
+}  // namespace bayeswise::tables

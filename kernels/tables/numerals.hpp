@@ -8,6 +8,8 @@
 
 #include "tables/digits.hpp"
 
+namespace bayeswise::tables {
+
 inline std::string_view trimmed(std::string_view text) {
     while (!text.empty() && numeral_detail::is_blank(text.front())) text.remove_prefix(1);
     while (!text.empty() && numeral_detail::is_blank(text.back())) text.remove_suffix(1);
@@ -27,7 +29,7 @@ inline Numeral read_number(std::string_view text, char decimal_mark) {
     Numeral n;
     if (!numeral_detail::read_plain(text.data(), text.data() + text.size(), decimal_mark, n))
         return read_any_number(text, negative != 0, decimal_mark);
-    n.value *= numeral_detail::signs[negative];
+    n.value *= numeral_detail::kSigns[negative];
     return n;
 }
 
@@ -56,3 +58,5 @@ struct TextRules {
     NullWords null_words;
     char decimal_mark = '.';
 };
+
+}  // namespace bayeswise::tables

@@ -3,21 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+namespace bayeswise::tables {
+
 namespace {
 
-constexpr std::size_t n_examples = 5;
-constexpr std::size_t sample_size = 1 << 14;   // relative error of an estimate: about 1.2 / sqrt(2^14) = 1 %
-constexpr std::size_t counted_decimals = 1 << 12;
-constexpr std::size_t example_bytes = 200;
+constexpr std::size_t kNExamples = 5;
+constexpr std::size_t kSampleSize = 1 << 14;  // relative error of an estimate: about 1.2 / sqrt(2^14) = 1 %
+constexpr std::size_t kCountedDecimals = 1 << 12;
+constexpr std::size_t kExampleBytes = 200;
 
-std::uint64_t n_characters(std::string_view s) {
-    std::uint64_t n = 0;
+uint64_t n_characters(std::string_view s) {
+    uint64_t n = 0;
     for (char c : s) n += (c & 0xC0) != 0x80;
     return n;
 }
 
-std::uint64_t n_words(std::string_view s) {
-    std::uint64_t n = 0;
+uint64_t n_words(std::string_view s) {
+    uint64_t n = 0;
     bool inside = false;
     for (char c : s) {
         const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
@@ -38,15 +40,15 @@ std::string shortened(std::string_view s, std::size_t most) {
 
 DistinctHashes::DistinctHashes(std::size_t cap) : cap_(cap) {}
 
-void DistinctHashes::add(std::uint64_t hash) {
+void DistinctHashes::add(uint64_t hash) {
     if (hash == 0) hash = 1;
     if (depth_ > 0 && (hash >> (64 - depth_)) != 0) return;
     if (slots_.empty()) slots_.assign(1024, 0);
     insert(hash);
-    if (size_ > (depth_ == 0 ? cap_ : std::min(cap_, sample_size))) thin();
+    if (size_ > (depth_ == 0 ? cap_ : std::min(cap_, kSampleSize))) thin();
 }
 
-void DistinctHashes::insert(std::uint64_t hash) {
+void DistinctHashes::insert(uint64_t hash) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
     for (; slots_[slot] != 0; slot = (slot + 1) & mask)
@@ -56,24 +58,24 @@ void DistinctHashes::insert(std::uint64_t hash) {
 }
 
 void DistinctHashes::rebuild(std::size_t n_slots) {
-    std::vector<std::uint64_t> old(n_slots, 0);
+    std::vector<uint64_t> old(n_slots, 0);
     old.swap(slots_);
     size_ = 0;
-    for (std::uint64_t hash : old)
+    for (uint64_t hash : old)
         if (hash != 0 && (depth_ == 0 || (hash >> (64 - depth_)) == 0)) insert(hash);
 }
 
 void DistinctHashes::thin() {
-    while (size_ > std::min(cap_, sample_size)) {
+    while (size_ > std::min(cap_, kSampleSize)) {
         ++depth_;
         rebuild(slots_.size());
     }
-    rebuild(2 * sample_size);
+    rebuild(2 * kSampleSize);
 }
 
 Profiler::Profiler(std::size_t exact_distinct, std::size_t counted_levels, std::size_t counted_bytes)
     : counted_levels_(counted_levels), counted_bytes_(counted_bytes), levels_(std::make_unique<Levels>()),
-      hashes_(exact_distinct), decimals_(counted_decimals) {}
+      hashes_(exact_distinct), decimals_(kCountedDecimals) {}
 
 void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
     ++rows;
@@ -89,7 +91,7 @@ void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
         words += n_words(s);
         return count_invalid(s, place);
     }
-    longest = std::max<std::uint64_t>(longest, s.size());
+    longest = std::max<uint64_t>(longest, s.size());
     ++words;
     integers += n.integer;
     zero_padded += n.padded;
@@ -99,12 +101,12 @@ void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
     number(n.value);
 }
 
-void Profiler::integer(std::int64_t i) {
+void Profiler::integer(int64_t i) {
     ++rows, ++integers;
-    constexpr std::int64_t limit = std::int64_t{1} << 53;
+    constexpr int64_t limit = int64_t{1} << 53;
     wide_integers += i > limit || i < -limit;
     number(static_cast<double>(i));
-    count_bits(Tag::integer, static_cast<std::uint64_t>(i), false);
+    count_bits(Tag::integer, static_cast<uint64_t>(i), false);
 }
 
 void Profiler::wide_integer(std::string_view digits) {
@@ -117,7 +119,12 @@ void Profiler::real(double x) {
     if (std::isnan(x)) return null();
     ++rows;
     const bool whole = x == std::floor(x);
-    if (std::isinf(x)) ++infinite; else if (whole) ++integers; else ++decimals;
+    if (std::isinf(x))
+        ++infinite;
+    else if (whole)
+        ++integers;
+    else
+        ++decimals;
     number(x);
     count_bits(Tag::real, real_bits(x), !whole);
 }
@@ -134,7 +141,7 @@ void Profiler::opaque(Place place) {
 
 void Profiler::number(double x) {
     if (std::isinf(x)) return;
-    x += 0.0;   // -0.0 and 0.0 are one value
+    x += 0.0;  // -0.0 and 0.0 are one value
     minimum = std::min(minimum, x);
     maximum = std::max(maximum, x);
 }
@@ -142,45 +149,52 @@ void Profiler::number(double x) {
 void Profiler::count_invalid(std::string_view s, Place place) {
     ++invalid;
     const auto later = [](const InvalidExample& a, const InvalidExample& b) { return a.place.row < b.place.row; };
-    if (invalid_examples.size() == n_examples) {
+    if (invalid_examples.size() == kNExamples) {
         if (place.row > invalid_examples.back().place.row) return;
         invalid_examples.pop_back();
     }
-    invalid_examples.push_back({place, shortened(s, example_bytes)});
+    invalid_examples.push_back({place, shortened(s, kExampleBytes)});
     std::sort(invalid_examples.begin(), invalid_examples.end(), later);
 }
 
 void Profiler::count_text(std::string_view s, Tag tag, bool decimal) {
-    const std::uint64_t hash = hash_text(tag, s);
-    if (levels_) count(levels_->of_text(s, hash, tag), decimal);
-    else (decimal ? decimals_ : hashes_).add(hash);
+    const uint64_t hash = hash_text(tag, s);
+    if (levels_)
+        count(levels_->of_text(s, hash, tag), decimal);
+    else
+        (decimal ? decimals_ : hashes_).add(hash);
 }
 
-void Profiler::count_bits(Tag tag, std::uint64_t bits, bool decimal) {
-    const std::uint64_t hash = hash_bits(tag, bits);
-    if (levels_) count(levels_->of_bits(tag, bits, hash), decimal);
-    else (decimal ? decimals_ : hashes_).add(hash);
+void Profiler::count_bits(Tag tag, uint64_t bits, bool decimal) {
+    const uint64_t hash = hash_bits(tag, bits);
+    if (levels_)
+        count(levels_->of_bits(tag, bits, hash), decimal);
+    else
+        (decimal ? decimals_ : hashes_).add(hash);
 }
 
-void Profiler::count(std::int32_t level, bool decimal) {
+void Profiler::count(int32_t level, bool decimal) {
     const std::size_t i = static_cast<std::size_t>(level);
-    if (i < counts_.size()) { ++counts_[i]; return; }
+    if (i < counts_.size()) {
+        ++counts_[i];
+        return;
+    }
     counts_.push_back(1);
     is_decimal_.push_back(decimal);
     n_decimals_ += decimal;
-    if (levels_->size() > counted_levels_ || levels_->text_bytes() > counted_bytes_ || n_decimals_ > counted_decimals)
+    if (levels_->size() > counted_levels_ || levels_->text_bytes() > counted_bytes_ || n_decimals_ > kCountedDecimals)
         stop_counting();
 }
 
 void Profiler::stop_counting() {
     for (std::size_t k = 0; k < levels_->size(); ++k) (is_decimal_[k] ? decimals_ : hashes_).add(levels_->hash(k));
     levels_.reset();
-    std::vector<std::uint64_t>().swap(counts_);
+    std::vector<uint64_t>().swap(counts_);
     std::vector<bool>().swap(is_decimal_);
 }
 
-std::vector<std::pair<Level, std::uint64_t>> Profiler::frequent(std::size_t most) const {
-    std::vector<std::pair<Level, std::uint64_t>> all;
+std::vector<std::pair<Level, uint64_t>> Profiler::frequent(std::size_t most) const {
+    std::vector<std::pair<Level, uint64_t>> all;
     if (!levels_) return all;
     for (std::size_t i = 0; i < levels_->size(); ++i) all.emplace_back((*levels_)[i], counts_[i]);
     const auto before = [](const auto& a, const auto& b) {
@@ -192,4 +206,8 @@ std::vector<std::pair<Level, std::uint64_t>> Profiler::frequent(std::size_t most
     return all;
 }
 
-double Profiler::mean_words() const { return texts == 0 ? 0.0 : static_cast<double>(words) / static_cast<double>(texts); }
+double Profiler::mean_words() const {
+    return texts == 0 ? 0.0 : static_cast<double>(words) / static_cast<double>(texts);
+}
+
+}  // namespace bayeswise::tables

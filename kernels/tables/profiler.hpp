@@ -11,9 +11,11 @@
 #include "tables/levels.hpp"
 #include "tables/numerals.hpp"
 
+namespace bayeswise::tables {
+
 struct Place {
-    std::int64_t row;
-    std::int64_t line;   // -1 where the table has no lines
+    int64_t row;
+    int64_t line;  // -1 where the table has no lines
 };
 
 // The number of different hashes: exact up to a cap; beyond it only the hashes with d leading zero bits are kept, d the
@@ -21,19 +23,19 @@ struct Place {
 class DistinctHashes {
 public:
     explicit DistinctHashes(std::size_t cap);
-    void add(std::uint64_t hash);
+    void add(uint64_t hash);
     bool exact() const { return depth_ == 0; }
-    std::uint64_t estimate() const { return static_cast<std::uint64_t>(size_) << depth_; }
+    uint64_t estimate() const { return static_cast<uint64_t>(size_) << depth_; }
 
 private:
-    void insert(std::uint64_t hash);
+    void insert(uint64_t hash);
     void rebuild(std::size_t n_slots);
     void thin();
 
     std::size_t cap_;
     std::size_t size_ = 0;
     int depth_ = 0;
-    std::vector<std::uint64_t> slots_;   // 0 is free; none before the first hash
+    std::vector<uint64_t> slots_;  // 0 is free; none before the first hash
 };
 
 struct InvalidExample {
@@ -47,37 +49,39 @@ public:
 
     void null() { ++rows, ++missing; }
     void text(std::string_view s, const TextRules& rules, Place place);
-    void integer(std::int64_t i);
+    void integer(int64_t i);
     void wide_integer(std::string_view digits);
     void real(double x);
     void boolean(bool b);
     void opaque(Place place);
 
-    std::uint64_t distinct() const { return levels_ ? levels_->size() : hashes_.estimate() + decimals_.estimate(); }
+    uint64_t distinct() const { return levels_ ? levels_->size() : hashes_.estimate() + decimals_.estimate(); }
     bool distinct_exact() const { return levels_ || (hashes_.exact() && decimals_.exact()); }
     // The most frequent levels, by falling count, then by value; none if there were too many to count.
-    std::vector<std::pair<Level, std::uint64_t>> frequent(std::size_t most) const;
+    std::vector<std::pair<Level, uint64_t>> frequent(std::size_t most) const;
     bool counted() const { return levels_ != nullptr; }
     double mean_words() const;
 
-    std::uint64_t rows = 0, missing = 0, integers = 0, zero_padded = 0, decimals = 0, invalid = 0, booleans = 0;
-    std::uint64_t infinite = 0, wide_integers = 0, longest = 0, texts = 0, words = 0;
+    uint64_t rows = 0, missing = 0, integers = 0, zero_padded = 0, decimals = 0, invalid = 0, booleans = 0;
+    uint64_t infinite = 0, wide_integers = 0, longest = 0, texts = 0, words = 0;
     double minimum = std::numeric_limits<double>::infinity(), maximum = -std::numeric_limits<double>::infinity();
-    std::map<std::string, std::uint64_t> null_words;
+    std::map<std::string, uint64_t> null_words;
     std::vector<InvalidExample> invalid_examples;
 
 private:
     void number(double x);
     void count_invalid(std::string_view s, Place place);
     void count_text(std::string_view s, Tag tag, bool decimal);
-    void count_bits(Tag tag, std::uint64_t bits, bool decimal);
-    void count(std::int32_t level, bool decimal);
+    void count_bits(Tag tag, uint64_t bits, bool decimal);
+    void count(int32_t level, bool decimal);
     void stop_counting();
 
     std::size_t counted_levels_, counted_bytes_;
-    std::unique_ptr<Levels> levels_;   // until there are too many
-    std::vector<std::uint64_t> counts_;
+    std::unique_ptr<Levels> levels_;  // until there are too many
+    std::vector<uint64_t> counts_;
     std::vector<bool> is_decimal_;
     std::size_t n_decimals_ = 0;
-    DistinctHashes hashes_, decimals_;   // from then on; decimals are measured, not named, so an estimate is good enough
+    DistinctHashes hashes_, decimals_;  // from then on; decimals are measured, not named, so an estimate is good enough
 };
+
+}  // namespace bayeswise::tables

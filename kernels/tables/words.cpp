@@ -7,7 +7,11 @@
 #include <optional>
 #include <stdexcept>
 
+#include "common/require.hpp"
+
 namespace nb = nanobind;
+
+namespace bayeswise::tables {
 
 namespace {
 
@@ -17,16 +21,16 @@ template <typename T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// table[group][word] += cell for every cell; false, with the table half filled, if a cell is no whole number or the
+// table[group][word] += cell for every cell; false, with the table half filled, if a cell is not a whole number or the
 // sum of all cells could leave 64 bits.
 template <typename Index>
 bool add_word_counts(Table table, Vector<Index> starts, Vector<Index> words, Vector<double> cells,
                      std::optional<Vector<int32_t>> groups) {
     const int64_t n_rows = static_cast<int64_t>(starts.shape(0)) - 1, n_cells = words.shape(0);
     const int64_t n_groups = table.shape(0), n_words = table.shape(1);
-    if (n_rows < 0 || static_cast<int64_t>(cells.shape(0)) != n_cells ||
-        (groups && static_cast<int64_t>(groups->shape(0)) != n_rows))
-        throw std::invalid_argument("rows, words, cells and groups differ in length");
+    require(n_rows >= 0 && static_cast<int64_t>(cells.shape(0)) == n_cells &&
+                (!groups || static_cast<int64_t>(groups->shape(0)) == n_rows),
+            "rows, words, cells and groups differ in length");
     bool whole = true, inside = true;
     {
         nb::gil_scoped_release release;
@@ -51,16 +55,18 @@ bool add_word_counts(Table table, Vector<Index> starts, Vector<Index> words, Vec
             whole &= all < kLargestWhole;
         }
     }
-    if (!inside) throw std::invalid_argument("a word or group lies outside the table");
+    require(inside, "a word or group lies outside the table");
     return whole;
 }
 
 }  // namespace
 
 void bind_words(nb::module_& m) {
-    const char* doc = "table[group, word] += cells; False if a cell is no whole number";
+    const char* doc = "table[group, word] += cells; False if a cell is not a whole number";
     m.def("add_word_counts", &add_word_counts<int32_t>, nb::arg("table").noconvert(), nb::arg("starts").noconvert(),
           nb::arg("words").noconvert(), nb::arg("cells").noconvert(), nb::arg("groups").none(), doc);
     m.def("add_word_counts", &add_word_counts<int64_t>, nb::arg("table").noconvert(), nb::arg("starts").noconvert(),
           nb::arg("words").noconvert(), nb::arg("cells").noconvert(), nb::arg("groups").none(), doc);
 }
+
+}  // namespace bayeswise::tables

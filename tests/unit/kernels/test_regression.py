@@ -81,7 +81,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
     values, one = np.zeros((4, 2)), np.ones(2)
     with pytest.raises(ValueError, match="rows"):
         _kernels.weighted_products(values, one, one, np.ones(3), np.empty((3, 3)))
-    with pytest.raises(ValueError, match="no class"):
+    with pytest.raises(ValueError, match="not a class"):
         targets = np.array([0, 1, 2, 3], dtype=np.int32)
         _kernels.softmax_pass(
             values, one, one, np.zeros((3, 3)), targets, np.empty(0), np.empty((3, 3)), np.empty((4, 3))

@@ -14,8 +14,8 @@ struct ArrowSchema {
     const char* format;
     const char* name;
     const char* metadata;
-    std::int64_t flags;
-    std::int64_t n_children;
+    int64_t flags;
+    int64_t n_children;
     ArrowSchema** children;
     ArrowSchema* dictionary;
     void (*release)(ArrowSchema*);
@@ -23,11 +23,11 @@ struct ArrowSchema {
 };
 
 struct ArrowArray {
-    std::int64_t length;
-    std::int64_t null_count;
-    std::int64_t offset;
-    std::int64_t n_buffers;
-    std::int64_t n_children;
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
     const void** buffers;
     ArrowArray** children;
     ArrowArray* dictionary;
@@ -45,14 +45,16 @@ struct ArrowArrayStream {
 
 }  // extern "C"
 
-constexpr std::int64_t arrow_dictionary_ordered = 1;
+namespace bayeswise::tables {
+
+constexpr int64_t kArrowDictionaryOrdered = 1;
 
 // One format string is one way to store cells.
 struct ArrowField {
     std::string name;
     std::string format;
-    std::string storage;                      // in the words of bayeswise.tables.source
-    std::shared_ptr<ArrowField> dictionary;   // the format of the values, if the cells are codes
+    std::string storage;                     // in the words of bayeswise.tables.source
+    std::shared_ptr<ArrowField> dictionary;  // the format of the values, if the cells are codes
     bool ordered = false;
 };
 
@@ -63,8 +65,8 @@ public:
     ArrowBatch(const ArrowBatch&) = delete;
     ArrowBatch& operator=(const ArrowBatch&) = delete;
 
-    std::int64_t n_rows() const { return array_.length; }
-    std::unique_ptr<Column> column(std::size_t index, std::int64_t begin, std::int64_t n_rows) const;
+    int64_t n_rows() const { return array_.length; }
+    std::unique_ptr<Column> column(std::size_t index, int64_t begin, int64_t n_rows) const;
     std::shared_ptr<const std::vector<Value>> dictionary(std::size_t index) const;
 
 private:
@@ -76,13 +78,13 @@ private:
 
 class ArrowStream {
 public:
-    explicit ArrowStream(ArrowArrayStream* stream);   // takes the stream over
+    explicit ArrowStream(ArrowArrayStream* stream);  // takes the stream over
     ~ArrowStream();
     ArrowStream(const ArrowStream&) = delete;
     ArrowStream& operator=(const ArrowStream&) = delete;
 
     const std::vector<ArrowField>& fields() const { return *fields_; }
-    std::shared_ptr<ArrowBatch> next();   // null at the end
+    std::shared_ptr<ArrowBatch> next();  // null at the end
     void close();
 
 private:
@@ -91,3 +93,5 @@ private:
     ArrowArrayStream stream_;
     std::shared_ptr<const std::vector<ArrowField>> fields_;
 };
+
+}  // namespace bayeswise::tables

@@ -1,8 +1,8 @@
-#include "exact/sweep.hpp"
+#include "exact/sweep/sweep.hpp"
 
 #include "common/isa.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
 const Sweeps& sweeps() {
     switch (isa()) {
@@ -14,4 +14,4 @@ const Sweeps& sweeps() {
     }
 }
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

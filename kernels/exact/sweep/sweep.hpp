@@ -10,51 +10,51 @@
 
 #include <cstdint>
 
-namespace bayeswise {
+namespace bayeswise::exact {
 
-constexpr int first_slice_bits = 22;  // the unit of the first slice is 2^(e - 22)
-constexpr int slice_bits = 23;        // from one slice to the next
+constexpr int kFirstSliceBits = 22;  // the unit of the first slice is 2^(e - 22)
+constexpr int kSliceBits = 23;       // from one slice to the next
 
 // Values are cut into 3 slices, or 4 where many leave a remainder; the exact product w x into 3 more.
-constexpr int max_slices = 4;
-constexpr int more_weighted_slices = 3;
-constexpr int max_weighted_slices = max_slices + more_weighted_slices;
+constexpr int kMaxSlices = 4;
+constexpr int kMoreWeightedSlices = 3;
+constexpr int kMaxWeightedSlices = kMaxSlices + kMoreWeightedSlices;
 
 // At most 4 products of slices meet in one level, each of 2^44 units (2^45 if weighted, where a slice is the sum of
 // two): a chain of 32 (16) rows stays within 2^51 units.
-constexpr int chain_rows = 32;
-constexpr int weighted_chain_rows = 16;
+constexpr int kChainRows = 32;
+constexpr int kWeightedChainRows = 16;
 
 // A row adds at most 2^47 units: the integer sums of 2^15 rows stay within 2^62.
-constexpr int rows_before_flush = 1 << 15;
+constexpr int kRowsBeforeFlush = 1 << 15;
 
 // Every value that reaches a sweep is below 2^300 in magnitude and no grid is finer than that of 2^-249, every weight
 // lies in [2^-96, 2^96): no unit of any level leaves the range of a double.
-constexpr double largest_value = 0x1p300;
-constexpr int smallest_exponent = -250;
-constexpr double smallest_weight = 0x1p-96;
-constexpr double largest_weight = 0x1p96;
+constexpr double kLargestValue = 0x1p300;
+constexpr int kSmallestExponent = -250;
+constexpr double kSmallestWeight = 0x1p-96;
+constexpr double kLargestWeight = 0x1p96;
 
 // A value below 2^-500 times a weight may not be exact as product and error. It is also smaller than all grids: a sweep
 // adds nothing for it and flags it.
-constexpr double smallest_value = 0x1p-500;
+constexpr double kSmallestValue = 0x1p-500;
 
-constexpr int tile_rows = 1024;  // the most a tile has
-constexpr int most_lanes = 8;    // of any processor
+constexpr int kTileRows = 1024;  // the most a tile has
+constexpr int kMostLanes = 8;    // of any processor
 
-constexpr int padded(int columns) { return (columns + most_lanes - 1) / most_lanes * most_lanes; }
+constexpr int padded(int columns) { return (columns + kMostLanes - 1) / kMostLanes * kMostLanes; }
 
-constexpr double grid_centre = 6755399441055744.0;  // 1.5 * 2^52 units
+constexpr double kGridCentre = 6755399441055744.0;  // 1.5 * 2^52 units
 
 // 2^(-23 level), the unit of a level over the unit of the first.
-constexpr double level_unit[] = {1,        0x1p-23,  0x1p-46,  0x1p-69,  0x1p-92,
+constexpr double kLevelUnit[] = {1,        0x1p-23,  0x1p-46,  0x1p-69,  0x1p-92,
                                  0x1p-115, 0x1p-138, 0x1p-161, 0x1p-184, 0x1p-207};
-static_assert(sizeof(level_unit) / sizeof(double) >= max_weighted_slices + max_slices - 1);
+static_assert(sizeof(kLevelUnit) / sizeof(double) >= kMaxWeightedSlices + kMaxSlices - 1);
 
 // What the sweep leaves over of a value that is cut into slices first .. last - 1.
 inline double remainder_of(double value, double unit, int first, int last) {
     for (int s = first; s < last; ++s) {
-        const double centre = unit * (grid_centre * level_unit[s]);
+        const double centre = unit * (kGridCentre * kLevelUnit[s]);
         value -= (value + centre) - centre;
     }
     return value;
@@ -62,20 +62,20 @@ inline double remainder_of(double value, double unit, int first, int last) {
 
 // Rows of one group: positions begin .. end - 1 of Tile::order.
 struct Run {
-    std::int32_t group, begin, end;
+    int32_t group, begin, end;
 
-    std::int32_t size() const { return end - begin; }
+    int32_t size() const { return end - begin; }
 };
 
 struct Tile {
     const double* values;  // row r begins at values + r * stride
-    std::int64_t stride;
+    int64_t stride;
     int rows, columns;
-    std::int64_t next;          // the next tile's values begin at values + next; 0 if there is none
-    const double* unit;         // (columns,), padded
-    const double* weights;      // (rows,), or null
-    double weight_unit;         // w x has the unit unit * weight_unit
-    const std::int32_t* order;  // rows by group
+    int64_t next;           // the next tile's values begin at values + next; 0 if there is none
+    const double* unit;     // (columns,), padded
+    const double* weights;  // (rows,), or null
+    double weight_unit;     // w x has the unit unit * weight_unit
+    const int32_t* order;   // rows by group
     const Run* runs;
     int n_runs;
     int slices;  // 3 or 4
@@ -83,32 +83,32 @@ struct Tile {
 
 // A value that the sweep has not added completely.
 struct Flagged {
-    std::int32_t group, row, column;
+    int32_t group, row, column;
 };
 
 // Levels of the integer sums: those of w x by slice, those of products by the sum of both slice numbers.
-constexpr int total_levels(bool weighted) { return weighted ? max_weighted_slices : max_slices; }
-constexpr int product_levels(bool weighted) { return total_levels(weighted) + max_slices - 1; }
+constexpr int total_levels(bool weighted) { return weighted ? kMaxWeightedSlices : kMaxSlices; }
+constexpr int product_levels(bool weighted) { return total_levels(weighted) + kMaxSlices - 1; }
 
 // Integer sums of totals by group, (n_groups, group_size): a group has one row of padded(columns) for each level.
 // Sums of squares are further rows after the totals.
 struct ColumnSums {
-    std::int64_t* data;
-    std::int64_t group_size;
+    int64_t* data;
+    int64_t group_size;
 };
 
 // Integer sums of cross products by group, (n_groups, group_size): those of columns i >= j lie at
 //     ((row_start[i] + j / lanes) * product_levels + level) * lanes + j % lanes.
 struct CrossSums {
-    std::int64_t* data;
-    std::int64_t group_size;
-    const std::int64_t* row_start;  // for columns, rounded up to cross_rows
+    int64_t* data;
+    int64_t group_size;
+    const int64_t* row_start;  // for columns, rounded up to kCrossRows
 };
 
 // Rows of the triangle that are worked on together: row_start makes room for all vectors up to the last of them.
-constexpr int cross_rows = 4;
+constexpr int kCrossRows = 4;
 
-// The slices of a tile, (padded(columns) / lanes, tile_rows, slices, lanes), rows in Tile::order.
+// The slices of a tile, (padded(columns) / lanes, kTileRows, slices, lanes), rows in Tile::order.
 struct Packed {
     double* left;   // of w x; without weights the same as right
     double* right;  // of x
@@ -116,16 +116,16 @@ struct Packed {
 
 // A value that must not reach a sweep: NaN, infinite or too large.
 struct OddValue {
-    std::int32_t row, column;
+    int32_t row, column;
     double value;
 };
 
 struct Sweeps {
     int lanes;
     // Finds the largest magnitude of each column, NaN aside; the answer says whether there is a NaN or infinity.
-    bool (*look)(const double* values, std::int64_t stride, int rows, int columns, double* largest);
+    bool (*look)(const double* values, int64_t stride, int rows, int columns, double* largest);
     // Lists odd values row by row and puts zeros in their place, then does as look; the answer is their number.
-    int (*clean)(double* values, std::int64_t stride, int rows, int columns, double* largest, OddValue* odd);
+    int (*clean)(double* values, int64_t stride, int rows, int columns, double* largest, OddValue* odd);
     // These answer with the number of values that were flagged.
     int (*moments)(const Tile& tile, const ColumnSums& sums, Flagged* flagged);
     int (*pack)(const Tile& tile, const Packed& packed, const ColumnSums& totals, Flagged* flagged);
@@ -137,4 +137,4 @@ extern const Sweeps avx512_sweeps, avx2_sweeps, plain_sweeps;
 // The sweeps for the processor at hand.
 const Sweeps& sweeps();
 
-}  // namespace bayeswise
+}  // namespace bayeswise::exact

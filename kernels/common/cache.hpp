@@ -1,7 +1,9 @@
-// Reading ahead.
-#pragma once
+
 
 namespace bayeswise {
+
+// Reading ahead.
+#pragma once
 
 // Asks for a cache line that will be read soon.
 inline void expect(const void* place) {

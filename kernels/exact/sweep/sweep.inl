@@ -1,10 +1,11 @@
-// Included once for each kind of processor, after exact_lanes.h.
+// Included once for each kind of processor, after lanes.hpp.
 #include <algorithm>
 
-#include "exact/cache.hpp"
-#include "exact/sweep.hpp"
+#include "common/cache.hpp"
+#include "exact/sweep/sweep.hpp"
 
-namespace bayeswise {
+namespace bayeswise::exact {
+
 namespace LANES_NAME {
 namespace {
 
@@ -17,7 +18,7 @@ struct Levels {
 template <int N>
 SWEEP_INLINE Levels<N> centres(Real unit) {
     Levels<N> centre;
-    for (int level = 0; level < N; ++level) centre.at[level] = unit * fill(grid_centre * level_unit[level]);
+    for (int level = 0; level < N; ++level) centre.at[level] = unit * fill(kGridCentre * kLevelUnit[level]);
     return centre;
 }
 
@@ -65,9 +66,9 @@ SWEEP_INLINE void add_product(Levels<L + N - 1>& sum, const Levels<L>& u, const 
 
 // Adds a chain's sums, as integers, to the running ones.
 template <int N>
-SWEEP_INLINE void settle(std::int64_t* running, int step, const Levels<N>& sum, const Levels<N>& centre) {
+SWEEP_INLINE void settle(int64_t* running, int step, const Levels<N>& sum, const Levels<N>& centre) {
     for (int level = 0; level < N; ++level) {
-        std::int64_t* place = running + level * step;
+        int64_t* place = running + level * step;
         store(place, load(place) + (bits(sum.at[level]) - bits(centre.at[level])));
     }
 }
@@ -81,7 +82,7 @@ SWEEP_INLINE Real load_row(const Tile& tile, int row, int column) {
 
 // The moments of a chain of rows in one vector of columns; the answer says whether there are remainders.
 template <int N, bool Whole>
-SWEEP_INLINE bool add_chain(const Tile& tile, const Run& rows, int column, std::int64_t* sums) {
+SWEEP_INLINE bool add_chain(const Tile& tile, const Run& rows, int column, int64_t* sums) {
     const int step = padded(tile.columns);
     const Real unit = load(tile.unit + column);
     const Levels<N> total_centre = centres<N>(unit);
@@ -101,8 +102,8 @@ SWEEP_INLINE bool add_chain(const Tile& tile, const Run& rows, int column, std::
 }
 
 template <int N, bool Whole>
-SWEEP_INLINE bool add_weighted_chain(const Tile& tile, const Run& rows, int column, std::int64_t* sums) {
-    constexpr int L = N + more_weighted_slices;
+SWEEP_INLINE bool add_weighted_chain(const Tile& tile, const Run& rows, int column, int64_t* sums) {
+    constexpr int L = N + kMoreWeightedSlices;
     const int step = padded(tile.columns);
     const Real unit = load(tile.unit + column), weighted_unit = unit * fill(tile.weight_unit);
     const Levels<N> centre = centres<N>(unit);
@@ -125,7 +126,7 @@ SWEEP_INLINE bool add_weighted_chain(const Tile& tile, const Run& rows, int colu
 // Writes down the values of a chain that have a remainder; the answer is their number.
 template <int N, bool Weighted>
 SWEEP int flag(const Tile& tile, const Run& rows, int column, Flagged* flagged) {
-    constexpr int L = N + more_weighted_slices;
+    constexpr int L = N + kMoreWeightedSlices;
     const int n = std::min(lanes, tile.columns - column);
     const Real unit = load(tile.unit + column);
     int n_flagged = 0;
@@ -137,7 +138,7 @@ SWEEP int flag(const Tile& tile, const Run& rows, int column, Flagged* flagged) 
         if constexpr (Weighted)
             cut_product(fill(tile.weights[row]), x, centres<L>(unit * fill(tile.weight_unit)), remainders);
         if (!any_nonzero(remainders)) continue;
-        std::int64_t lane[lanes];
+        int64_t lane[lanes];
         store(lane, remainders);
         for (int j = 0; j < n; ++j)
             if (lane[j] & INT64_MAX) flagged[n_flagged++] = {rows.group, row, column + j};
@@ -147,11 +148,11 @@ SWEEP int flag(const Tile& tile, const Run& rows, int column, Flagged* flagged) 
 
 template <int N, bool Weighted>
 SWEEP int sweep_moments(const Tile& tile, const ColumnSums& all, Flagged* flagged) {
-    constexpr int length = Weighted ? weighted_chain_rows : chain_rows;
+    constexpr int length = Weighted ? kWeightedChainRows : kChainRows;
     int n_flagged = 0;
     for (int r = 0; r < tile.n_runs; ++r) {
         const Run& run = tile.runs[r];
-        std::int64_t* sums = all.data + run.group * all.group_size;
+        int64_t* sums = all.data + run.group * all.group_size;
         for (int begin = run.begin; begin < run.end; begin += length) {
             const Run rows = {run.group, begin, std::min(begin + length, run.end)};
             for (int column = 0; column < tile.columns; column += lanes) {
@@ -171,7 +172,7 @@ SWEEP int sweep_moments(const Tile& tile, const ColumnSums& all, Flagged* flagge
 }
 
 SWEEP int moments(const Tile& tile, const ColumnSums& sums, Flagged* flagged) {
-    const bool deep = tile.slices == max_slices;
+    const bool deep = tile.slices == kMaxSlices;
     if (tile.weights)
         return deep ? sweep_moments<4, true>(tile, sums, flagged) : sweep_moments<3, true>(tile, sums, flagged);
     return deep ? sweep_moments<4, false>(tile, sums, flagged) : sweep_moments<3, false>(tile, sums, flagged);
@@ -179,7 +180,7 @@ SWEEP int moments(const Tile& tile, const ColumnSums& sums, Flagged* flagged) {
 
 // Where the slices of a row and a vector of columns lie in the left or right half of Packed.
 SWEEP_INLINE double* packed_place(double* packed, int column, int k, int slices) {
-    return packed + (static_cast<std::int64_t>(column / lanes) * tile_rows + k) * slices * lanes;
+    return packed + (static_cast<int64_t>(column / lanes) * kTileRows + k) * slices * lanes;
 }
 
 template <int N>
@@ -189,9 +190,8 @@ SWEEP_INLINE void store(double* place, const Levels<N>& slice) {
 
 // Cuts a chain of rows in one vector of columns and adds up their totals; the answer says whether there are remainders.
 template <int N, bool Weighted>
-SWEEP_INLINE bool pack_chain(const Tile& tile, const Run& rows, int column, const Packed& packed,
-                             std::int64_t* totals) {
-    constexpr int L = Weighted ? N + more_weighted_slices : N;
+SWEEP_INLINE bool pack_chain(const Tile& tile, const Run& rows, int column, const Packed& packed, int64_t* totals) {
+    constexpr int L = Weighted ? N + kMoreWeightedSlices : N;
     const int n = std::max(0, std::min(lanes, tile.columns - column));
     const Real unit = load(tile.unit + column);
     const Levels<N> centre = centres<N>(unit);
@@ -217,7 +217,7 @@ SWEEP_INLINE bool pack_chain(const Tile& tile, const Run& rows, int column, cons
 
 template <int N, bool Weighted>
 SWEEP int pack_tile(const Tile& tile, const Packed& packed, const ColumnSums& totals, Flagged* flagged) {
-    constexpr int length = Weighted ? weighted_chain_rows : chain_rows;
+    constexpr int length = Weighted ? kWeightedChainRows : kChainRows;
     int n_flagged = 0;
     for (int r = 0; r < tile.n_runs; ++r) {
         const Run& run = tile.runs[r];
@@ -232,7 +232,7 @@ SWEEP int pack_tile(const Tile& tile, const Packed& packed, const ColumnSums& to
 }
 
 SWEEP int pack(const Tile& tile, const Packed& packed, const ColumnSums& totals, Flagged* flagged) {
-    const bool deep = tile.slices == max_slices;
+    const bool deep = tile.slices == kMaxSlices;
     if (tile.weights)
         return deep ? pack_tile<4, true>(tile, packed, totals, flagged)
                     : pack_tile<3, true>(tile, packed, totals, flagged);
@@ -243,7 +243,7 @@ SWEEP int pack(const Tile& tile, const Packed& packed, const ColumnSums& totals,
 // How many rows of the triangle keep their sums in registers at once; they lie in one vector.
 constexpr int rows_in_registers(int levels) {
     const int fitting = (lanes == 8 ? 20 : 10) / levels;
-    return std::min(lanes, fitting >= cross_rows ? cross_rows : fitting >= 2 ? 2 : 1);
+    return std::min(lanes, fitting >= kCrossRows ? kCrossRows : fitting >= 2 ? 2 : 1);
 }
 
 // Adds the products of columns i, i + 1, ... with the vector of columns at j, over a chain of rows.
@@ -266,16 +266,16 @@ SWEEP_INLINE void multiply_chain(const Tile& tile, const Run& rows, const Packed
             }
     }
     for (int b = 0; b < I; ++b) {
-        std::int64_t* place = sums.data + rows.group * sums.group_size +
-                              (sums.row_start[i + b] + j / lanes) * product_levels(Weighted) * lanes;
+        int64_t* place = sums.data + rows.group * sums.group_size +
+                         (sums.row_start[i + b] + j / lanes) * product_levels(Weighted) * lanes;
         settle(place, lanes, sum[b], centres<M>(unit * fill(tile.unit[i + b])));
     }
 }
 
 template <int N, bool Weighted>
 SWEEP void multiply_tile(const Tile& tile, const Packed& packed, const CrossSums& sums) {
-    constexpr int L = Weighted ? N + more_weighted_slices : N, I = rows_in_registers(L + N - 1);
-    constexpr int length = Weighted ? weighted_chain_rows : chain_rows;
+    constexpr int L = Weighted ? N + kMoreWeightedSlices : N, I = rows_in_registers(L + N - 1);
+    constexpr int length = Weighted ? kWeightedChainRows : kChainRows;
     for (int r = 0; r < tile.n_runs; ++r) {
         const Run& run = tile.runs[r];
         for (int begin = run.begin; begin < run.end; begin += length) {
@@ -287,7 +287,7 @@ SWEEP void multiply_tile(const Tile& tile, const Packed& packed, const CrossSums
 }
 
 SWEEP void multiply(const Tile& tile, const Packed& packed, const CrossSums& sums) {
-    const bool deep = tile.slices == max_slices;
+    const bool deep = tile.slices == kMaxSlices;
     if (tile.weights)
         deep ? multiply_tile<4, true>(tile, packed, sums) : multiply_tile<3, true>(tile, packed, sums);
     else
@@ -296,7 +296,7 @@ SWEEP void multiply(const Tile& tile, const Packed& packed, const CrossSums& sum
 
 // Looks at Vectors vectors of columns at once, so that each row's cache lines are read together.
 template <int Vectors>
-SWEEP_INLINE bool look_at(const double* values, std::int64_t stride, int rows, int columns, double* largest) {
+SWEEP_INLINE bool look_at(const double* values, int64_t stride, int rows, int columns, double* largest) {
     Levels<Vectors> largest_yet = {}, nothing = {};
     const Real zero = {};
     for (int row = 0; row < rows; ++row)
@@ -315,7 +315,7 @@ SWEEP_INLINE bool look_at(const double* values, std::int64_t stride, int rows, i
     return any_nonzero(any);
 }
 
-SWEEP bool look(const double* values, std::int64_t stride, int rows, int columns, double* largest) {
+SWEEP bool look(const double* values, int64_t stride, int rows, int columns, double* largest) {
     bool not_finite = false;
     for (; columns > 0; values += 4 * lanes, largest += 4 * lanes, columns -= 4 * lanes) {
         switch ((columns + lanes - 1) / lanes) {
@@ -328,8 +328,8 @@ SWEEP bool look(const double* values, std::int64_t stride, int rows, int columns
     return not_finite;
 }
 
-SWEEP int clean(double* values, std::int64_t stride, int rows, int columns, double* largest, OddValue* odd) {
-    const Real zero = {}, high = fill(largest_value);
+SWEEP int clean(double* values, int64_t stride, int rows, int columns, double* largest, OddValue* odd) {
+    const Real zero = {}, high = fill(kLargestValue);
     int n_odd = 0;
     std::fill_n(largest, padded(columns), 0.0);
     for (int row = 0; row < rows; ++row)
@@ -350,4 +350,5 @@ SWEEP int clean(double* values, std::int64_t stride, int rows, int columns, doub
 
 }  // namespace
 }  // namespace LANES_NAME
-}  // namespace bayeswise
+
+}  // namespace bayeswise::exact

@@ -6,27 +6,31 @@
 
 #include "tables/cells.hpp"
 
-std::string date_text(std::int64_t days);
+namespace bayeswise::tables {
+
+std::string date_text(int64_t days);
 // Units per second: 1, 1000, 1e6 or 1e9; the fraction is left out if it is zero.
-std::string time_text(std::int64_t units, std::int64_t per_second);
-std::string timestamp_text(std::int64_t units, std::int64_t per_second, bool zoned);
-std::string duration_text(std::int64_t units, std::int64_t per_second);
+std::string time_text(int64_t units, int64_t per_second);
+std::string timestamp_text(int64_t units, int64_t per_second, bool zoned);
+std::string duration_text(int64_t units, int64_t per_second);
 std::string decimal_text(const unsigned char* little_endian, int n_bytes, int scale);
 
-enum class Clock : std::uint8_t { date, milliseconds_date, time, timestamp, zoned_timestamp, duration };
+enum class Clock : uint8_t { date, milliseconds_date, time, timestamp, zoned_timestamp, duration };
 
 template <class T> struct TemporalView {
     NumberView<T> units;
     Clock clock;
-    std::int64_t per_second;
+    int64_t per_second;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < units.n_rows; ++row) {
-            if (units.validity.present(row)) sink.text(row, text(static_cast<std::int64_t>(units.value(row))));
-            else sink.null(row);
+        for (int64_t row = 0; row < units.n_rows; ++row) {
+            if (units.validity.present(row))
+                sink.text(row, text(static_cast<int64_t>(units.value(row))));
+            else
+                sink.null(row);
         }
     }
-    std::string text(std::int64_t value) const {
+    std::string text(int64_t value) const {
         switch (clock) {
             case Clock::date: return date_text(value);
             case Clock::milliseconds_date: return timestamp_text(value, 1000, false).substr(0, 10);
@@ -41,16 +45,24 @@ struct DecimalView {
     const unsigned char* data;
     int n_bytes;
     int scale;
-    std::int64_t n_rows;
+    int64_t n_rows;
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) { sink.null(row); continue; }
+        for (int64_t row = 0; row < n_rows; ++row) {
+            if (!validity.present(row)) {
+                sink.null(row);
+                continue;
+            }
             const std::string digits = decimal_text(data + row * n_bytes, n_bytes, scale);
-            if (scale > 0) sink.text(row, digits);
-            else if (digits.size() < 19) sink.integer(row, std::stoll(digits));
-            else sink.wide_integer(row, digits);
+            if (scale > 0)
+                sink.text(row, digits);
+            else if (digits.size() < 19)
+                sink.integer(row, std::stoll(digits));
+            else
+                sink.wide_integer(row, digits);
         }
     }
 };
+
+}  // namespace bayeswise::tables

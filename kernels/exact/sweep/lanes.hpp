@@ -23,16 +23,17 @@
 #define SWEEP_INLINE SWEEP __attribute__((always_inline)) inline
 #endif
 
-namespace bayeswise {
+namespace bayeswise::exact {
+
 namespace LANES_NAME {
 namespace {
 
 #if LANES == 1
 using Real = double;
-using Integer = std::int64_t;
+using Integer = int64_t;
 #else
 typedef double Real __attribute__((vector_size(8 * LANES)));
-typedef std::int64_t Integer __attribute__((vector_size(8 * LANES)));
+typedef int64_t Integer __attribute__((vector_size(8 * LANES)));
 #endif
 
 constexpr int lanes = LANES;
@@ -43,7 +44,7 @@ SWEEP_INLINE Real load(const double* from) {
     return value;
 }
 
-SWEEP_INLINE Integer load(const std::int64_t* from) {
+SWEEP_INLINE Integer load(const int64_t* from) {
     Integer value;
     std::memcpy(&value, from, sizeof value);
     return value;
@@ -51,7 +52,7 @@ SWEEP_INLINE Integer load(const std::int64_t* from) {
 
 SWEEP_INLINE void store(double* to, Real value) { std::memcpy(to, &value, sizeof value); }
 
-SWEEP_INLINE void store(std::int64_t* to, Integer value) { std::memcpy(to, &value, sizeof value); }
+SWEEP_INLINE void store(int64_t* to, Integer value) { std::memcpy(to, &value, sizeof value); }
 
 #if LANES == 1
 SWEEP_INLINE Integer bits(Real value) {
@@ -139,9 +140,9 @@ SWEEP_INLINE Real error_of_product(Real a, Real b, Real) {
 }
 
 SWEEP_INLINE bool any_nonzero(Integer magnitudes) {
-    std::int64_t lane[lanes], all = 0;
+    int64_t lane[lanes], all = 0;
     store(lane, magnitudes);
-    for (const std::int64_t one : lane) all |= one;
+    for (const int64_t one : lane) all |= one;
     return (all & INT64_MAX) != 0;
 }
 
@@ -166,4 +167,5 @@ SWEEP_INLINE int first_lane(unsigned set) {
 
 }  // namespace
 }  // namespace LANES_NAME
-}  // namespace bayeswise
+
+}  // namespace bayeswise::exact

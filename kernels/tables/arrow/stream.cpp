@@ -1,21 +1,26 @@
-#include "tables/arrow.hpp"
+#include "tables/arrow/stream.hpp"
 
 #include <cstring>
 #include <stdexcept>
 
-#include "tables/arrow_text.hpp"
+#include "tables/arrow/text.hpp"
+
+namespace bayeswise::tables {
 
 namespace {
 
 template <class Offset> struct TextView {
     const Offset* offsets;
     const char* bytes;
-    std::int64_t n_rows;
+    int64_t n_rows;
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) { sink.null(row); continue; }
+        for (int64_t row = 0; row < n_rows; ++row) {
+            if (!validity.present(row)) {
+                sink.null(row);
+                continue;
+            }
             sink.text(row, {bytes + offsets[row], static_cast<std::size_t>(offsets[row + 1] - offsets[row])});
         }
     }
@@ -25,14 +30,17 @@ template <class Offset> struct TextView {
 struct TextViewView {
     const char* views;
     const void* const* buffers;
-    std::int64_t n_rows;
+    int64_t n_rows;
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) { sink.null(row); continue; }
+        for (int64_t row = 0; row < n_rows; ++row) {
+            if (!validity.present(row)) {
+                sink.null(row);
+                continue;
+            }
             const char* view = views + 16 * row;
-            std::int32_t length, buffer, offset;
+            int32_t length, buffer, offset;
             std::memcpy(&length, view, 4);
             std::memcpy(&buffer, view + 8, 4);
             std::memcpy(&offset, view + 12, 4);
@@ -43,50 +51,60 @@ struct TextViewView {
 };
 
 struct BitView {
-    const std::uint8_t* bits;
-    std::int64_t bit_offset;
-    std::int64_t n_rows;
+    const uint8_t* bits;
+    int64_t bit_offset;
+    int64_t n_rows;
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row) {
-            const std::int64_t bit = row + bit_offset;
-            if (validity.present(row)) sink.boolean(row, (bits[bit >> 3] >> (bit & 7)) & 1); else sink.null(row);
+        for (int64_t row = 0; row < n_rows; ++row) {
+            const int64_t bit = row + bit_offset;
+            if (validity.present(row))
+                sink.boolean(row, (bits[bit >> 3] >> (bit & 7)) & 1);
+            else
+                sink.null(row);
         }
     }
 };
 
 struct HalfView {
-    NumberView<std::uint16_t> halves;
+    NumberView<uint16_t> halves;
 
-    static double widened(std::uint16_t half) {
+    static double widened(uint16_t half) {
         const int exponent = (half >> 10) & 31, fraction = half & 1023;
         const double sign = half & 0x8000 ? -1.0 : 1.0;
-        if (exponent == 31) return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
+        if (exponent == 31)
+            return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
         return sign * (exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24));
     }
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < halves.n_rows; ++row) {
-            if (!halves.validity.present(row)) { sink.null(row); continue; }
+        for (int64_t row = 0; row < halves.n_rows; ++row) {
+            if (!halves.validity.present(row)) {
+                sink.null(row);
+                continue;
+            }
             NumberView<double>::show(sink, row, widened(halves.value(row)));
         }
     }
 };
 
 struct NothingView {
-    std::int64_t n_rows;
+    int64_t n_rows;
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row) sink.null(row);
+        for (int64_t row = 0; row < n_rows; ++row) sink.null(row);
     }
 };
 
 // Lists, structs, bytes: present or not, but not looked into.
 struct OpaqueView {
-    std::int64_t n_rows;
+    int64_t n_rows;
     Validity validity;
     template <class Sink> void visit(Sink& sink) const {
-        for (std::int64_t row = 0; row < n_rows; ++row)
-            if (validity.present(row)) sink.opaque(row); else sink.null(row);
+        for (int64_t row = 0; row < n_rows; ++row)
+            if (validity.present(row))
+                sink.opaque(row);
+            else
+                sink.null(row);
     }
 };
 
@@ -103,13 +121,25 @@ std::string storage_of(const std::string& format) {
     switch (format[0]) {
         case 'n': return "null";
         case 'b': return "boolean";
-        case 'c': case 'C': case 's': case 'S': case 'i': case 'I': case 'l': case 'L': return "integer";
-        case 'e': case 'f': case 'g': return "float";
+        case 'c':
+        case 'C':
+        case 's':
+        case 'S':
+        case 'i':
+        case 'I':
+        case 'l':
+        case 'L': return "integer";
+        case 'e':
+        case 'f':
+        case 'g': return "float";
         case 'd': return scale_of(format) > 0 ? "float" : "integer";
-        case 'u': case 'U': return "text";
+        case 'u':
+        case 'U': return "text";
         case 'v': return format == "vu" ? "text" : "binary";
-        case 'z': case 'Z': case 'w': return "binary";
-        case 't': return format[1] == 'i' ? "nested" : "temporal";   // intervals have three parts
+        case 'z':
+        case 'Z':
+        case 'w': return "binary";
+        case 't': return format[1] == 'i' ? "nested" : "temporal";  // intervals have three parts
         default: return "nested";
     }
 }
@@ -119,7 +149,7 @@ ArrowField field_of(const ArrowSchema& schema) {
     field.name = schema.name ? schema.name : "";
     field.format = schema.format;
     field.storage = storage_of(field.format);
-    field.ordered = (schema.flags & arrow_dictionary_ordered) != 0;
+    field.ordered = (schema.flags & kArrowDictionaryOrdered) != 0;
     if (schema.dictionary) {
         field.dictionary = std::make_shared<ArrowField>(field_of(*schema.dictionary));
         field.storage = field.dictionary->storage;
@@ -127,7 +157,7 @@ ArrowField field_of(const ArrowSchema& schema) {
     return field;
 }
 
-std::int64_t units_per_second(char unit) {
+int64_t units_per_second(char unit) {
     switch (unit) {
         case 's': return 1;
         case 'm': return 1000;
@@ -139,22 +169,24 @@ std::int64_t units_per_second(char unit) {
 // The cells [begin, begin + n_rows) of one array.
 struct Slice {
     const ArrowArray& array;
-    std::int64_t begin, n_rows;
+    int64_t begin, n_rows;
 
-    std::int64_t start() const { return array.offset + begin; }
+    int64_t start() const { return array.offset + begin; }
     Validity validity() const {
         Validity v;
-        if (array.null_count != 0 && array.n_buffers > 0) v.bitmap = static_cast<const std::uint8_t*>(array.buffers[0]);
+        if (array.null_count != 0 && array.n_buffers > 0) v.bitmap = static_cast<const uint8_t*>(array.buffers[0]);
         v.bit_offset = start();
         return v;
     }
     template <class T> NumberView<T> numbers() const {
-        return {static_cast<const char*>(array.buffers[1]) + start() * static_cast<std::int64_t>(sizeof(T)), sizeof(T), n_rows, validity()};
+        return {static_cast<const char*>(array.buffers[1]) + start() * static_cast<int64_t>(sizeof(T)), sizeof(T),
+                n_rows, validity()};
     }
     template <class T> std::unique_ptr<Column> number_column() const { return column_of(numbers<T>(), n_rows); }
     template <class Offset> std::unique_ptr<Column> text_column() const {
         const auto* offsets = static_cast<const Offset*>(array.buffers[1]) + start();
-        return column_of(TextView<Offset>{offsets, static_cast<const char*>(array.buffers[2]), n_rows, validity()}, n_rows);
+        return column_of(TextView<Offset>{offsets, static_cast<const char*>(array.buffers[2]), n_rows, validity()},
+                         n_rows);
     }
     template <class T> std::unique_ptr<Column> coded(std::shared_ptr<const std::vector<Value>> values) const {
         return column_of(CodedView<T>{numbers<T>(), std::move(values)}, n_rows);
@@ -162,14 +194,15 @@ struct Slice {
 };
 
 std::unique_ptr<Column> temporal_column(const Slice& s, const std::string& format) {
-    const std::int64_t rate = units_per_second(format.size() > 2 ? format[2] : 's');
-    if (format == "tdD") return column_of(TemporalView<std::int32_t>{s.numbers<std::int32_t>(), Clock::date, 1}, s.n_rows);
-    if (format == "tdm") return column_of(TemporalView<std::int64_t>{s.numbers<std::int64_t>(), Clock::milliseconds_date, 1000}, s.n_rows);
+    const int64_t rate = units_per_second(format.size() > 2 ? format[2] : 's');
+    if (format == "tdD") return column_of(TemporalView<int32_t>{s.numbers<int32_t>(), Clock::date, 1}, s.n_rows);
+    if (format == "tdm")
+        return column_of(TemporalView<int64_t>{s.numbers<int64_t>(), Clock::milliseconds_date, 1000}, s.n_rows);
     if (format == "tts" || format == "ttm")
-        return column_of(TemporalView<std::int32_t>{s.numbers<std::int32_t>(), Clock::time, rate}, s.n_rows);
+        return column_of(TemporalView<int32_t>{s.numbers<int32_t>(), Clock::time, rate}, s.n_rows);
     Clock clock = format[1] == 't' ? Clock::time : format[1] == 'D' ? Clock::duration : Clock::timestamp;
     if (clock == Clock::timestamp && format.size() > 4) clock = Clock::zoned_timestamp;
-    return column_of(TemporalView<std::int64_t>{s.numbers<std::int64_t>(), clock, rate}, s.n_rows);
+    return column_of(TemporalView<int64_t>{s.numbers<int64_t>(), clock, rate}, s.n_rows);
 }
 
 std::unique_ptr<Column> decimal_column(const Slice& s, const std::string& format) {
@@ -182,21 +215,22 @@ std::unique_ptr<Column> plain_column(const Slice& s, const std::string& format) 
     switch (format[0]) {
         case 'n': return column_of(NothingView{s.n_rows}, s.n_rows);
         case 'b':
-            return column_of(BitView{static_cast<const std::uint8_t*>(s.array.buffers[1]), s.start(), s.n_rows, s.validity()}, s.n_rows);
-        case 'c': return s.number_column<std::int8_t>();
-        case 'C': return s.number_column<std::uint8_t>();
-        case 's': return s.number_column<std::int16_t>();
-        case 'S': return s.number_column<std::uint16_t>();
-        case 'i': return s.number_column<std::int32_t>();
-        case 'I': return s.number_column<std::uint32_t>();
-        case 'l': return s.number_column<std::int64_t>();
-        case 'L': return s.number_column<std::uint64_t>();
-        case 'e': return column_of(HalfView{s.numbers<std::uint16_t>()}, s.n_rows);
+            return column_of(
+                BitView{static_cast<const uint8_t*>(s.array.buffers[1]), s.start(), s.n_rows, s.validity()}, s.n_rows);
+        case 'c': return s.number_column<int8_t>();
+        case 'C': return s.number_column<uint8_t>();
+        case 's': return s.number_column<int16_t>();
+        case 'S': return s.number_column<uint16_t>();
+        case 'i': return s.number_column<int32_t>();
+        case 'I': return s.number_column<uint32_t>();
+        case 'l': return s.number_column<int64_t>();
+        case 'L': return s.number_column<uint64_t>();
+        case 'e': return column_of(HalfView{s.numbers<uint16_t>()}, s.n_rows);
         case 'f': return s.number_column<float>();
         case 'g': return s.number_column<double>();
         case 'd': return decimal_column(s, format);
-        case 'u': return s.text_column<std::int32_t>();
-        case 'U': return s.text_column<std::int64_t>();
+        case 'u': return s.text_column<int32_t>();
+        case 'U': return s.text_column<int64_t>();
         default: break;
     }
     if (format == "vu") {
@@ -211,14 +245,14 @@ std::unique_ptr<Column> plain_column(const Slice& s, const std::string& format) 
 
 std::unique_ptr<Column> coded_column(const Slice& s, char index, std::shared_ptr<const std::vector<Value>> values) {
     switch (index) {
-        case 'c': return s.coded<std::int8_t>(std::move(values));
-        case 'C': return s.coded<std::uint8_t>(std::move(values));
-        case 's': return s.coded<std::int16_t>(std::move(values));
-        case 'S': return s.coded<std::uint16_t>(std::move(values));
-        case 'i': return s.coded<std::int32_t>(std::move(values));
-        case 'I': return s.coded<std::uint32_t>(std::move(values));
-        case 'l': return s.coded<std::int64_t>(std::move(values));
-        default: return s.coded<std::uint64_t>(std::move(values));
+        case 'c': return s.coded<int8_t>(std::move(values));
+        case 'C': return s.coded<uint8_t>(std::move(values));
+        case 's': return s.coded<int16_t>(std::move(values));
+        case 'S': return s.coded<uint16_t>(std::move(values));
+        case 'i': return s.coded<int32_t>(std::move(values));
+        case 'I': return s.coded<uint32_t>(std::move(values));
+        case 'l': return s.coded<int64_t>(std::move(values));
+        default: return s.coded<uint64_t>(std::move(values));
     }
 }
 
@@ -231,10 +265,11 @@ ArrowBatch::~ArrowBatch() {
     if (array_.release) array_.release(&array_);
 }
 
-std::unique_ptr<Column> ArrowBatch::column(std::size_t index, std::int64_t begin, std::int64_t n_rows) const {
+std::unique_ptr<Column> ArrowBatch::column(std::size_t index, int64_t begin, int64_t n_rows) const {
     const ArrowField& field = (*fields_)[index];
     const Slice slice{*array_.children[index], array_.offset + begin, n_rows};
-    auto column = field.dictionary ? coded_column(slice, field.format[0], dictionary(index)) : plain_column(slice, field.format);
+    auto column =
+        field.dictionary ? coded_column(slice, field.format[0], dictionary(index)) : plain_column(slice, field.format);
     column->owner = shared_from_this();
     return column;
 }
@@ -262,7 +297,7 @@ ArrowStream::ArrowStream(ArrowArrayStream* stream) : stream_(*stream) {
     }
     auto fields = std::make_shared<std::vector<ArrowField>>();
     const bool is_struct = std::strcmp(schema.format, "+s") == 0;
-    for (std::int64_t i = 0; is_struct && i < schema.n_children; ++i) fields->push_back(field_of(*schema.children[i]));
+    for (int64_t i = 0; is_struct && i < schema.n_children; ++i) fields->push_back(field_of(*schema.children[i]));
     fields_ = std::move(fields);
     if (schema.release) schema.release(&schema);
     if (!is_struct) {
@@ -291,3 +326,5 @@ std::shared_ptr<ArrowBatch> ArrowStream::next() {
     if (!array.release) return nullptr;
     return std::make_shared<ArrowBatch>(fields_, array);
 }
+
+}  // namespace bayeswise::tables

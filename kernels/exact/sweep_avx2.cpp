@@ -1,8 +1,0 @@
-#if defined(__x86_64__)
-#define LANES 4
-#include "exact/lanes.hpp"
-#include "exact/sweep.inl"
-
-const bayeswise::Sweeps bayeswise::avx2_sweeps = {avx2::lanes, avx2::look, avx2::clean, avx2::moments,
-                                                  avx2::pack, avx2::multiply};
-#endif

@@ -1,8 +1,0 @@
-#if defined(__x86_64__)
-#define LANES 8
-#include "exact/lanes.hpp"
-#include "exact/sweep.inl"
-
-const bayeswise::Sweeps bayeswise::avx512_sweeps = {avx512::lanes, avx512::look, avx512::clean, avx512::moments,
-                                                    avx512::pack, avx512::multiply};
-#endif
