@@ -112,7 +112,7 @@ def test_explain_tells_weights_conflict_and_what_to_ask(bayeswise: Command, file
 
 def test_sampled_answers_have_error_bars(bayeswise: Command, file: Path) -> None:
     words = ("network", "query", file, "cancer", "--given", "visit=yes", "dyspnoea=yes", "--rows", "20000")
-    for method in ("likelihood-weighting", "gibbs"):
+    for method in ("importance", "likelihood-weighting", "gibbs"):
         facts = json.loads(bayeswise(*words, "--method", method, "--json").out)
         error = facts["standard_error"]["cancer"]["yes"]
         assert 0.0 < error < 0.02

@@ -258,13 +258,14 @@ class BeliefNetwork:
         evidence: Evidence | None = None,
         *,
         soft: Soft | None = None,
-        method: str = "likelihood-weighting",
+        method: str = "importance",
         n_rows: int = 100_000,
         seed: int = 0,
     ) -> Estimate:
         """P(node | evidence) with standard errors, for networks too large for `query`.
 
-        `method` is "likelihood-weighting", "gibbs" (for evidence that is rare), "exact", or "auto": exact if it can be.
+        `method` is "importance" (rows drawn where the evidence points), "likelihood-weighting", "gibbs", "loopy"
+        (belief propagation, no error bar), "exact", or "auto": exact if it can be, else importance sampling.
         """
         from bayeswise.networks.inference.estimate import answer
 

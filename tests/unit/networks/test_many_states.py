@@ -51,7 +51,7 @@ def test_rows_with_such_columns_are_answered(network: BeliefNetwork) -> None:
 
 def test_samples_and_chains_find_the_same(network: BeliefNetwork) -> None:
     exact = network.query("few", {"some": 7})
-    for method in ("likelihood-weighting", "gibbs"):
+    for method in ("importance", "likelihood-weighting", "gibbs"):
         found = network.estimate("few", {"some": 7}, method=method, n_rows=1_000)
         assert found.probability["a"] == pytest.approx(exact["a"], abs=5 * found.standard_error["a"])
 

@@ -265,7 +265,7 @@ class Engine:
                 f"an exact answer needs tables of {least}{tree.n_cells:.3g} cells, about {n_bytes / 1e9:.3g} GB; "
                 f"{self.memory_limit / 1e9:.3g} GB are allowed"
                 + ("" if n_bytes > self.memory_limit else ", and planning it takes too long"),
-                fix="sample by network.estimate(..., method='gibbs' or 'likelihood-weighting'), or by --method;"
+                fix="sample by network.estimate(...), on the command line --method auto;"
                 " or allow more with network.engine.memory_limit = BYTES",
             )
 

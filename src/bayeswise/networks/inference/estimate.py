@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
@@ -14,14 +15,15 @@ from bayeswise.tables.schema.labels import Label
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
-METHODS = ("auto", "exact", "likelihood-weighting", "gibbs")
+METHODS = ("auto", "exact", "importance", "likelihood-weighting", "gibbs", "loopy")
 
 
 @dataclass(frozen=True)
 class Estimate:
     """Probabilities by state with standard errors; `effective_rows` is how many independent rows they are worth.
 
-    `log_evidence` is None and `r_hat` a number for chains: above 1.05 or so they have not met yet.
+    `log_evidence` is None and `r_hat` a number for chains: above 1.05 or so they have not met yet. Loopy propagation
+    has no error bar: its standard errors are NaN, or 0 where it is exact. `notes` say what to be careful about.
     """
 
     node: str
@@ -31,12 +33,38 @@ class Estimate:
     effective_rows: float
     method: str = "likelihood-weighting"
     r_hat: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        node: str,
+        labels: Sequence[Label],
+        probability: FloatArray,
+        error: FloatArray,
+        *,
+        method: str,
+        log_evidence: float | None = None,
+        effective_rows: float = math.inf,
+        r_hat: float | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Estimate:
+        """From arrays over the states."""
+        by_state = dict(zip(labels, probability.tolist(), strict=True))
+        errors = dict(zip(labels, error.tolist(), strict=True))
+        return cls(node, by_state, errors, log_evidence, effective_rows, method, r_hat, notes)
 
     def __repr__(self) -> str:
         pairs = zip(self.probability.items(), self.standard_error.values(), strict=True)
         shown = ", ".join(f"{state} {p:.4g} +- {error:.2g}" for (state, p), error in pairs)
-        worth = "exact" if self.method == "exact" else f"worth {self.effective_rows:.0f} rows"
-        return f"Estimate({self.node}: {shown}; {worth})"
+        return f"Estimate({self.node}: {shown}; {'; '.join((self.worth, *self.notes))})"
+
+    @property
+    def worth(self) -> str:
+        """How the answer was found and how far it can be trusted, in a few words."""
+        if self.method == "loopy":
+            return "loopy, error unknown" if any(self.standard_error.values()) else "loopy, exact here"
+        return "exact" if self.method == "exact" else f"{self.method}, worth {self.effective_rows:,.0f} rows"
 
 
 def answer(
@@ -49,7 +77,7 @@ def answer(
     n_rows: int = 100_000,
     seed: int = 0,
 ) -> Estimate:
-    """P(node | evidence) by any method; "auto" is exact where memory allows, else likelihood weighting."""
+    """P(node | evidence) by any method; "auto" is exact where memory allows, else importance sampling."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
     if seed < 0:
@@ -64,9 +92,13 @@ def answer(
         from bayeswise.networks.inference.gibbs import gibbs
 
         return gibbs(network, node, evidence, soft, n_rows, seed)
-    from bayeswise.networks.inference.sampling import estimate
+    if method == "loopy":
+        from bayeswise.networks.inference.propagation import propagate
 
-    return estimate(network, node, evidence, soft, n_rows, seed)
+        return propagate(network, node, evidence, soft)
+    from bayeswise.networks.inference.importance import estimate
+
+    return estimate(network, node, evidence, soft, n_rows, seed, adapted=method != "likelihood-weighting")
 
 
 def _exact(

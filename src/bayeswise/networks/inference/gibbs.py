@@ -22,6 +22,8 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
+from bayeswise.networks.inference.importance import adapted_proposal
+from bayeswise.networks.inference.propagation import factors_of
 from bayeswise.networks.inference.sampling import weighted
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 N_CHAINS = 64
 MOST_CONFIGURATIONS = 4096
 _BURN_SHARE = 0.2
+_AGREED = 1.05  # r_hat above this is noted
 _WORK_OF_A_TURN = 1e8  # products: a fraction of a second
 _STARTS = 20_000  # rows among which the chains' first states are drawn
 
@@ -77,15 +80,7 @@ def gibbs(
 
 def _scopes(network: BeliefNetwork, found: Finding) -> list[Scope]:
     """Every table with the observed states cut out, and every likelihood."""
-    scopes = []
-    for node, table in enumerate(network._tables):
-        names = [*network._parents[node], node]
-        cells = table.reshape([len(network._states[each]) for each in names])
-        cut = cells[tuple(found.states.get(each, slice(None)) for each in names)]
-        free = [each for each in names if each not in found.states]
-        scopes.append(_scope(np.array(cut, order="C"), free))
-    scopes += [_scope(likelihood, [node]) for node, likelihood in found.likelihoods.items()]
-    return [scope for scope in scopes if scope.strides]
+    return [_scope(factor.cells, factor.nodes) for factor in factors_of(network, found)]
 
 
 def _scope(cells: FloatArray, nodes: Sequence[int]) -> Scope:
@@ -121,7 +116,7 @@ def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list
                 f"zeros in tables tie {len(members)} nodes together ({shown}{', ...' if len(members) > 6 else ''}): "
                 f"they have {n_configurations:.3g} states, and {MOST_CONFIGURATIONS} are drawn at once; one by one "
                 "they would be trapped",
-                fix="sample by method='likelihood-weighting', or give the zeros a small probability",
+                fix="sample by method='importance', or give the zeros a small probability",
             )
     return list(blocks.values())
 
@@ -150,7 +145,7 @@ def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope])
 def _first_states(network: BeliefNetwork, found: Finding, seed: int) -> CodeArray:
     """(n_chains, n_nodes) states that agree with the evidence, drawn by their weight among many."""
     generator = np.random.default_rng(seed)
-    codes, log_weight = weighted(network, _STARTS, found, generator)
+    codes, log_weight = weighted(network, _STARTS, found, generator, proposal=adapted_proposal(network, found))
     if np.isneginf(log_weight).all():
         raise TooFewRowsError(
             f"none of {_STARTS} sampled rows agrees with the evidence, so that no chain can begin",
@@ -211,14 +206,14 @@ def _estimate(network: BeliefNetwork, target: int, sums: FloatArray, squares: Fl
     between = means.var(axis=0, ddof=1)
     known = within > 0.0
     r_hat = np.sqrt(1.0 + between[known] / within[known]).max() if known.any() else 1.0
-    labels = network._states[target].labels
     spread = float((error**2).sum())
-    return Estimate(
+    return Estimate.of(
         network.names[target],
-        dict(zip(labels, (p / p.sum()).tolist(), strict=True)),
-        dict(zip(labels, error.tolist(), strict=True)),
-        None,
-        float((p * (1.0 - p)).sum()) / spread if spread > 0.0 else math.inf,
-        "gibbs",
-        float(r_hat),
+        network._states[target].labels,
+        p / p.sum(),
+        error,
+        method="gibbs",
+        effective_rows=float((p * (1.0 - p)).sum()) / spread if spread > 0.0 else math.inf,
+        r_hat=float(r_hat),
+        notes=(f"r_hat {r_hat:.2f}: the chains do not agree yet",) if r_hat > _AGREED else (),
     )

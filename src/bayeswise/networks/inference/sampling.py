@@ -1,24 +1,21 @@
-"""Rows drawn from a network, and answers by likelihood weighting with standard errors."""
+"""Rows drawn from a network, by itself or so that they agree with evidence and carry a weight."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import ParameterError, TooFewRowsError
-from bayeswise.foundation.logspace import log, log_sum_exp
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.logspace import log
 from bayeswise.networks.inference.engine import Finding
-from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
-_BLOCK_ROWS = 20_000
 _MANY_STATES = 32
 
 
@@ -48,24 +45,44 @@ def sample_codes(network: BeliefNetwork, n_rows: int, generator: np.random.Gener
 
 
 def weighted(
-    network: BeliefNetwork, n_rows: int, found: Finding, generator: np.random.Generator
+    network: BeliefNetwork,
+    n_rows: int,
+    found: Finding,
+    generator: np.random.Generator,
+    *,
+    nodes: Container[int] | None = None,
+    proposal: Mapping[int, FloatArray] | None = None,
 ) -> tuple[CodeArray, FloatArray]:
-    """Rows that agree with the evidence, and the logarithm of the probability that they would by themselves."""
+    """Rows that agree with the evidence, and the logarithms of their weights P(row, evidence) / P(row is drawn).
+
+    Nodes outside `nodes` are left at state 0. A node in `proposal` is drawn from that table instead of its own.
+    """
     codes = np.zeros((n_rows, len(network)), dtype=np.int32)
     log_weight = np.zeros(n_rows)
     for node in network.order:
-        row = np.zeros(n_rows, dtype=np.int64)
-        for parent in network._parents[node]:
-            row = row * len(network._states[parent]) + codes[:, parent]
+        if nodes is not None and node not in nodes:
+            continue
+        row = table_rows(network, node, codes)
         table = network._tables[node]
         if node in found.states:
             codes[:, node] = found.states[node]
             log_weight += log(table[:, found.states[node]])[row]
             continue
-        codes[:, node] = _drawn(table, row, generator.random(n_rows))
+        drawn_from = table if proposal is None else proposal.get(node, table)
+        codes[:, node] = _drawn(drawn_from, row, generator.random(n_rows))
+        if drawn_from is not table:
+            log_weight += log(table[row, codes[:, node]]) - log(drawn_from[row, codes[:, node]])
         if node in found.likelihoods:
             log_weight += log(found.likelihoods[node])[codes[:, node]]
     return codes, log_weight
+
+
+def table_rows(network: BeliefNetwork, node: int, codes: CodeArray) -> Any:
+    """(n_rows,) the row of a node's table that the states of its parents choose."""
+    row = np.zeros(len(codes), dtype=np.int64)
+    for parent in network._parents[node]:
+        row = row * len(network._states[parent]) + codes[:, parent]
+    return row
 
 
 def _drawn(table: FloatArray, row: Any, uniform: FloatArray) -> CodeArray:
@@ -91,51 +108,3 @@ def _drawn_of_many(cumulated: FloatArray, row: Any, uniform: FloatArray) -> Code
         if len(part):
             state[part] = np.searchsorted(cumulated[row[part[0]], :-1], uniform[part], side="right")
     return state
-
-
-def estimate(
-    network: BeliefNetwork,
-    node: str,
-    evidence: Mapping[str, Any] | None,
-    soft: Mapping[str, Mapping[Any, float]] | None,
-    n_rows: int,
-    seed: int,
-) -> Estimate:
-    """p = sum w 1[state] / sum w over rows whose weight w is the probability of the evidence given the rest.
-
-    The standard error is that of a ratio: sqrt(sum w^2 (1[state] - p)^2) / sum w.
-    """
-    if n_rows < 1:
-        raise ParameterError(f"n_rows is {n_rows}", fix="choose a number from 1 on")
-    target = network.place(node)
-    found = network.engine.finding(evidence, soft)
-    parts = list(_blocks(network, found, n_rows, seed, target))
-    states = np.concatenate([part for part, _ in parts])
-    log_weight = np.concatenate([part for _, part in parts])
-    log_total = float(log_sum_exp(log_weight))
-    if log_total == -math.inf:
-        raise TooFewRowsError(
-            f"none of {n_rows} sampled rows agrees with the evidence, which is impossible or very rare",
-            fix="sample more rows, or ask network.query(...)",
-        )
-    weight = np.exp(log_weight - log_total)  # sums to one
-    labels = network._states[target].labels
-    p = np.bincount(states, weights=weight, minlength=len(labels))
-    squares = np.bincount(states, weights=weight**2, minlength=len(labels))
-    error = np.sqrt(squares * (1.0 - p) ** 2 + (squares.sum() - squares) * p**2)
-    return Estimate(
-        node,
-        dict(zip(labels, p.tolist(), strict=True)),
-        dict(zip(labels, error.tolist(), strict=True)),
-        log_total - math.log(n_rows) + found.log_scale,
-        1.0 / float(squares.sum()),
-    )
-
-
-def _blocks(
-    network: BeliefNetwork, found: Finding, n_rows: int, seed: int, target: int
-) -> Iterator[tuple[CodeArray, FloatArray]]:
-    generator = np.random.default_rng(seed)
-    for start in range(0, n_rows, _BLOCK_ROWS):
-        codes, log_weight = weighted(network, min(_BLOCK_ROWS, n_rows - start), found, generator)
-        yield codes[:, target].copy(), log_weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,7 @@ def query(
     joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
     best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
     method: Annotated[
-        str, typer.Option(help="exact, likelihood-weighting, gibbs, or auto: exact if memory allows.")
+        str, typer.Option(help="exact, importance, likelihood-weighting, gibbs, loopy; auto: exact if memory allows.")
     ] = "exact",
     rows: Annotated[int, typer.Option(min=1, help="How many rows are sampled.")] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed samples other rows.")] = 0,
@@ -114,10 +115,15 @@ def _sampled_facts(answers: dict[str, Estimate]) -> dict[str, Any]:
     return {
         "posterior": {name: {str(s): p for s, p in found.probability.items()} for name, found in answers.items()},
         "standard_error": {
-            name: {str(s): error for s, error in found.standard_error.items()} for name, found in answers.items()
+            name: {str(s): None if math.isnan(error) else error for s, error in found.standard_error.items()}
+            for name, found in answers.items()
         },
         "method": {name: found.method for name, found in answers.items()},
+        "effective_rows": {
+            name: None if math.isinf(found.effective_rows) else found.effective_rows for name, found in answers.items()
+        },
         "r_hat": {name: found.r_hat for name, found in answers.items()},
+        "notes": {name: list(found.notes) for name, found in answers.items()},
     }
 
 
@@ -125,14 +131,12 @@ def _sampled_lines(answers: dict[str, Estimate]) -> list[str]:
     width = max(len(str(state)) for found in answers.values() for state in found.probability)
     lines: list[str] = []
     for name, found in answers.items():
-        worth = "" if found.method == "exact" else f", worth {found.effective_rows:,.0f} rows"
-        lines.append(f"{name} ({found.method}{worth})")
-        lines += [
-            f"  {str(state).ljust(width)}  {p:.6f} \N{PLUS-MINUS SIGN} {found.standard_error[state]:.6f}"
-            for state, p in found.probability.items()
-        ]
-        if found.r_hat is not None and found.r_hat > 1.05:
-            lines.append(f"  the chains have not met yet (R-hat {found.r_hat:.2f}): sample more rows")
+        lines.append(f"{name} ({found.worth})")
+        for state, p in found.probability.items():
+            error = found.standard_error[state]
+            interval = "" if math.isnan(error) else f" \N{PLUS-MINUS SIGN} {error:.6f}"
+            lines.append(f"  {str(state).ljust(width)}  {p:.6f}{interval}")
+        lines += [f"  {note}" for note in found.notes]
     return lines
 
 

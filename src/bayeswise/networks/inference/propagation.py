@@ -1,0 +1,174 @@
+"""Loopy belief propagation: messages between tables and nodes until they repeat; exact where no two paths meet.
+
+Where paths meet again the beliefs are an approximation without an error bar: a second opinion beside samples, and
+what tells an importance sampler where the evidence points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError
+from bayeswise.foundation.logspace import log
+from bayeswise.networks.inference.engine import Finding
+from bayeswise.networks.inference.estimate import Estimate
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+MOST_SWEEPS = 200
+TOLERANCE = 1e-9
+_UNDAMPED_SWEEPS = 20  # from here on half of each old message is kept, which calms those that swing
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A table with its observed nodes cut out, or a likelihood: one axis for each node that is left."""
+
+    cells: FloatArray
+    nodes: tuple[int, ...]
+    owner: int  # the node whose table it is; -1 for a likelihood
+
+
+def factors_of(network: BeliefNetwork, found: Finding, nodes: Iterable[int] | None = None) -> list[Factor]:
+    """The tables of `nodes` (of all by default) and the likelihoods, without those that have no free node left."""
+    factors = []
+    for node in range(len(network)) if nodes is None else nodes:
+        scope = [*network._parents[node], node]
+        cells = network._tables[node].reshape([len(network._states[each]) for each in scope])
+        cut = cells[tuple(found.states.get(each, slice(None)) for each in scope)]
+        free = tuple(each for each in scope if each not in found.states)
+        factors.append(Factor(np.array(cut, order="C"), free, node))
+    factors += [Factor(likelihood, (node,), -1) for node, likelihood in found.likelihoods.items()]
+    return [factor for factor in factors if factor.nodes]
+
+
+class Messages:
+    """What each factor says to each of its nodes, as a vector over the node's states whose largest entry is 1."""
+
+    def __init__(self, factors: Sequence[Factor]) -> None:
+        self.factors = factors
+        self.change = math.inf
+        self._sent = [[np.ones(size) for size in factor.cells.shape] for factor in factors]  # by factor and axis
+        self._table_of = {factor.owner: place for place, factor in enumerate(factors) if factor.owner >= 0}
+        self._log_product: dict[int, FloatArray] = {}
+        self._n_zeros: dict[int, FloatArray] = {}
+        for factor in factors:
+            for node, size in zip(factor.nodes, factor.cells.shape, strict=True):
+                self._log_product.setdefault(node, np.zeros(size))
+                self._n_zeros.setdefault(node, np.zeros(size))
+
+    def propagate(self, most_sweeps: int = MOST_SWEEPS, tolerance: float = TOLERANCE) -> None:
+        """Sweeps over all factors, up and down, until no message changes by more than the tolerance."""
+        places = range(len(self.factors))
+        for sweep in range(most_sweeps):
+            self.change = 0.0
+            kept = 0.5 if sweep >= _UNDAMPED_SWEEPS else 0.0
+            for place in reversed(places) if sweep % 2 == 0 else places:
+                self._send(place, kept)
+            if self.change < tolerance:
+                return
+
+    def belief(self, node: int) -> FloatArray:
+        """The product of all messages to a node, normalised."""
+        return _normalised(self._log_product[node], self._n_zeros[node] > 0.5)
+
+    def from_below(self, node: int) -> FloatArray:
+        """The product of what children and likelihoods say to a node, without its own table."""
+        place = self._table_of[node]
+        return self._without(place, self.factors[place].nodes.index(node))
+
+    def _without(self, place: int, axis: int) -> FloatArray:
+        """The product of the messages to a node except the one from a factor."""
+        node = self.factors[place].nodes[axis]
+        log_product, n_zeros = self._log_product[node].copy(), self._n_zeros[node].copy()
+        self._take_out(log_product, n_zeros, self._sent[place][axis])
+        return _normalised(log_product, n_zeros > 0.5)
+
+    def _send(self, place: int, kept: float) -> None:
+        factor, sent = self.factors[place], self._sent[place]
+        heard = [self._without(place, axis) for axis in range(len(factor.nodes))]
+        for axis, node in enumerate(factor.nodes):
+            message = factor.cells
+            for other in range(len(heard) - 1, -1, -1):  # each product takes one axis away, the last first
+                if other != axis:
+                    message = np.tensordot(message, heard[other], axes=(other, 0))
+            top = message.max()
+            if not top > 0.0:
+                raise _impossible()
+            message = (1.0 - kept) * (message / top) + kept * sent[axis]
+            message /= message.max()
+            self.change = max(self.change, float(np.abs(message - sent[axis]).max()))
+            self._take_out(self._log_product[node], self._n_zeros[node], sent[axis])
+            self._log_product[node] += np.where(message > 0.0, log(message), 0.0)
+            self._n_zeros[node] += message == 0.0
+            sent[axis] = message
+
+    @staticmethod
+    def _take_out(log_product: FloatArray, n_zeros: FloatArray, message: FloatArray) -> None:
+        log_product -= np.where(message > 0.0, log(message), 0.0)
+        n_zeros -= message == 0.0
+
+
+def _impossible() -> ImpossibleEvidenceError:
+    return ImpossibleEvidenceError(
+        "the evidence is impossible: together its findings have probability 0",
+        fix="take one of them back, or give the tables a small probability for it",
+    )
+
+
+def _normalised(log_product: FloatArray, impossible: BoolArray) -> FloatArray:
+    if impossible.all():
+        raise _impossible()
+    log_product = np.where(impossible, -np.inf, log_product)
+    belief: FloatArray = np.exp(log_product - log_product.max())
+    belief /= belief.sum()
+    return belief
+
+
+def propagate(
+    network: BeliefNetwork,
+    node: str,
+    evidence: Mapping[str, Any] | None,
+    soft: Mapping[str, Mapping[Any, float]] | None,
+) -> Estimate:
+    """P(node | evidence) by messages; exact in a network where each two nodes are joined by one path at most."""
+    target = network.place(node)
+    found = network.engine.finding(evidence, soft)
+    labels = network._states[target].labels
+    if target in found.states:
+        belief = np.eye(len(labels))[found.states[target]]
+        return Estimate.of(node, labels, belief, np.zeros(len(labels)), method="loopy")
+    asked = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
+    factors = factors_of(network, found, sorted(asked, key=network.order.index))
+    messages = Messages(factors)
+    messages.propagate()
+    settled = messages.change < TOLERANCE
+    error = np.zeros(len(labels)) if settled and _is_forest(factors) else np.full(len(labels), math.nan)
+    notes = () if settled else (f"the messages still change by {messages.change:.2g} after {MOST_SWEEPS} sweeps",)
+    return Estimate.of(node, labels, messages.belief(target), error, method="loopy", notes=notes)
+
+
+def _is_forest(factors: Sequence[Factor]) -> bool:
+    """Whether tables and nodes form a graph without a cycle, so that messages are exact."""
+    group: dict[int, int] = {}
+
+    def root(node: int) -> int:
+        while group.setdefault(node, node) != node:
+            group[node] = node = group.setdefault(group[node], group[node])
+        return node
+
+    for factor in factors:
+        roots = [root(node) for node in factor.nodes]
+        if len(set(roots)) < len(roots):
+            return False
+        for each in roots:
+            group[each] = roots[0]
+    return True
