@@ -34,9 +34,9 @@ from bayeswise.decisions import (
     within_capacity,
 )
 from bayeswise.decisions.costs.number_costs import NumberCosts
-from bayeswise.evaluation.intervals import mean_with_interval
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.predictive import Predictive
+from bayeswise.statistics.intervals import mean_with_interval
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FALSE_POSITIVE, FALSE_NEGATIVE = 1.0, 12.0

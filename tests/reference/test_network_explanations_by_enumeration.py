@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.explaining.account import entropy
 from bayeswise.networks.explaining.sensitivity import Sensitivity
-from bayeswise.render.graph.lettering import percent
+from bayeswise.render.numbers import percent
 
 
 def possible_evidence(network: BeliefNetwork, seed: int) -> dict[str, object]:

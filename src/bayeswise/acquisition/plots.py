@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.render.theme import FAINT, INK, NEUTRAL, STATES, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, titled
+from bayeswise.render.theme import INK, NEUTRAL, STATES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 ENOUGH = 0.99
 
 
-class LearningCurveDisplay:
+class LearningCurveDisplay(Display):
     """The mean over the seeds, the middle half of them as a band, and the model of all labels as a line across.
 
     A dot marks the label from which on the mean is 99 % of that line. Strategies that ask the same are one line.
@@ -24,24 +25,21 @@ class LearningCurveDisplay:
 
     def __init__(self, curves: LearningCurves) -> None:
         self.curves = curves
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
-    def to_frame(self) -> Any:
+    def to_columns(self) -> dict[str, list[Any]]:
         """The points."""
-        return self.curves.to_frame()
+        return self.curves.to_columns()
 
-    def plot(self, ax: Axes | None = None) -> LearningCurveDisplay:
-        """Draw into the axes, or into a new figure."""
-        ax = axes_or_new(ax, 7.2, 4.4)
+    def size(self) -> tuple[float, float]:
+        return 7.2, 4.4
+
+    def draw(self, ax: Axes) -> None:
         self._draw_goals(ax)
         groups = same_curves(self.curves)
         colours = iter(STATES * (len(groups) // len(STATES) + 1))
         for names in groups:
             self._draw_line(ax, names, NEUTRAL if "random" in names else next(colours), 0.3 / len(groups))
         self._dress(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _draw_line(self, ax: Axes, names: list[str], colour: str, alpha: float) -> None:
         curves, name = self.curves, names[0]
@@ -78,9 +76,8 @@ class LearningCurveDisplay:
         ax.set_xlabel("labels", color=INK)
         where = f"accuracy on {curves.n_test:,} rows held out" if curves.n_test else "accuracy on the pool"
         ax.set_ylabel(where, color=INK)
-        ax.set_title(label(curves.title, 80), loc="left", fontsize="medium", color=INK)
-        ax.grid(color=FAINT, linewidth=0.6, alpha=0.7)
-        bare(ax, "bottom", "left")
+        titled(ax, label(curves.title, 80))
+        bare(ax, "bottom", "left", grid="both")
         lines, names = ax.get_legend_handles_labels()
         how: dict[str, Any] = {"frameon": False, "fontsize": "small", "loc": "lower right", "alignment": "left"}
         if "random" in curves.accuracy:  # drawn first, named last

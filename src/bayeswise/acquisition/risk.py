@@ -18,9 +18,11 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.numbers import interval, number
+from bayeswise.statistics.intervals import wilson
 from bayeswise.tables.schema.labels import Label
 
-Z = 1.959963984540054  # of 95 %
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Risk:
     effective: float  # as many rows drawn at random would tell as much
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        return f"{number(self.mean)} ({interval(self.low, self.high)})"
 
 
 def weights_of(steps: Sequence[Step], n_rows: int) -> FloatArray:
@@ -91,16 +93,8 @@ def estimated(steps: Sequence[Step], costs: FloatArray, n_rows: int, least: floa
     total = float((weight * paid).sum())
     mean = total / float(weight.sum())
     effective = float(weight.sum() ** 2 / (weight**2).sum())
-    low, high = _wilson(mean, effective, least, most)
+    scale = most - least
+    share = min(max((mean - least) / scale, 0.0), 1.0) if scale > 0.0 else 0.0
+    low, high = (least + scale * float(end) for end in wilson(np.asarray(share), effective, LEVEL))
     unbiased = total if known.all() else mean
     return Risk(mean, low, high, unbiased, float(paid.mean()), len(paid), effective)
-
-
-def _wilson(mean: float, n: float, least: float, most: float) -> tuple[float, float]:
-    if most <= least:
-        return least, most
-    p = min(max((mean - least) / (most - least), 0.0), 1.0)
-    centre = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-    scale = most - least
-    return least + scale * max(0.0, float(centre - half)), least + scale * min(1.0, float(centre + half))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.labels import told_apart
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.plots import ActionsDisplay, ExpectedCostDisplay, SimplexDisplay
 
 _BLOCK_ROWS = 1 << 12  # a block of a few actions and states stays in the cache
 
@@ -91,6 +94,12 @@ class Decisions(Tabular):
             "margin": self.margin.tolist(),
             **{f"cost_{name}": column.tolist() for name, column in zip(named, self.expected_cost.T, strict=True)},
         }
+
+    def plot(self, ax: Any = None) -> ExpectedCostDisplay | SimplexDisplay | ActionsDisplay:
+        """Draw the rows among the actions of two or three states, else how many rows each action has."""
+        from bayeswise.decisions.plots import display_of
+
+        return display_of(self).plot(ax)
 
     def __len__(self) -> int:
         return len(self.best)

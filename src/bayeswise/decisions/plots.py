@@ -1,4 +1,4 @@
-"""Three states: which action for which posterior, as regions of a triangle."""
+"""Pictures of costs and decisions: expected costs over two states, regions over three, rows by action."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.posteriors.shares import as_shares, check_posterior
-from bayeswise.render.plain import Tabular
-from bayeswise.render.theme import INK, NEUTRAL, STATES, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.numbers import number
+from bayeswise.render.theme import INK, NEUTRAL, state_colour
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from bayeswise.decisions.decide import Decisions
+    from bayeswise.decisions.policy.rule import Rule
 
 _LEAST_AREA = 1e-15
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
@@ -66,7 +70,7 @@ def _area(region: FloatArray) -> float:
     return 0.5 * abs(float(np.sum(x * y_next - x_next * y)))
 
 
-class SimplexDisplay(Tabular):
+class SimplexDisplay(Display):
     """Each corner is a state that is certain; each colour an action."""
 
     def __init__(self, costs: Costs, *, posterior: Any = None) -> None:
@@ -76,8 +80,6 @@ class SimplexDisplay(Tabular):
         if posterior is not None:
             self.posterior = as_shares(posterior, costs.states)
             check_posterior(self.posterior, costs.states)
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     def to_columns(self) -> dict[str, list[Any]]:
         """One line for each corner of each region: action, p_STATE ..."""
@@ -85,15 +87,15 @@ class SimplexDisplay(Tabular):
         columns = {f"p_{state}": [float(c[k]) for _, c in lines] for k, state in enumerate(self.costs.states)}
         return {"action": [action for action, _ in lines], **columns}
 
-    def plot(self, ax: Axes | None = None) -> SimplexDisplay:
-        """Draw into the axes, or into a new figure."""
-        ax = axes_or_new(ax, 6.0, 5.5)
+    def size(self) -> tuple[float, float]:
+        return 6.0, 5.5
+
+    def draw(self, ax: Axes) -> None:
         for k, (action, region) in enumerate(self.regions.items()):
             places = region @ _CORNERS
-            ax.fill(*places.T, color=STATES[k % len(STATES)], alpha=0.75, linewidth=0)
+            ax.fill(*places.T, color=state_colour(k), alpha=0.75, linewidth=0)
             x, y = places.mean(axis=0).tolist()
-            ground = {"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 1.5}  # over the points
-            ax.text(x, y, label(action), ha="center", va="center", color=INK, bbox=ground, zorder=4)
+            note(ax, label(action), (x, y), fontsize="medium")
         ax.plot(*_CORNERS[[0, 1, 2, 0]].T, color=NEUTRAL, linewidth=1.0)
         for state, corner, side in zip(self.costs.states, _CORNERS, ("top", "top", "bottom"), strict=True):
             ax.text(float(corner[0]), float(corner[1]), f"{label(state)} = 1", ha="center", va=side, color=INK)
@@ -102,6 +104,95 @@ class SimplexDisplay(Tabular):
         ax.set_aspect("equal")
         ax.set_xticks([])
         ax.set_yticks([])
+        titled(ax, "Which action for which posterior?")
         bare(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+
+
+class ExpectedCostDisplay(Display):
+    """The expected cost of each action over P(first state); the lowest line is the policy, and thresholds part it.
+
+    `posterior` are rows to mark, as probabilities of the first state.
+    """
+
+    def __init__(self, rule: Rule, *, posterior: Any = None) -> None:
+        if not rule.pieces:
+            raise CostError(
+                f"lines of expected costs need two states; there are {len(rule.costs.states)}",
+                fix="decide rows, and plot the decisions",
+            )
+        self.rule = rule
+        self.posterior = None if posterior is None else as_shares(posterior, rule.costs.states)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """action, and its cost in each state: the ends of its line."""
+        costs = self.rule.costs
+        ends = {f"cost_{state}": costs.table[:, k].tolist() for k, state in enumerate(costs.states)}
+        return {"action": list(costs.actions), **ends}
+
+    def draw(self, ax: Axes) -> None:
+        costs = self.rule.costs
+        p = np.array([0.0, 1.0])
+        for k, action in enumerate(costs.actions):
+            ends = costs.table[k, ::-1]  # at p = 0 and at p = 1
+            ax.plot(p, ends, color=state_colour(k), linewidth=1.2, alpha=0.7, label=label(action))
+        for piece in self.rule.pieces:
+            k, edges = costs.action(piece.action), np.array([float(piece.low), float(piece.high)])
+            best = costs.table[k, 1] + edges * (costs.table[k, 0] - costs.table[k, 1])
+            ax.plot(edges, best, color=state_colour(k), linewidth=3.6, solid_capstyle="butt", zorder=3)
+        for threshold in map(float, self.rule.thresholds):
+            ax.axvline(threshold, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+            above = {"xycoords": ("data", "axes fraction"), "va": "bottom"}
+            note(ax, number(threshold), (threshold, 1.0), (0, 2), **above)
+        if self.posterior is not None:
+            across = ax.get_xaxis_transform()
+            rows = self.posterior[:, 0]
+            ax.plot(rows, np.full(len(rows), 0.02), "|", color=INK, alpha=0.5, markersize=9, transform=across)
+        ax.set_xlim(0.0, 1.0)
+        ax.set_xlabel(f"P({label(costs.states[0])})")
+        ax.set_ylabel("expected cost")
+        ax.set_title("Which action at which probability?", loc="left", fontsize="medium", color=INK, pad=18)
+        ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        bare(ax, "bottom", "left", grid="y")
+
+
+class ActionsDisplay(Display):
+    """How many rows each action has."""
+
+    def __init__(self, decisions: Decisions) -> None:
+        self.decisions = decisions
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """action, rows and expected_cost, the mean over these rows."""
+        found, n_actions = self.decisions, len(self.decisions.actions)
+        rows = np.bincount(found.best, minlength=n_actions)
+        cost = np.bincount(found.best, found.least_cost, minlength=n_actions) / np.maximum(rows, 1)
+        return {"action": list(found.actions), "rows": rows.tolist(), "expected_cost": cost.tolist()}
+
+    def size(self) -> tuple[float, float]:
+        return 7.0, 1.2 + 0.42 * len(self.decisions.actions)
+
+    def draw(self, ax: Axes) -> None:
+        columns = self.to_columns()
+        places = range(len(columns["action"]))
+        ax.barh(places, columns["rows"], color=[state_colour(k) for k in places])
+        ax.set_yticks(places, [label(action) for action in columns["action"]])
+        for y, rows, cost in zip(places, columns["rows"], columns["expected_cost"], strict=True):
+            said = f"{rows:,} rows, expected cost {number(cost)}" if rows else "no row"
+            note(ax, said, (rows, y), (4, 0), ha="left")
+        ax.set_xlim(0, 1.6 * max(1, *columns["rows"]))
+        ax.invert_yaxis()
+        ax.set_xlabel("rows")
+        titled(ax, f"Actions of {len(self.decisions):,} rows")
+        bare(ax, "left", grid="x")
+
+
+def display_of(decisions: Decisions) -> ExpectedCostDisplay | SimplexDisplay | ActionsDisplay:
+    """Where the rows stand among the actions of two or three states, else how many rows each action has."""
+    from bayeswise.decisions.policy.rule import rule
+
+    costs = decisions.costs
+    if costs.constant and len(costs.states) == 2:
+        return ExpectedCostDisplay(rule(costs), posterior=decisions.posterior)
+    if costs.constant and len(costs.states) == 3:
+        return SimplexDisplay(costs, posterior=decisions.posterior)
+    return ActionsDisplay(decisions)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayeswise.render.graph.lettering import percent, safe
 from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Kind, Picture
+from bayeswise.render.numbers import number, percent
+from bayeswise.render.page import fragment, picture, text_block
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
@@ -34,13 +35,13 @@ def _inner(diagram: InfluenceDiagram, name: str, solution: Solution | None) -> D
 
 
 def _utility(name: str, solution: Solution | None) -> DrawnNode:
-    notes = (f"{solution.parts[name]:.5g}",) if solution is not None else ()
+    notes = (number(solution.parts[name]),) if solution is not None else ()
     return DrawnNode(name, kind=Kind.utility, notes=notes)
 
 
 def notebook_html(diagram: InfluenceDiagram, solution: Solution | None = None) -> str:
     """What a notebook shows: the picture where that can be read, and the answer in words."""
-    said = f"<pre>{safe(str(solution) if solution is not None else repr(diagram))}</pre>"
+    said = text_block(str(solution) if solution is not None else repr(diagram))
     if len(diagram) > MOST_NODES:
-        return said
-    return f'<div style="overflow:auto">{picture_of(diagram, solution).svg()}</div>{said if solution else ""}'
+        return fragment(said)
+    return fragment(picture(picture_of(diagram, solution).svg()), said if solution is not None else "")

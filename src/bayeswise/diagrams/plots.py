@@ -1,4 +1,4 @@
-"""What can come of a policy: a bar for each outcome, losses in their own colour, the mean marked."""
+"""Pictures of a diagram: what can come of a policy, where the best policy changes, what the utility depends on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.numbers import number
+from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,48 +21,32 @@ if TYPE_CHECKING:
 _MOST_BARS = 60
 
 
-class RiskDisplay:
+class RiskDisplay(Display):
     """P(utility) as bars, or as the curve of P(at most) where there are many outcomes."""
 
     def __init__(self, profile: RiskProfile, *, title: str = "What can come of it") -> None:
         self.profile = profile
         self.title = title
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     def to_columns(self) -> dict[str, list[Any]]:
         """utility, probability, at_most."""
         return self.profile.to_columns()
 
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        return self.profile.to_frame()
+    def size(self) -> tuple[float, float]:
+        return 7.0, 4.0
 
-    def plot(self, ax: Axes | None = None) -> RiskDisplay:
-        """Draw into the axes, or into a new figure."""
-        ax = axes_or_new(ax, 7.0, 4.0)
+    def draw(self, ax: Axes) -> None:
         if len(self.profile.values) <= _MOST_BARS:
             self._bars(ax)
         else:
             self._curve(ax)
         mean = self.profile.mean
         ax.axvline(mean, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
-        ax.annotate(
-            f"mean {mean:.4g}",
-            (mean, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, -2),
-            textcoords="offset points",
-            va="top",
-            color=INK,
-            fontsize="small",
-        )
+        note(ax, f"mean {number(mean)}", (mean, 1.0), (4, -2), xycoords=("data", "axes fraction"), ha="left", va="top")
         ax.set_xlabel("utility")
         loss = self.profile.probability_of_loss
-        ax.set_title(f"{self.title}\nprobability of a loss {loss:.3g}", loc="left", fontsize="medium")
+        titled(ax, f"{self.title}\nprobability of a loss {number(loss, 3)}")
         bare(ax, "bottom", "left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _bars(self, ax: Axes) -> None:
         values, probability = self.profile.values, self.profile.probability
@@ -72,15 +58,7 @@ class RiskDisplay:
         ax.bar(values, probability, width=width, color=colours, zorder=3)
         if len(values) <= 12:
             for value, p in zip(values.tolist(), probability.tolist(), strict=True):
-                ax.annotate(
-                    f"{value:.4g}\n{p:.3g}",
-                    (value, p),
-                    xytext=(0, 3),
-                    textcoords="offset points",
-                    ha="center",
-                    fontsize="small",
-                    color=INK,
-                )
+                note(ax, f"{number(value)}\n{number(p, 3)}", (value, p), (0, 3), va="bottom")
         ax.set_ylim(0.0, 1.22 * float(probability.max()))
         ax.margins(x=0.12)
         ax.set_ylabel("probability")
@@ -96,26 +74,21 @@ class RiskDisplay:
         ax.set_ylabel("probability of that or less")
 
 
-class SensitivityDisplay:
+class SensitivityDisplay(Display):
     """The best policy at each value of the entry, and the current policy if it is kept."""
 
     def __init__(self, sensitivity: Sensitivity) -> None:
         self.sensitivity = sensitivity
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     def to_columns(self) -> dict[str, list[Any]]:
         """from, to, utility_from, utility_to, policy."""
         return self.sensitivity.to_columns()
 
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        return self.sensitivity.to_frame()
+    def size(self) -> tuple[float, float]:
+        return 7.0, 4.2
 
-    def plot(self, ax: Axes | None = None) -> SensitivityDisplay:
-        """Draw into the axes, or into a new figure."""
+    def draw(self, ax: Axes) -> None:
         found = self.sensitivity
-        ax = axes_or_new(ax, 7.0, 4.2)
         places = np.unique([*np.linspace(found.low, found.high, 201), found.entry.value, *found.thresholds])
         places = places[(places >= found.low) & (places <= found.high)]
         best = [found.utility_at(t) for t in places.tolist()]
@@ -127,49 +100,34 @@ class SensitivityDisplay:
             line = line + 1 if threshold - before < 0.1 * (found.high - found.low) else 0
             before = threshold
             ax.axvline(threshold, color=NEUTRAL, linewidth=0.8)
-            ax.annotate(
-                f"{threshold:.4g}",
-                (threshold, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, -2 - 12 * line),
-                textcoords="offset points",
-                va="top",
-                fontsize="small",
-                color=INK,
-            )
+            place = {"xycoords": ("data", "axes fraction"), "ha": "left", "va": "top"}
+            note(ax, number(threshold), (threshold, 1.0), (3, -2 - 12 * line), **place)
         if found.low <= found.entry.value <= found.high:
             ax.plot([found.entry.value], [found.utility_at(found.entry.value)], "o", color=INK, markersize=5)
         ax.set_xlabel(label(str(found.entry), 80))
         ax.set_ylabel("expected utility")
-        ax.set_title("Where the best policy changes", loc="left", fontsize="medium")
+        titled(ax, "Where the best policy changes")
         ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 1.12), ncols=2)
         bare(ax, "bottom", "left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
-class TornadoDisplay:
+class TornadoDisplay(Display):
     """How far the best utility moves as each entry moves within its range."""
 
     def __init__(self, tornado: Tornado, *, most_bars: int = 15, title: str = "What the utility depends on") -> None:
         self.tornado = tornado
         self.most_bars = most_bars
         self.title = title
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     def to_columns(self) -> dict[str, list[Any]]:
         """entry, value, low, high, utility_low, utility_high, width, policy_changes."""
         return self.tornado.to_columns()
 
-    def to_frame(self) -> Any:
-        """`to_columns` in the dataframe library that is installed, or as it is."""
-        return self.tornado.to_frame()
+    def size(self) -> tuple[float, float]:
+        return 8.5, 1.5 + 0.36 * max(1, len(self.bars()))
 
-    def plot(self, ax: Axes | None = None) -> TornadoDisplay:
-        """Draw into the axes, or into a new figure."""
-        bars = [bar for bar in self.tornado.bars if bar.width > 0.0][: self.most_bars]
-        ax = axes_or_new(ax, 8.5, 1.5 + 0.36 * max(1, len(bars)))
+    def draw(self, ax: Axes) -> None:
+        bars = self.bars()
         for y, bar in enumerate(bars):
             self._bar(ax, y, bar)
         ax.axvline(self.tornado.utility, color=INK, linewidth=1.0, zorder=4)
@@ -178,14 +136,16 @@ class TornadoDisplay:
         ax.set_xlim(min(ends) - 0.12 * span, max(ends) + 0.12 * span)
         ax.set_ylim(len(bars) - 0.4, -0.6)
         ax.set_yticks(range(len(bars)), [label(str(bar.entry), 56) for bar in bars])
-        ax.set_xlabel(f"best expected utility (now {self.tornado.utility:.4g})")
+        ax.set_xlabel(f"best expected utility (now {number(self.tornado.utility)})")
         changing = any(bar.changes for bar in bars)
         caption = "\norange: another policy becomes better at one of the ends" if changing else ""
-        ax.set_title(f"{self.title}{caption}", loc="left", fontsize="medium")
+        titled(ax, f"{self.title}{caption}")
         bare(ax, "bottom")
         ax.tick_params(axis="y", length=0)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+
+    def bars(self) -> list[Bar]:
+        """The widest entries, those that move something."""
+        return [bar for bar in self.tornado.bars if bar.width > 0.0][: self.most_bars]
 
     def _bar(self, ax: Axes, y: int, bar: Bar) -> None:
         ax.axhline(y, color=FAINT, linewidth=0.5, zorder=0)
@@ -193,14 +153,4 @@ class TornadoDisplay:
         ax.barh(y, end - start, left=start, height=0.62, color=AGAINST if bar.changes else FOR, zorder=3)
         for utility, value in ((bar.utility_low, bar.low), (bar.utility_high, bar.high)):
             right = utility == end
-            ax.annotate(
-                f"{value:.3g}",
-                (utility, y),
-                xytext=(3 if right else -3, 0),
-                textcoords="offset points",
-                ha="left" if right else "right",
-                va="center",
-                fontsize="small",
-                color=INK,
-                zorder=5,
-            )
+            note(ax, number(value, 3), (utility, y), (3 if right else -3, 0), ha="left" if right else "right")

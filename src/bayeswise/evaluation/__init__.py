@@ -1,7 +1,6 @@
 """What decisions cost on rows whose state is known, and how far a posterior can be trusted.
 
 evaluate.py         cost per case beside what else one could do
-intervals.py        a mean and its interval
 curves.py           thresholds, coverage, cost curves
 reliability.py      calibration, and scores taken apart
 calibrated.py       a calibration by rows that count by what is at stake in them

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.decisions.costs.costs import Costs
 from bayeswise.evaluation.evaluate import Evaluation
-from bayeswise.evaluation.intervals import exponent_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.plain import Tabular
+from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.schema.labels import find_state
+
+if TYPE_CHECKING:
+    from bayeswise.evaluation.plots import CurveDisplay
 
 
 @dataclass(frozen=True, eq=False)
 class Curve(Tabular):
-    """Points of a curve, named; `x` and the columns of `y` have one number for each point."""
+    """Points of a curve, named; `x` and the columns of `y` have one number for each point; `marks` are places on x."""
 
     title: str
     x_name: str
     x: FloatArray
     y: dict[str, FloatArray]
+    y_name: str = "cost per case"
+    marks: dict[str, float] = field(default_factory=dict)
+
+    def plot(self, ax: Any = None) -> CurveDisplay:
+        """Draw the lines and the marks."""
+        from bayeswise.evaluation.plots import CurveDisplay
+
+        return CurveDisplay(self).plot(ax)
 
     def to_columns(self) -> dict[str, list[Any]]:
+        """The points."""
         return {self.x_name: self.x.tolist(), **{name: values.tolist() for name, values in self.y.items()}}
 
 
@@ -48,7 +61,18 @@ def threshold_curve(evaluation: Evaluation, state: Any, action: Any, otherwise: 
         "threshold",
         thresholds,
         {"cost_per_case": total[np.concatenate([[True], last])]},
+        marks=_threshold(decisions.costs, find_state(state, decisions.states), action, otherwise),
     )
+
+
+def _threshold(costs: Costs, state: int, action: Any, otherwise: Any) -> dict[str, float]:
+    """Where the costs say that the action should change, if there are two states and all rows cost the same."""
+    if not costs.constant or len(costs.states) != 2:
+        return {}
+    quarter = costs.table / 4  # so that no difference of differences overflows
+    gain = quarter[costs.action(otherwise)] - quarter[costs.action(action)]  # of the first action, by state
+    more, less = gain[state], gain[1 - state]
+    return {"threshold of the costs": float(-less / (more - less))} if more > 0 > less else {}
 
 
 def coverage_curve(evaluation: Evaluation) -> Curve:
@@ -76,6 +100,7 @@ def coverage_curve(evaluation: Evaluation) -> Curve:
         "coverage",
         mass / mass[-1],
         {"cost_per_decided_case": mean, "expected_cost": certainty[last]},
+        "cost per decided case",
     )
 
 
@@ -112,7 +137,9 @@ def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> C
         "always_positive": 1.0 - x,
         "always_negative": x,
     }
-    return Curve(f"normalised expected cost, {positive} against the other", "probability_times_cost", x, y)
+    return Curve(
+        f"normalised expected cost, {positive} against the other", "probability_times_cost", x, y, "normalised cost"
+    )
 
 
 def _rates(p: FloatArray, true: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

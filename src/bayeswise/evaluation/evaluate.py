@@ -12,7 +12,6 @@ import numpy as np
 from bayeswise.decisions.costs.cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
-from bayeswise.evaluation.intervals import Bounds, Estimate, check_level, exponent_of, mean_with_interval
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.progress import Bar
@@ -20,6 +19,7 @@ from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import told_apart
 from bayeswise.render.plain import Tabular
+from bayeswise.statistics.intervals import Bounds, Estimate, check_level, exponent_of, mean_with_interval
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 

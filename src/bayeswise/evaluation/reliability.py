@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.evaluation.intervals import check_level
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.calibration_fits import isotonic_steps
 from bayeswise.posteriors.shares import SUM_TOLERANCE
 from bayeswise.render.plain import Tabular
+from bayeswise.statistics.intervals import wilson
 from bayeswise.tables.schema.labels import Label
 
 
@@ -79,22 +79,6 @@ def _equal_parts(ordered: FloatArray, mass: FloatArray, bins: int) -> list[IntAr
     at = np.minimum(np.searchsorted(until, cuts, side="right"), len(ordered) - 1)
     starts = np.searchsorted(ordered, ordered[at], side="left")
     return np.split(np.arange(len(ordered)), np.unique(starts))
-
-
-def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, FloatArray]:
-    """The Wilson interval of a share.
-
-    >>> [bound.round(4).tolist() for bound in wilson(np.array([0.0, 0.5]), np.array([10, 10]), 0.95)]
-    [[0.0, 0.2366], [0.2775, 0.7634]]
-    """
-    from scipy.special import ndtri
-
-    check_level(level)
-    z = float(ndtri(0.5 + 0.5 * level))
-    n = np.asarray(count, dtype=np.float64)
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
 
 
 def brier_parts(probability: Any, truth: Any, *, weights: Any = None) -> Score:

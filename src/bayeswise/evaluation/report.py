@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,41 +13,19 @@ from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render import svg
-from bayeswise.render.labels import shown
-from bayeswise.render.numbers import count, number
+from bayeswise.render.labels import markup, shown
+from bayeswise.render.numbers import count, interval, number
+from bayeswise.render.page import page, table, text_block
+from bayeswise.render.theme import NEUTRAL, state_colour
 
 _MOST_STATES = 6
 _LEAST_COVERAGE = 0.05
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1f2937;background:#fff}
-h1{font-size:1.5em;margin-bottom:.2em;overflow-wrap:anywhere}h2{font-size:1.1em;margin:0 0 .4em}section{margin:1.6em 0}
-.wide+h2{margin-top:1.2em}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));gap:1.5rem}.pair>div{min-width:0}
-.wide{overflow-x:auto}
-table{border-collapse:collapse}th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #e5e7eb}
-th:first-child,td:first-child{text-align:left}
-svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#374151}
-.point{fill:#1f2937;fill-opacity:.7}.grid{stroke:#e5e7eb}.band{stroke:#1f2937;stroke-width:1.4}
-.legend{margin:0;font-size:.85em}.legend span{margin-right:1em;display:inline-block;white-space:nowrap}
-.legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}
-pre{white-space:pre-wrap;background:#f3f4f6;padding:.7em;border-radius:4px}small{color:#6b7280}
-@media(prefers-color-scheme:dark){body{background:#111827;color:#e5e7eb}svg text{fill:#d1d5db}
-.grid,th,td{stroke:#374151;border-color:#374151}.band{stroke:#e5e7eb}.point{fill:#f9fafb}pre{background:#1f2937}
-small{color:#9ca3af}}
-"""
 
 
 def report_page(evaluation: Evaluation, *, title: str = "What the decisions cost") -> str:
     """The whole page; parts that do not apply (curves of two states) are left out."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    body = "".join(f"<section>{part}</section>" for part in _parts(evaluation))
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(shown(title))}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{escape(shown(title))}</h1>{body}</body></html>\n"
-    )
+    sections = (f"<section>{part}</section>" for part in _parts(evaluation))
+    return page(title, f"<h1>{markup(shown(title))}</h1>", *sections)
 
 
 def _parts(evaluation: Evaluation) -> Iterator[str]:
@@ -67,9 +43,9 @@ def _headline(evaluation: Evaluation) -> str:
     compared = f"{number(abs(saved))} {'less' if saved >= 0 else 'more'}"
     n_rows = len(evaluation.truth)
     return (
-        f"<p>A case costs <b>{number(found.mean)}</b> on average ({number(found.low)} to {number(found.high)}, "
-        f"{100 * evaluation.level:.4g} % interval), {n_rows:,} row{'s' * (n_rows != 1)}, {escape(evaluation.how)}. "
-        f"That is {compared} than always {escape(shown(best))}, the best single action; the posteriors "
+        f"<p>A case costs <b>{number(found.mean)}</b> on average ({interval(found.low, found.high)}, "
+        f"{number(100 * evaluation.level)} % interval), {n_rows:,} row{'s' * (n_rows != 1)}, {markup(evaluation.how)}. "
+        f"That is {compared} than always {markup(shown(best))}, the best single action; the posteriors "
         f"promised {number(evaluation.expected.mean)}.</p>"
     )
 
@@ -77,12 +53,14 @@ def _headline(evaluation: Evaluation) -> str:
 def _costs(evaluation: Evaluation) -> str:
     columns = evaluation.to_columns()
     names = [shown(name) for name in columns["rule"]]
-    picture = svg.bars(names, columns["cost_per_case"], columns["low"], columns["high"])
+    picture = svg.bars(
+        "cost per case of each way to act", names, columns["cost_per_case"], columns["low"], columns["high"]
+    )
     rows = [
         [name, *map(number, numbers)]
         for name, *numbers in zip(names, columns["cost_per_case"], columns["low"], columns["high"], strict=True)
     ]
-    return f"<h2>Cost per case</h2>{picture}{_table(['', 'mean', 'low', 'high'], rows)}"
+    return f"<h2>Cost per case</h2>{picture}{table(['', 'mean', 'low', 'high'], rows)}"
 
 
 def _confusion(evaluation: Evaluation) -> str:
@@ -92,15 +70,15 @@ def _confusion(evaluation: Evaluation) -> str:
     for s, state in enumerate(decisions.states):
         counts.append([shown(state, 30), *map(count, evaluation.confusion[s].tolist())])
         costs.append([shown(state, 30), *map(number, evaluation.confusion_cost[s].tolist())])
-    return f"<h2>Rows by action</h2>{_table(heads, counts)}<h2>Their cost</h2>{_table(heads, costs)}"
+    return f"<h2>Rows by action</h2>{table(heads, counts)}<h2>Their cost</h2>{table(heads, costs)}"
 
 
 def _policy(evaluation: Evaluation) -> str:
     costs = evaluation.decisions.costs
     if not costs.constant:
         columns = ", ".join(costs.columns)
-        return f"<h2>Policy</h2><pre>{escape(repr(costs))}</pre><small>costs depend on {escape(columns)}</small>"
-    return f"<h2>Policy</h2><pre>{escape(str(rule(costs)))}</pre>"
+        return f"<h2>Policy</h2>{text_block(repr(costs))}<small>costs depend on {markup(columns)}</small>"
+    return f"<h2>Policy</h2>{text_block(str(rule(costs)))}"
 
 
 def _pictures(evaluation: Evaluation) -> Iterator[str]:
@@ -115,7 +93,9 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
     if len(decisions.states) == 3 and decisions.costs.constant:
         regions = {shown(action, 30): region for action, region in simplex_regions(decisions.costs).items()}
         states = [f"{shown(state, 30)} is certain" for state in decisions.states]
-        yield f"<h2>Which action for which posterior</h2>{svg.triangle(states, regions, decisions.posterior)}"
+        yield "<h2>Which action for which posterior</h2>" + svg.triangle(
+            "which action for which posterior of three states", states, regions, decisions.posterior
+        )
     if len(decisions.states) != 2:
         return
     try:
@@ -124,30 +104,20 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
         return
     always = [f"always {shown(state, 30)}" for state in decisions.states]
     named = dict(zip(["Bayes rule", "best threshold", *always], curve.y.values(), strict=True))
-    drawn = svg.lines(curve.x, named, "probability times cost", "normalised cost")
+    drawn = svg.lines(curve.x, named, "probability times cost", curve.y_name)
     yield f"<h2>Any prior, any ratio of costs</h2>{drawn}"
     best = [decisions.costs.actions[k] for k in np.argmin(evaluation.paid_by_state, axis=0)]
     if best[0] != best[1]:
         turned = threshold_curve(evaluation, decisions.states[0], best[0], best[1])
         inside = turned.x <= 1.0
         state = shown(decisions.states[0], 30)
-        yield f"<h2>{escape(shown(best[0]))} from which P({escape(state)}) on?</h2>" + svg.lines(
+        yield f"<h2>{markup(shown(best[0]))} from which P({markup(state)}) on?</h2>" + svg.lines(
             turned.x[inside],
             {"cost per case": turned.y["cost_per_case"][inside]},
             f"{shown(best[0], 30)} if P({state}) is at least this, else {shown(best[1], 30)}",
-            "cost per case",
-            _threshold(evaluation, best[0], best[1]),
+            turned.y_name,
+            turned.marks,
         )
-
-
-def _threshold(evaluation: Evaluation, first: Any, second: Any) -> dict[str, float]:
-    """Where the costs say that the action should change, if they are the same for all rows."""
-    costs = evaluation.decisions.costs
-    if not costs.constant:
-        return {}
-    quarter = costs.table / 4  # so that no difference of differences overflows
-    gain = quarter[costs.action(second)] - quarter[costs.action(first)]  # of the first action, by state
-    return {"threshold of the costs": float(-gain[1] / (gain[0] - gain[1]))} if gain[0] > 0 > gain[1] else {}
 
 
 def _reliability(evaluation: Evaluation) -> str:
@@ -155,11 +125,11 @@ def _reliability(evaluation: Evaluation) -> str:
     two = len(states) == 2  # the second one is the mirror image of the first
     predicted = f"predicted P({shown(states[0], 30)})" if two else "predicted"
     axes = svg.Axes((0.0, 1.0), (0.0, 1.0), predicted, "observed share")
-    axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", svg.COLOURS[5], dashed=True)
+    axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", NEUTRAL, dashed=True)
     for k, state in enumerate(states[: 1 if two else _MOST_STATES]):
         p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
         found = reliability(p, true, state, weights=evaluation.weights)
-        colour = svg.COLOURS[k]
+        colour = state_colour(k)
         axes.line(found.predicted, found.observed, shown(state, 30), colour)
         for x, low, high, middle in zip(found.predicted, found.low, found.high, found.observed, strict=True):
             axes.band(float(x), float(low), float(high), float(middle), colour)
@@ -177,10 +147,5 @@ def _scores(evaluation: Evaluation) -> str:
             numbers = (parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty)
             rows.append([shown(state, 30), name, *map(number, numbers), number(ece)])
     heads = ["state", "score", "value", "miscalibration", "discrimination", "uncertainty", "ECE"]
-    return f"<h2>Scores</h2>{_table(heads, rows)}<small>value = miscalibration - discrimination + uncertainty</small>"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    head = "".join(f"<th>{escape(str(cell))}</th>" for cell in heads)
-    lines = ("".join(f"<td><bdi>{escape(str(cell))}</bdi></td>" for cell in row) for row in rows)
-    return f'<div class="wide"><table><tr>{head}</tr>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
+    meaning = "value = miscalibration - discrimination + uncertainty"
+    return f"<h2>Scores</h2>{table(heads, rows, left=2)}<small>{meaning}</small>"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.render.labels import padded, shown, told_apart
+from bayeswise.render.labels import shown, told_apart
 from bayeswise.render.numbers import count, number
 from bayeswise.render.plain import json_number, json_value
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.evaluation.evaluate import Evaluation
-    from bayeswise.evaluation.intervals import Estimate
+    from bayeswise.statistics.intervals import Estimate
 
 
 _LABEL = 24
@@ -29,7 +30,7 @@ def _costs(evaluation: Evaluation) -> Iterator[str]:
     lines: list[tuple[str, ...]] = [("", "cost per case", "low", "high")]
     for name, *numbers in zip(*columns.values(), strict=True):
         lines.append((shown(name, 40), *map(number, numbers)))
-    yield from _aligned(lines)
+    yield from aligned(lines)
 
 
 def _confusion(evaluation: Evaluation) -> Iterator[str]:
@@ -42,16 +43,7 @@ def _confusion(evaluation: Evaluation) -> Iterator[str]:
             for n, cost in zip(evaluation.confusion[s], evaluation.confusion_cost[s], strict=True)
         ]
         lines.append((f"true {shown(state, _LABEL)}", *cells))
-    yield from _aligned(lines)
-
-
-def _aligned(lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    from rich.cells import cell_len
-
-    widths = [max(cell_len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    for line in lines:
-        cells = (padded(cell, width, right=k > 0) for k, (cell, width) in enumerate(zip(line, widths, strict=True)))
-        yield "  ".join(cells).rstrip()
+    yield from aligned(lines)
 
 
 def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from bayeswise.explanations.wording import factor_text, value_text, weight_text
-from bayeswise.render.labels import shown
+from bayeswise.render.labels import padded, shown
+from bayeswise.render.numbers import number
+from bayeswise.render.terminal import plain_table, two_sided_bar
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType, RenderResult
+    from rich.table import Table
 
     from bayeswise.explanations.account import Account
     from bayeswise.explanations.balance import Balance, Weight
@@ -71,7 +73,7 @@ class Bars:
         weights = self.balance.strongest(_MOST_COLUMNS)
         name_width, value_width = self._label_widths(weights, width)
         half = max(4, (width - name_width - value_width - _NUMBERS - 1) // 2)
-        table = _plain_table()
+        table = plain_table(gap=1, style="dim")
         table.add_column("", width=name_width, no_wrap=True)
         table.add_column("", width=value_width, no_wrap=True)
         table.add_column(self._axis(half), width=2 * half + 1, no_wrap=True)
@@ -86,11 +88,11 @@ class Bars:
             table.add_row(*labels, bar, weight_text(log_ratio), factor_text(log_ratio))
 
         prior = self.balance.log_prior_odds
-        line("prior", self.balance.share(self.balance.prior), two_sided_bar(prior / top, half), prior)
+        line("prior", self.balance.share(self.balance.prior), _two_sided(prior / top, half), prior)
         for weight in weights:
             value = value_text(weight.value, weight.note)
-            line(weight.column, value, two_sided_bar(weight.log_ratio / top, half), weight.log_ratio)
-        whole = share_bar(self.balance.probability, 2 * half + 1)
+            line(weight.column, value, _two_sided(weight.log_ratio / top, half), weight.log_ratio)
+        whole = _share(self.balance.probability, 2 * half + 1)
         line("posterior", self.balance.share(self.balance.probability, 4), whole, self.balance.log_odds, "bold")
         return table
 
@@ -104,48 +106,27 @@ class Bars:
     def _axis(self, half: int) -> Text:
         rival = "◄ " + shown(self.balance.rival, half - 3)
         state = shown(self.balance.state, half - 3) + " ►"
-        return Text(f"{rival:<{half}}│{state:>{half}}")
+        return Text(f"{padded(rival, half)}│{padded(state, half, right=True)}")
 
     def _all_states(self, width: int) -> Table:
         posterior = self.account.posterior
         order = np.argsort(-posterior, kind="stable")[:_MOST_STATES]
         heading = "all states" if len(posterior) == len(order) else f"{len(order)} of {len(posterior)} states"
-        table = _plain_table()
+        table = plain_table(gap=1, style="dim")
         table.add_column(heading, no_wrap=True)
         table.add_column("", no_wrap=True)
         table.add_column("posterior", justify="right", no_wrap=True)
         for k in order:
-            share = share_bar(float(posterior[k]), max(4, width - 50))
-            table.add_row(Text(shown(self.account.states[k], 30)), share, f"{posterior[k]:.4g}")
+            share = _share(float(posterior[k]), max(4, width - 50))
+            table.add_row(Text(shown(self.account.states[k], 30)), share, number(posterior[k]))
         return table
 
 
-def _plain_table() -> Table:
-    return Table(box=None, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
+def _two_sided(share: float, half: int) -> Text:
+    against, for_ = two_sided_bar(share, half)
+    return Text.assemble((against, AGAINST), "│", (for_, FOR))
 
 
-def two_sided_bar(share: float, half: int) -> Text:
-    """A bar from the middle, to the right if positive; an infinite one is full and ends in an arrow.
-
-    >>> two_sided_bar(0.5, 4).plain, two_sided_bar(-0.625, 4).plain
-    ('    │██  ', ' ▐██│    ')
-    """
-    halves = round(2 * half * min(abs(share), 1.0)) if math.isfinite(share) else 2 * half
-    full, rest = divmod(halves, 2)
-    if share > 0:
-        bar = "█" * full + "▌" * rest
-        bar = bar[:-1] + "►" if math.isinf(share) else bar
-        return Text.assemble(" " * half + "│", (f"{bar:<{half}}", FOR))
-    bar = "▐" * rest + "█" * full
-    bar = "◄" + bar[1:] if math.isinf(share) else bar
-    return Text.assemble((f"{bar:>{half}}", AGAINST), "│" + " " * half)
-
-
-def share_bar(probability: float, width: int) -> Text:
-    """A share of the whole width.
-
-    >>> share_bar(0.75, 8).plain
-    '██████░░'
-    """
+def _share(probability: float, width: int) -> Text:
     full = round(width * probability)
     return Text.assemble(("█" * full, FOR), ("░" * (width - full), AGAINST))

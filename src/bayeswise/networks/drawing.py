@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.render.graph.lettering import percent, safe
 from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Legend, Picture, Width
 from bayeswise.render.labels import guess
+from bayeswise.render.numbers import number, percent
+from bayeswise.render.page import fragment, picture, text_block
+from bayeswise.render.terminal import aligned, bar
 
 if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution
@@ -60,12 +62,12 @@ def _node(name: str, belief: Distribution | None, seen: Mapping[str, Any], soft:
 def notebook_html(network: BeliefNetwork) -> str:
     """What a notebook shows of a network: its picture where that can be read, with beliefs that are there at once."""
     if len(network) > MOST_NODES:
-        return f"<pre>{safe(repr(network))}</pre>"
+        return fragment(text_block(repr(network)))
     try:
         soon = network.engine.n_cells() <= _MOST_CELLS
     except TooLargeError:
         soon = False
-    return f'<div style="overflow:auto">{picture_of(network, beliefs=soon).svg()}</div>'
+    return fragment(picture(picture_of(network, beliefs=soon).svg()))
 
 
 Edge = tuple[str, str]
@@ -76,7 +78,6 @@ MEASURES = {
     "support": "the share of resampled tables that have the edge, this way round",
     "score_gain": "what the score loses without the edge",
 }
-_BLOCKS = " \u258f\u258e\u258d\u258c\u258b\u258a\u2589\u2588"  # eighths of a cell of the terminal
 _BAR = 20
 
 
@@ -102,12 +103,12 @@ def widths_of(
     if measure in ("posterior", "support", "support_either_way"):
         found = {edge: Width(min(1.0, max(0.0, measured[edge])), percent(measured[edge])) for edge in wanted}
         return found, Legend(words, tuple(Width(share, percent(share)) for share in (0.1, 0.5, 1.0)))
-    signed = "+" if measure == "score_gain" else ""
+    signed = measure == "score_gain"
     top = max([measured[edge] for edge in wanted], default=0.0)
 
     def width(value: float) -> Width:
         share = math.sqrt(min(1.0, max(0.0, value / top))) if top > 0.0 else 0.0
-        return Width(share, f"{value:{signed}.3g}")
+        return Width(share, number(value, 3, signed=signed))
 
     samples = tuple(dict.fromkeys(width(top * share) for share in (0.04, 0.25, 1.0))) if top > 0.0 else ()
     return {edge: width(measured[edge]) for edge in wanted}, Legend(words, samples)
@@ -137,19 +138,6 @@ def lines_of(widths: Mapping[Edge, Width], legend: Legend) -> list[str]:
       rain -> wet  ████████████████████  8
       a -> b       ██████████            2
     """
-    names = {edge: f"{edge[0]} -> {edge[1]}" for edge in widths}
-    wide = max(map(len, names.values()), default=0)
     ranked = sorted(widths, key=lambda edge: -widths[edge].share)
-    return [
-        f"bars: {legend.words}",
-        *(
-            f"  {names[edge].ljust(wide)}  {_bar(widths[edge].share).ljust(_BAR)}  {widths[edge].value}"
-            for edge in ranked
-        ),
-    ]
-
-
-def _bar(share: float) -> str:
-    eighths = max(1, round(share * _BAR * 8))
-    whole, rest = divmod(eighths, 8)
-    return _BLOCKS[-1] * whole + _BLOCKS[rest] * (rest > 0)
+    rows = [(f"{edge[0]} -> {edge[1]}", bar(widths[edge].share, _BAR) or "▏", widths[edge].value) for edge in ranked]
+    return [f"bars: {legend.words}", *aligned(rows, (), indent="  ")]

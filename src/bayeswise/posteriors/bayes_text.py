@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bayeswise.render.fractions import decimal_text, fraction_text
-from bayeswise.render.labels import padded, shown
+from bayeswise.render.labels import shown
+from bayeswise.render.terminal import aligned
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 Write = Callable[[Fraction], str]
 
 _NAME_WIDTH = 20
-_GAP = "  "
 
 
 def inference_text(inference: Inference, *, exact: bool = False, width: int = 80) -> str:
@@ -51,7 +51,7 @@ def joint_table_text(table: JointTable, *, evidence: Mapping[str, Label], exact:
     write = _short_fraction if exact else decimal_text
     header = [shown(name, _NAME_WIDTH) for name in table.variables] + ["P"]
     lines = [[*(shown(level, _NAME_WIDTH) for level in cell), write(p)] for cell, p in table.exact.items()]
-    blocks = [_aligned([header, *lines], left=len(table.variables))]
+    blocks = ["\n".join(aligned([header, *lines], [len(table.variables)]))]
     marginals = (table.marginal(name) for name in table.variables)
     blocks.append("\n".join(_distribution(f"P({part.variables[0]})", part, write) for part in marginals))
     if evidence:
@@ -73,7 +73,7 @@ def _step_tables(inference: Inference, write: Write, width: int) -> list[str]:
         if states[-1] == inference.states[-1]:
             sums = ["sum", *("" if n.startswith("x") else write(_total(terms)) for n, terms in named)]
             rows = [[*row, total] for row, total in zip(rows, sums, strict=True)]
-        tables.append(_aligned(rows))
+        tables.append("\n".join(aligned(rows)))
     return tables
 
 
@@ -110,12 +110,3 @@ def _short_fraction(number: Fraction) -> str:
     """The fraction if it can be read, else its digits."""
     ratio = fraction_text(number)
     return ratio if len(ratio) <= 40 else f"~{decimal_text(number, 12)}"
-
-
-def _aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Columns of equal width, the first ones to the left, numbers to the right."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    lines = (_GAP.join(padded(cell, widths[k], right=k >= left) for k, cell in enumerate(row)).rstrip() for row in rows)
-    return "\n".join(lines)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
+from html import escape
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _JOINERS = "\u200d\u200c"  # emoji and several scripts are written with them
+# control characters, halves of surrogate pairs and two more that XML forbids
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def shown(label: object, width: int | None = None) -> str:
@@ -48,6 +52,20 @@ def padded(line: str, width: int, *, right: bool = False) -> str:
 
     blanks = " " * max(0, width - cell_len(line))
     return blanks + line if right else line + blanks
+
+
+def allowed(text: str) -> str:
+    """The text without characters that files of text do not hold."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def markup(text: str) -> str:
+    """The text for SVG and HTML: marks escaped, characters that XML forbids replaced.
+
+    >>> markup('<script>"&\\x00')
+    '&lt;script&gt;&quot;&amp;\ufffd'
+    """
+    return escape(allowed(text))
 
 
 def _visible(character: str) -> str:

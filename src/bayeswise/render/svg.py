@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.labels import shortened
+from bayeswise.render.labels import markup, shortened
 from bayeswise.render.numbers import number
+from bayeswise.render.theme import FOR, NEUTRAL, state_colour
 
-COLOURS = ("#2f6fb5", "#e08a2c", "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
 _WIDTH, _HEIGHT = 460, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 12, 12, 44
 _MOST_POINTS = 400
@@ -52,13 +51,7 @@ class Axes:
 
     def svg(self) -> str:
         """The drawing, with its legend below where there is more than one line to tell apart."""
-        legend = "".join(
-            f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in self.legend
-        )
-        below = f'<p class="legend">{legend}</p>' if len(self.legend) > 1 else ""
-        body = "".join(self.shapes)
-        label = escape(self.name, quote=True)
-        return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{body}</svg>{below}'
+        return _drawing(self.name, self.shapes) + (_legend(self.legend) if len(self.legend) > 1 else "")
 
     def _frame(self) -> list[str]:
         shapes = []
@@ -76,8 +69,8 @@ class Axes:
     def _names(self, x_name: str, y_name: str) -> list[str]:
         middle = (_HEIGHT - _BOTTOM + _TOP) / 2
         return [
-            f'<text x="{(_WIDTH + _LEFT) / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(x_name)}</text>',
-            f'<text transform="translate(12 {middle}) rotate(-90)" text-anchor="middle">{escape(y_name)}</text>',
+            f'<text x="{(_WIDTH + _LEFT) / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{markup(x_name)}</text>',
+            f'<text transform="translate(12 {middle}) rotate(-90)" text-anchor="middle">{markup(y_name)}</text>',
         ]
 
 
@@ -88,13 +81,13 @@ def lines(
     every = np.concatenate([values[np.isfinite(values)] for values in y.values()])
     axes = Axes((float(x.min()), float(x.max())), (float(every.min()), float(every.max())), x_name, y_name)
     for k, (name, values) in enumerate(y.items()):
-        axes.line(x, values, name, COLOURS[k % len(COLOURS)], dashed=k > 1)
+        axes.line(x, values, name, state_colour(k), dashed=k > 1)
     for k, (name, place) in enumerate((marks or {}).items(), start=len(y)):
-        axes.line(np.array([place, place]), np.array(axes.y), name, COLOURS[k % len(COLOURS)], dashed=True)
+        axes.line(np.array([place, place]), np.array(axes.y), name, state_colour(k), dashed=True)
     return axes.svg()
 
 
-def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
+def bars(name: str, names: Sequence[str], values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
     """Bars from zero with their intervals, one below the other."""
     ends = [0.0, *values, *(v for v in (*low, *high) if np.isfinite(v))]
     left, right = _widened((min(ends), max(ends)))
@@ -103,19 +96,18 @@ def bars(names: Sequence[str], values: Sequence[float], low: Sequence[float], hi
     def at(value: float) -> float:
         return 190 + _along(min(max(value, left), right), (left, right)) * (_WIDTH - 200)
 
-    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+    for k, (line, value) in enumerate(zip(names, values, strict=True)):
         y = 8 + 24 * k
         start, length = min(at(0.0), at(value)), abs(at(value) - at(0.0))
         rows.append(
-            f'<text x="182" y="{y + 12}" text-anchor="end">{escape(shortened(name, 30))}</text>'
-            f'<rect x="{start:.1f}" y="{y}" width="{length:.1f}" height="16" fill="{COLOURS[0 if k == 0 else 5]}"/>'
+            f'<text x="182" y="{y + 12}" text-anchor="end">{markup(shortened(line, 30))}</text>'
+            f'<rect x="{start:.1f}" y="{y}" width="{length:.1f}" height="16" fill="{FOR if k == 0 else NEUTRAL}"/>'
             f'<line x1="{at(low[k]):.1f}" x2="{at(high[k]):.1f}" y1="{y + 8}" y2="{y + 8}" class="band"/>'
         )
-    size = f"0 0 {_WIDTH} {16 + 24 * len(rows)}"
-    return f'<svg viewBox="{size}" role="img" aria-label="cost per case of each way to act">{"".join(rows)}</svg>'
+    return _drawing(name, rows, 16 + 24 * len(rows))
 
 
-def triangle(states: Sequence[str], regions: Mapping[str, FloatArray], points: FloatArray) -> str:
+def triangle(name: str, states: Sequence[str], regions: Mapping[str, FloatArray], points: FloatArray) -> str:
     """Regions of three states, corners (n_corners, 3) each, and posteriors (n_rows, 3) as points in them."""
     from rich.cells import cell_len
 
@@ -124,22 +116,27 @@ def triangle(states: Sequence[str], regions: Mapping[str, FloatArray], points: F
     for k, region in enumerate(regions.values()):
         places = region @ corners
         outline = " ".join(f"{x:.1f},{y:.1f}" for x, y in places.tolist())
-        shapes.append(f'<polygon points="{outline}" fill="{COLOURS[k % len(COLOURS)]}" fill-opacity="0.55"/>')
+        shapes.append(f'<polygon points="{outline}" fill="{state_colour(k)}" fill-opacity="0.55"/>')
     step = max(1, len(points) // _MOST_POINTS)
     for x, y in (points[::step] @ corners).tolist():
         shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" class="point"/>')
-    for name, (x, y), lift in zip(states, corners.tolist(), (16, 16, -8), strict=True):
-        reach = min(0.5 * _LETTER * cell_len(name) + 2.0, 0.5 * _WIDTH)  # half of the text, which stays in the drawing
+    for state, (x, y), lift in zip(states, corners.tolist(), (16, 16, -8), strict=True):
+        reach = min(0.5 * _LETTER * cell_len(state) + 2.0, 0.5 * _WIDTH)  # half of the text, which stays in the drawing
         middle = min(max(x, reach), _WIDTH - reach)
-        shapes.append(f'<text x="{middle:.0f}" y="{y + lift}" text-anchor="middle">{escape(name)}</text>')
-    legend = "".join(
-        f'<span><i style="background:{COLOURS[k % len(COLOURS)]}"></i>{escape(name)}</span>'
-        for k, name in enumerate(regions)
-    )
-    label = "which action for which posterior of three states"
-    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">{"".join(shapes)}</svg>' + (
-        f'<p class="legend">{legend}</p>'
-    )
+        shapes.append(f'<text x="{middle:.0f}" y="{y + lift}" text-anchor="middle">{markup(state)}</text>')
+    return _drawing(name, shapes) + _legend([(name, state_colour(k)) for k, name in enumerate(regions)])
+
+
+def _drawing(name: str, shapes: Sequence[str], height: float = _HEIGHT) -> str:
+    """One chart; its name is read aloud."""
+    head = f'class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{markup(name)}"'
+    return f"<svg {head}>{''.join(shapes)}</svg>"
+
+
+def _legend(lines: Sequence[tuple[str, str]]) -> str:
+    """Names with their colours."""
+    spans = (f'<span><i style="background:{colour}"></i>{markup(name)}</span>' for name, colour in lines)
+    return f'<p class="legend">{"".join(spans)}</p>'
 
 
 def round_ticks(low: float, high: float, about: int = 5) -> list[float]:

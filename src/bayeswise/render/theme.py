@@ -1,54 +1,44 @@
-"""What the displays share: where matplotlib comes from, colours, and labels that it cannot trip over."""
+"""One palette for everything that is drawn: SVG, pages and matplotlib take their colours from here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from bayeswise.foundation.errors import NotInstalledError
-from bayeswise.render.labels import shown
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from typing import NamedTuple
 
 # Distinguishable with colour blindness and in grey print.
 FOR, AGAINST, NEUTRAL, INK = "#2f6fb5", "#e08a2c", "#6b7280", "#1f2937"
-STATES = ("#2f6fb5", "#e08a2c", "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
-FAINT = "#d1d5db"
+STATES = (FOR, AGAINST, "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
+ERROR = STATES[4]
+FAINT, GROUND = "#d1d5db", "#ffffff"
+_GOLD = "#b5872a"
 
 
-def pyplot() -> Any:
-    """matplotlib.pyplot, loaded when something is drawn."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise NotInstalledError(
-            "matplotlib is not installed, so nothing can be drawn", fix="pip install 'bayeswise[plot]'"
-        ) from None
-    return plt
+def state_colour(place: int) -> str:
+    """The colour of a state, an action or a line, by its place; after the last one they begin again."""
+    return STATES[place % len(STATES)]
 
 
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes that were given, or those of a new figure of that size in inches."""
-    plt = pyplot()
-    if ax is not None:
-        return ax
-    _, new = plt.subplots(figsize=(width, height), layout="constrained")
-    axes: Axes = new
-    return axes
+def mixed(colour: str, share: float) -> str:
+    """A paler colour: so much of it, the rest white.
 
-
-def label(text: object, width: int = 30) -> str:
-    """One line of at most that many cells; a dollar sign is escaped, as matplotlib reads it as mathematics.
-
-    >>> label("price in $ or €")
-    'price in \\\\$ or €'
+    >>> mixed("#000000", 0.5), mixed("#2f6fb5", 1.0)
+    ('#808080', '#2f6fb5')
     """
-    return shown(text, width).replace("$", r"\$")
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
 
 
-def bare(ax: Axes, *keep: str) -> None:
-    """Take the frame away, but for the sides that are named."""
-    for side, spine in ax.spines.items():
-        spine.set_visible(side in keep)
-        spine.set_color(NEUTRAL)
-    ax.tick_params(length=3, color=NEUTRAL, labelcolor=INK)
+class NodeColours(NamedTuple):
+    """The head of a node, its outline and its bars."""
+
+    head: str
+    outline: str
+    bar: str
+
+    @classmethod
+    def of(cls, colour: str) -> NodeColours:
+        """Three strengths of one colour."""
+        return cls(mixed(colour, 0.16), mixed(colour, 0.65), mixed(colour, 0.9))
+
+
+CHANCE, DECISION, UTILITY, OBSERVED = map(NodeColours.of, (FOR, STATES[2], _GOLD, AGAINST))
+EDGE, TRACK = mixed(NEUTRAL, 0.9), mixed(NEUTRAL, 0.12)

@@ -18,6 +18,7 @@ moments.py          sums and sums of squares of numbers
 pair_sums.py        the same, with cross products while rows are few
 scatter.py          all cross products of numbers
 patterns.py         the same for rows with missing values
+intervals.py        intervals of means and of shares
 regression.py       X'X, X'y and y'y
 sample.py           all values, for families without a statistic of fixed size
 incomplete_rows.py  rows with missing cells, for EM

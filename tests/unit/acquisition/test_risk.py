@@ -64,7 +64,7 @@ def test_rows_whose_label_nobody_knows_are_left_out_and_costs_are_those_of_the_u
     risk = learner.risk()
     assert risk.n_labels == 11
     assert 0.0 <= risk.low <= risk.mean <= risk.high <= 9.0
-    assert str(risk).startswith(f"{risk.mean:.4g} [")
+    assert str(risk).startswith(f"{risk.mean:.4g} (")
 
 
 def test_a_few_rows_without_errors_promise_little() -> None:

@@ -87,7 +87,7 @@ def test_a_rule_of_three_states_is_shown_as_a_triangle(evaluation: Evaluation) -
     shown = COSTS.rule().display(evaluation.decisions.posterior).plot()
     assert set(shown.to_columns()["action"]) <= set(COSTS.actions)
     with pytest.raises(CostError, match="three states"):
-        bw.Costs.zero_one(["a", "b"]).rule().display()
+        bw.Costs.zero_one(["a", "b", "c", "d"]).rule().display()
 
 
 def test_scales_end_at_round_numbers() -> None:
@@ -101,7 +101,7 @@ def test_scales_end_at_round_numbers() -> None:
 def test_long_names_stay_inside_the_pictures() -> None:
     states = ["a state whose name goes on and on", "b", "c"]
     costs = bw.Costs.zero_one(states)
-    page = triangle([f"{name} is certain" for name in states], {}, np.zeros((0, 3)))
+    page = triangle("regions", [f"{name} is certain" for name in states], {}, np.zeros((0, 3)))
     middle = float(re.findall(r'<text x="(\d+)"', page)[0])
     width = float(re.findall(r'viewBox="0 0 (\d+)', page)[0])
     assert middle - 3 * len(f"{states[0]} is certain") > 0 and middle < width

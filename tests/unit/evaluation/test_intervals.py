@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayeswise.evaluation.intervals import Estimate, mean_with_interval
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.statistics.intervals import Estimate, mean_with_interval
 
 
 def of(values: list[float], bounds: tuple[float, float] | None = (0.0, 1.0), level: float = 0.95) -> Estimate:

@@ -88,5 +88,5 @@ def test_infinite_weights_stay_inside_of_their_drawing() -> None:
 
 def test_a_notebook_gets_a_fragment() -> None:
     fragment = golf()._repr_html_()
-    assert fragment.startswith('<div class="bw-account">')
+    assert fragment.startswith('<div class="bw">')
     assert Page(fragment).open == []

@@ -87,9 +87,12 @@ def _facts(line: Any) -> dict[str, Any]:
 
 
 def _page(lines: Sequence[Any]) -> Iterator[str]:
+    from bayeswise.render.numbers import number, percent
+    from bayeswise.render.terminal import aligned
+
     with_cost = lines[0].cost is not None
-    width = max(len(line.name) for line in lines)
-    yield f"{'model':<{width}}  {'bits':>12}  {'log-loss':>9}  {'errors':>7}" + (f"  {'cost':>10}" if with_cost else "")
+    rows = [["model", "bits", "log-loss", "errors", *(["cost"] if with_cost else [])]]
     for line in lines:
-        cost = f"  {line.cost:>10.4g}" if with_cost else ""
-        yield f"{line.name:<{width}}  {line.bits:>12,.1f}  {line.log_loss:>9.4f}  {line.error:>7.1%}{cost}"
+        cost = [number(line.cost)] if with_cost else []
+        rows.append([line.name, f"{line.bits:,.1f}", f"{line.log_loss:.4f}", percent(line.error), *cost])
+    yield from aligned(rows)

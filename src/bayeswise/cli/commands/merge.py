@@ -72,15 +72,15 @@ def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
 def show(facts: dict[str, Any], loaded: list[Any]) -> None:
     """The weight of each model, and the classes of all."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from bayeswise.cli.output.look_page import class_table
     from bayeswise.cli.output.model_facts import weight_of
+    from bayeswise.render.terminal import plain_table
     from bayeswise.tables.schema.notes import shown
 
     unit = "rows" if loaded[0].schema.weight is None else "weight"
-    lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    lines = plain_table()
     lines.add_column("model", overflow="fold")
     lines.add_column(unit, justify="right")
     totals = [weight_of(model) for model in loaded]

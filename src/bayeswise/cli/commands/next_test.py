@@ -91,9 +91,20 @@ def _facts(answer: NextTest) -> dict[str, Any]:
 
 
 def _lines(answer: NextTest) -> list[str]:
-    lines = [f"now: {answer.action} at {answer.expected_cost:.4g}; knowing the state is worth {answer.perfect:.4g}"]
-    width = max((len(test.column) for test in answer.tests), default=0)
-    for test in answer.tests:
-        lines.append(f"  {test.column:<{width}}  worth {test.value:.4g}  price {test.price:.4g}  net {test.net:+.4g}")
+    from bayeswise.render.numbers import number
+    from bayeswise.render.terminal import aligned
+
+    now, perfect = number(answer.expected_cost), number(answer.perfect)
+    lines = [f"now: {answer.action} at {now}; knowing the state is worth {perfect}"]
+    tests = [
+        (
+            test.column,
+            f"worth {number(test.value)}",
+            f"price {number(test.price)}",
+            f"net {number(test.net, signed=True)}",
+        )
+        for test in answer.tests
+    ]
+    lines += aligned(tests, (), indent="  ")
     lines += [f"  {name}: left out, {reason}" for name, reason in answer.left_out.items()]
     return [*lines, f"next: {answer.best.column}" if answer.best else f"stop and {answer.action}"]

@@ -15,12 +15,12 @@ from bayeswise.decisions.costs.cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.decisions.decide import decide_rows
-from bayeswise.evaluation.intervals import exponent_of
 from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior_shift import shifted
 from bayeswise.render.plain import json_number, json_value
+from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import find_name, normal_name

@@ -10,6 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bayeswise.cli.output.look_page import class_table, warning_lines
+from bayeswise.render.numbers import number
+from bayeswise.render.terminal import plain_table
 from bayeswise.tables.schema.notes import shown
 
 _MOST_NAMES = 24
@@ -43,7 +45,7 @@ def headline(facts: Mapping[str, Any]) -> Text:
 
 def column_lines(facts: Mapping[str, Any]) -> Table:
     """The columns of each family, those that are ignored with the reason, and the convention."""
-    lines = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    lines = plain_table()
     lines.add_column("family", no_wrap=True)
     lines.add_column("columns", overflow="fold")
     by_family: dict[str, list[str]] = {}
@@ -114,7 +116,7 @@ _MOST_CLASSES = 6
 def weight_table(facts: Mapping[str, Any]) -> Table:
     """The intercept and the weights in original units; one column of them for each class, where there are several."""
     classes = list(facts["intercept"])[:_MOST_CLASSES] if isinstance(facts["intercept"], Mapping) else [None]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = plain_table()
     table.add_column("column", overflow="fold", max_width=32)
     table.add_column("level", overflow="fold", max_width=24)
     for label in classes:
@@ -155,11 +157,11 @@ def regression_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What the weights rest on, line by line."""
     yield "score", meaning(facts)
     if facts["scale"] is not None:
-        yield "prior scale", f"{float(facts['scale']):.6g}"
+        yield "prior scale", number(float(facts["scale"]), 6)
     if facts["noise"] is not None:
-        yield "noise", f"{float(facts['noise']):.6g}"
+        yield "noise", number(float(facts["noise"]), 6)
     if facts["log_evidence"] is not None:
-        yield "log evidence", f"{float(facts['log_evidence']):.6g}"
+        yield "log evidence", number(float(facts["log_evidence"]), 6)
     certificate = facts["certificate"]
     if certificate is not None:
         word = "converged" if certificate["converged"] else "stopped"
@@ -173,4 +175,4 @@ def regression_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _text(weight: Any, label: str | None) -> str:
     value = weight if label is None else weight[label]
-    return f"{float(value):.6g}"
+    return number(float(value), 6)

@@ -12,6 +12,7 @@ from rich.text import Text
 from bayeswise.cli.output.fit_page import averaging_lines, listed, regression_lines, weight_table
 from bayeswise.cli.output.look_page import class_table
 from bayeswise.cli.output.writing import size_text
+from bayeswise.render.terminal import plain_table
 from bayeswise.tables.schema.notes import shown
 from bayeswise.tables.schema.null_words import told
 
@@ -85,7 +86,7 @@ def fitting_classes(facts: Mapping[str, Any], console: Console) -> int:
 def column_table(facts: Mapping[str, Any], n_classes: int) -> Table:
     """Each column with what was learned about it, for the largest classes."""
     classes = largest(facts["classes"], n_classes)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = plain_table()
     table.add_column("column", overflow="fold", max_width=24)
     table.add_column("kind", no_wrap=True)
     table.add_column("family", no_wrap=True)
@@ -101,7 +102,7 @@ def column_table(facts: Mapping[str, Any], n_classes: int) -> Table:
 def stacked_table(facts: Mapping[str, Any], n_classes: int) -> Table:
     """Each column with a line for each of the largest classes, where they do not stand side by side."""
     classes = largest(facts["classes"], n_classes)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = plain_table()
     table.add_column("column", overflow="fold", max_width=30)
     table.add_column("learned", overflow="fold")
     for column in used(facts)[:_MOST_COLUMNS]:

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bayeswise.render.numbers import percent
+from bayeswise.render.terminal import bar, plain_table
 from bayeswise.tables.schema.notes import shown
 
 _STYLES = {
@@ -25,7 +27,6 @@ _STYLES = {
 _MOST_CLASSES = 20
 _BAR_CELLS = 24
 _RULED = box.Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def show(report: Mapping[str, Any], notes: Mapping[str, str], console: Console | None = None) -> None:
@@ -72,38 +73,17 @@ def class_table(report: Mapping[str, Any], unit: str = "rows") -> Table:
     classes = report["classes"]
     total = sum(classes.values())
     most = max(classes.values())
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = plain_table()
     table.add_column(Text(shown(report["target"])), overflow="fold", max_width=32)
     table.add_column(unit, justify="right")
     table.add_column("share", justify="right")
     table.add_column("")
     for label, rows in list(classes.items())[:_MOST_CLASSES]:
-        table.add_row(Text(shown(label)), f"{rows:,}", share_of(rows, total), Text(bar(rows, most), "cyan"))
+        share, length = (rows / total, rows / most) if most else (0.0, 0.0)
+        table.add_row(Text(shown(label)), f"{rows:,}", percent(share), Text(bar(length, _BAR_CELLS), "cyan"))
     if len(classes) > _MOST_CLASSES:
         table.add_row(Text(f"and {len(classes) - _MOST_CLASSES:,} more", "dim"))
     return table
-
-
-def share_of(rows: float, total: float) -> str:
-    """A percentage; nothing that exists is shown as none, and nothing but all of it as all.
-
-    >>> share_of(9, 14), share_of(1, 10**6), share_of(10**6 - 1, 10**6)
-    ('64.3 %', '<0.1 %', '>99.9 %')
-    """
-    percent = 100 * rows / total if total else 0.0
-    if 0 < percent < 0.05:
-        return "<0.1 %"
-    return ">99.9 %" if 99.95 <= percent < 100 else f"{percent:.1f} %"
-
-
-def bar(rows: float, most: float) -> str:
-    """A bar of up to 24 cells, in eighths.
-
-    >>> bar(1, 2)
-    '████████████'
-    """
-    eighths = round(8 * _BAR_CELLS * rows / most) if most else 0
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
 def warning_lines(warning: Mapping[str, Any]) -> Table:

@@ -30,6 +30,7 @@ from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
+    from bayeswise.decisions.plots import ExpectedCostDisplay, SimplexDisplay
     from bayeswise.decisions.policy.rule import Rule
 
 
@@ -278,6 +279,12 @@ class Costs:
 
         return rule(self, row=row)
 
+    def plot(
+        self, ax: Any = None, *, row: Mapping[str, Any] | None = None, posterior: Any = None
+    ) -> ExpectedCostDisplay | SimplexDisplay:
+        """Draw which action is best at which posterior, for two or three states; formulas need the `row`."""
+        return self.rule(row).plot(ax, posterior=posterior)
+
     # -- faces ------------------------------------------------------------------------------------------------
     def to_dict(self) -> dict[Label, dict[Label, float | str]]:
         """{action: {state: cost}}, formulas as text."""
@@ -296,6 +303,12 @@ class Costs:
             return ", ".join(f"{shown(state)} {_shown(cell)}" for state, cell in zip(self.states, row, strict=True))
 
         return f"Costs({'; '.join(f'{shown(action)}: {line(row)}' for action, row in self._rows())})"
+
+    def _repr_html_(self) -> str:
+        from bayeswise.render.page import fragment, table
+
+        rows = [[action, *map(_shown, row)] for action, row in self._rows()]
+        return fragment("<h3>Costs</h3>", table(["action", *self.states], rows))
 
 
 def _shown(cell: Cell) -> str:

@@ -18,7 +18,7 @@ from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
-    from bayeswise.decisions.plots import SimplexDisplay
+    from bayeswise.decisions.plots import ExpectedCostDisplay, SimplexDisplay
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,17 @@ class Rule(Tabular):
             "to": [float(piece.high) for piece in self.pieces],
         }
 
-    def display(self, posterior: Any = None) -> SimplexDisplay:
-        """The regions of three states as a triangle; `posterior` (n_rows, 3) are points to mark in it."""
-        from bayeswise.decisions.plots import SimplexDisplay
+    def display(self, posterior: Any = None) -> ExpectedCostDisplay | SimplexDisplay:
+        """Lines over two states, a triangle of three; `posterior` (n_rows, n_states) are rows to mark in it."""
+        from bayeswise.decisions.plots import ExpectedCostDisplay, SimplexDisplay
 
+        if len(self.costs.states) == 2:
+            return ExpectedCostDisplay(self, posterior=posterior)
         return SimplexDisplay(self.costs, posterior=posterior)
+
+    def plot(self, ax: Any = None, *, posterior: Any = None) -> ExpectedCostDisplay | SimplexDisplay:
+        """Draw which action is best at which posterior, for two or three states."""
+        return self.display(posterior).plot(ax)
 
     def __str__(self) -> str:
         if len(self.costs.states) == 2:

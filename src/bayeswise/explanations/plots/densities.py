@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.theme import INK, NEUTRAL, STATES, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.labels import told_apart
+from bayeswise.render.numbers import number
+from bayeswise.render.theme import INK, NEUTRAL, state_colour
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -45,18 +48,23 @@ class Curves:
         weighted = prior * np.exp(-0.5 * z**2) / (stddev[:, None] * np.sqrt(2.0 * np.pi))
         return cls(regions.column, x, weighted, model.classes, thresholds, states, _beyond(regions, low, high))
 
+    def to_columns(self) -> dict[str, list[Any]]:
+        """x, and the weighted density of each class."""
+        named = zip(told_apart(self.classes), self.weighted, strict=True)
+        return {self.column: self.x.tolist(), **{f"density_{name}": values.tolist() for name, values in named}}
+
 
 def _beyond(regions: Any, low: float, high: float) -> tuple[str, ...]:
     cuts = zip(regions.thresholds.tolist(), regions.states[:-1], regions.states[1:], strict=True)
     words = [
-        f"◄ {label(before, 18)} below {x:.4g}" if x <= low else f"{label(after, 18)} from {x:.4g} on ►"
+        f"◄ {label(before, 18)} below {number(x)}" if x <= low else f"{label(after, 18)} from {number(x)} on ►"
         for x, before, after in cuts
         if x <= low or x >= high
     ]
     return tuple(words)
 
 
-class ClassDensityDisplay:
+class ClassDensityDisplay(Display):
     """Densities of the classes, weighted by their priors; the strip below shows the decision.
 
     The area below the highest curve is how often the decision is right. A density may exceed 1.
@@ -65,47 +73,38 @@ class ClassDensityDisplay:
     def __init__(self, curves: Curves, *, title: str = "") -> None:
         self.curves = curves
         self.title = title
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     @classmethod
     def from_model(cls, model: Any, column: str | None = None, **settings: Any) -> ClassDensityDisplay:
         """The picture of a Gaussian Bayes model on one of its columns, the others integrated out."""
         return cls(Curves.of(model, column), **settings)
 
-    def plot(self, ax: Axes | None = None) -> ClassDensityDisplay:
-        """Draw into the axes, or into a new figure."""
+    def to_columns(self) -> dict[str, list[Any]]:
+        """x, and the weighted density of each class."""
+        return self.curves.to_columns()
+
+    def size(self) -> tuple[float, float]:
+        return 7.2, 4.0
+
+    def draw(self, ax: Axes) -> None:
         c = self.curves
-        ax = axes_or_new(ax, 7.2, 4.0)
         top = float(c.weighted.max())
         draw_curves(ax, c)
         draw_strip(ax, c, top)
         draw_thresholds(ax, c.thresholds, top)
         ax.set_ylim(-0.09 * top, 1.16 * top)
         ax.set_xlim(c.x[0], c.x[-1])
-        ax.set_title(self.title or f"Which class at which {label(c.column, 30)}?", loc="left", fontsize="medium")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        titled(ax, self.title or f"Which class at which {label(c.column, 30)}?")
 
 
 def draw_curves(ax: Axes, curves: Curves) -> None:
     """One curve for each class, its name at its peak."""
     for state, values in enumerate(curves.weighted):
-        colour = STATES[state % len(STATES)]
+        colour = state_colour(state)
         ax.plot(curves.x, values, color=colour, linewidth=1.8, zorder=3)
         peak = int(np.argmax(values))
-        ax.annotate(
-            label(curves.classes[state], 18),
-            (curves.x[peak], values[peak]),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="center",
-            color=colour,
-            fontsize="small",
-            fontweight="bold",
-            zorder=5,
-            bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.85, "pad": 0.8},
-        )
+        how = {"color": colour, "fontweight": "bold", "va": "bottom"}
+        note(ax, label(curves.classes[state], 18), (curves.x[peak], values[peak]), (0, 4), **how)
     ax.set_xlabel(label(curves.column, 40))
     ax.set_ylabel("p(class) p(x | class)")
     bare(ax, "bottom", "left")
@@ -116,7 +115,7 @@ def draw_strip(ax: Axes, curves: Curves, top: float) -> None:
     """The regions, as a strip of the colours of their classes under the axis."""
     edges = [float(curves.x[0]), *curves.thresholds.tolist(), float(curves.x[-1])]
     for low, high, state in zip(edges[:-1], edges[1:], curves.states, strict=True):
-        colour = STATES[curves.classes.index(state) % len(STATES)]
+        colour = state_colour(curves.classes.index(state))
         ax.fill_between([low, high], -0.075 * top, -0.02 * top, color=colour, linewidth=0, zorder=2)
     for words in curves.beyond:
         right = words.endswith("►")
@@ -128,10 +127,4 @@ def draw_thresholds(ax: Axes, thresholds: Sequence[float] | FloatArray, top: flo
     """A line at each threshold, with its number."""
     for x in thresholds:
         ax.plot([x, x], [-0.075 * top, 1.06 * top], color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=4)
-        note(ax, f"{x:.4g}", (x, 1.07 * top), ha="center", va="bottom")
-
-
-def note(ax: Axes, text: str, at: tuple[float, float], **settings: Any) -> None:
-    """A small text that nothing shines through."""
-    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8}
-    ax.text(*at, text, fontsize="small", color=INK, zorder=6, bbox=box, **settings)
+        note(ax, number(x), (x, 1.07 * top), va="bottom")

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.nomogram import TOP_POINTS, Nomogram, NomogramLine
-from bayeswise.render.theme import FAINT, FOR, INK, NEUTRAL, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.numbers import number
+from bayeswise.render.theme import FAINT, FOR, INK, NEUTRAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,20 +18,24 @@ _CHARACTER = 1.25  # points of the ruler that a character takes, in a figure of 
 _MARGIN = 3.0  # points beyond both ends of the ruler
 
 
-class NomogramDisplay:
+class NomogramDisplay(Display):
     """Rulers to read off and add; the case itself is marked."""
 
     def __init__(self, nomogram: Nomogram, *, title: str = "", most_columns: int = 15) -> None:
         self.nomogram = nomogram
         self.title = title
         self.most_columns = most_columns
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
-    def plot(self, ax: Axes | None = None) -> NomogramDisplay:
-        """Draw into the axes, or into a new figure."""
+    def to_columns(self) -> dict[str, list[Any]]:
+        """column, value and points of every tick."""
+        ticks = [(li.column, v, p) for li in self.nomogram.lines for v, p in zip(li.values, li.points, strict=True)]
+        return {name: [tick[k] for tick in ticks] for k, name in enumerate(("column", "value", "points"))}
+
+    def size(self) -> tuple[float, float]:
+        return 10.0, 2.6 + 0.55 * min(self.most_columns, len(self.nomogram.lines))
+
+    def draw(self, ax: Axes) -> None:
         lines = self.nomogram.lines[: self.most_columns]
-        ax = axes_or_new(ax, 10.0, 2.6 + 0.55 * len(lines))
         names = [
             "points",
             *(label(line.column, 28) for line in lines),
@@ -47,9 +53,7 @@ class NomogramDisplay:
         ax.vlines(range(0, 101, 10), 0, len(lines) + 0.4, color=FAINT, linewidth=0.6, zorder=0)
         bare(ax)
         ax.tick_params(axis="y", length=0)
-        ax.set_title(self._heading(), loc="left", fontsize="medium", color=INK)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        titled(ax, self._heading())
 
     def _heading(self) -> str:
         state, rival = label(self.nomogram.state, 24), label(self.nomogram.against, 24)
@@ -96,18 +100,7 @@ class NomogramDisplay:
             found = _share(self.nomogram.probability(self.nomogram.total))
             remark = f"{self.nomogram.total:.0f} points: P = {found}"
             side = "left" if x < TOP_POINTS / 2 else "right"
-            ax.annotate(
-                remark,
-                (x, y + 0.58),
-                xytext=(5 if side == "left" else -5, 0),
-                textcoords="offset points",
-                ha=side,
-                va="center",
-                fontsize="small",
-                color=FOR,
-                bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6},
-                zorder=5,
-            )
+            note(ax, remark, (x, y + 0.58), (5 if side == "left" else -5, 0), ha=side, color=FOR)
 
     def _ruler(
         self,
@@ -166,4 +159,4 @@ def _round_step(rough: float) -> float:
 def _share(probability: float) -> str:
     if 0.9995 < probability < 1.0:
         return f"1 - {1 - probability:.1g}"
-    return f"{probability:.3g}"
+    return number(probability, 3)

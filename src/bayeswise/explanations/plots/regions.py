@@ -10,7 +10,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.theme import INK, STATES, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.theme import INK, mixed, state_colour
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Plane:
         return np.asarray(self.mean[state] + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
-class RegionDisplay:
+class RegionDisplay(Display):
     """Regions in pale colours, the boundary between them, and ellipses at 1, 2 and 3 stddevs around each mean."""
 
     def __init__(
@@ -69,18 +70,24 @@ class RegionDisplay:
         self.rows = rows  # (n_rows, 2) points to be shown
         self.row_states = row_states  # (n_rows,) positions of their classes
         self.title = title
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     @classmethod
     def from_model(cls, model: Any, columns: Sequence[str] | None = None, **settings: Any) -> RegionDisplay:
         """The picture of a Gaussian Bayes model on two of its columns."""
         return cls(Plane.of(model, columns), **settings)
 
-    def plot(self, ax: Axes | None = None) -> RegionDisplay:
-        """Draw into the axes, or into a new figure."""
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Both columns and the most probable class, at every point of the grid."""
         plane = self.plane
-        ax = axes_or_new(ax, 6.4, 5.4)
+        x, y = np.meshgrid(plane.x, plane.y)
+        states = [plane.classes[k] for k in plane.winners().ravel().tolist()]
+        return {plane.columns[0]: x.ravel().tolist(), plane.columns[1]: y.ravel().tolist(), "class": states}
+
+    def size(self) -> tuple[float, float]:
+        return 6.4, 5.4
+
+    def draw(self, ax: Axes) -> None:
+        plane = self.plane
         self._regions(ax)
         self._points(ax)
         for state in range(len(plane.classes)):
@@ -90,15 +97,14 @@ class RegionDisplay:
         ax.set_xlabel(label(plane.columns[0], 40))
         ax.set_ylabel(label(plane.columns[1], 40))
         bare(ax, "bottom", "left")
-        ax.set_title(self.title or "Which class where? Ellipses at 1, 2 and 3 stddevs", loc="left", fontsize="medium")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        titled(ax, self.title or "Which class where? Ellipses at 1, 2 and 3 stddevs")
 
     def _regions(self, ax: Axes) -> None:
+        from matplotlib.colors import to_rgb
+
         plane, winners = self.plane, self.plane.winners()
         extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
-        paint = np.array([_rgb(STATES[s % len(STATES)]) for s in range(len(plane.classes))])
-        pale = 1.0 - 0.22 * (1.0 - paint[winners])  # (n_y, n_x, 3)
+        pale = np.array([to_rgb(mixed(state_colour(s), 0.22)) for s in range(len(plane.classes))])[winners]
         ax.imshow(pale, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
         for state in np.unique(winners):
             others = np.delete(plane.log_joint, state, axis=2)
@@ -112,28 +118,14 @@ class RegionDisplay:
         states = np.zeros(len(self.rows), int) if self.row_states is None else np.asarray(self.row_states)
         for state in np.unique(states):
             chosen = self.rows[states == state]
-            colour = STATES[int(state) % len(STATES)]
+            colour = state_colour(int(state))
             ax.scatter(chosen[:, 0], chosen[:, 1], s=12, color=colour, edgecolor="white", linewidth=0.4, zorder=2)
 
     def _ellipses(self, ax: Axes, state: int) -> None:
-        colour = STATES[state % len(STATES)]
+        colour = state_colour(state)
         for radius, width in zip(RADII, (1.8, 1.2, 0.8), strict=True):
             curve = self.plane.ellipse(state, radius)
             ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=width, zorder=4)
         x, y = self.plane.mean[state]
         ax.plot([x], [y], marker="+", color=colour, markersize=9, markeredgewidth=2, zorder=5)
-        ax.annotate(
-            label(self.plane.classes[state], 18),
-            (x, y),
-            xytext=(7, 6),
-            textcoords="offset points",
-            color=INK,
-            fontsize="small",
-            fontweight="bold",
-            zorder=6,
-            bbox={"facecolor": "white", "edgecolor": colour, "linewidth": 0.8, "alpha": 0.85, "pad": 1.6},
-        )
-
-
-def _rgb(colour: str) -> FloatArray:
-    return np.array([int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)])
+        note(ax, label(self.plane.classes[state], 18), (x, y), (7, 6), fontweight="bold", ha="left", va="bottom")

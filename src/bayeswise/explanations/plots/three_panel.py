@@ -8,7 +8,8 @@ import numpy as np
 
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.theme import FAINT, INK, NEUTRAL, STATES, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label
+from bayeswise.render.theme import FAINT, INK, NEUTRAL, state_colour
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -23,7 +24,7 @@ _HEAD, _FOOT = 0.7, 0.6  # inches for titles and legend
 _TALLEST = 3.4  # inches for the bars of prior and posterior
 
 
-class ThreePanelDisplay:
+class ThreePanelDisplay(Display):
     """Prior, likelihoods and posterior of each state side by side.
 
     A likelihood is shown relative to the state that it favours most: only ratios count, and a density has no
@@ -34,14 +35,18 @@ class ThreePanelDisplay:
         self.account = account
         self.most_columns = most_columns
         self.most_states = most_states
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
-    def plot(self, ax: Axes | None = None) -> ThreePanelDisplay:
-        """Draw into the axes, or into a new figure."""
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Those of the account."""
+        return self.account.to_columns()
+
+    def size(self) -> tuple[float, float]:
         names, log_relative = self.relative_likelihoods()
         line = max(0.34, 0.12 * log_relative.shape[1] + 0.1)
-        ax = axes_or_new(ax, 11.0, _HEAD + _FOOT + max(1.8, line * len(names)))
+        return 11.0, _HEAD + _FOOT + max(1.8, line * len(names))
+
+    def draw(self, ax: Axes) -> None:
+        names, log_relative = self.relative_likelihoods()
         ax.set_axis_off()
         panels = _panels(ax)
         for x, sign in _SIGNS:
@@ -50,8 +55,6 @@ class ThreePanelDisplay:
         self._likelihoods(panels[1], names, log_relative)
         self._shares(panels[2], self.account.posterior, "posterior")
         self._legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def states(self) -> list[int]:
         """The positions of the states that are drawn: the most probable ones, in their own order."""
@@ -126,7 +129,7 @@ class ThreePanelDisplay:
         ax.annotate(label(title, 110), (0.0, 1.0), xycoords="axes fraction", va="top", color=INK)
 
     def _colours(self) -> list[str]:
-        return [STATES[k % len(STATES)] for k in range(len(self.states()))]
+        return [state_colour(k) for k in range(len(self.states()))]
 
 
 def _panels(ax: Axes) -> list[Axes]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.balance import Balance
 from bayeswise.explanations.wording import factor_text, value_text, weight_text
-from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL, axes_or_new, bare, label
+from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -32,15 +33,13 @@ class Bar:
     remark: str
 
 
-class WaterfallDisplay:
+class WaterfallDisplay(Display):
     """The weights of one comparison as steps in log-odds; the upper axis has the probability."""
 
     def __init__(self, balance: Balance, *, title: str = "", most_columns: int = 15) -> None:
         self.balance = balance
         self.title = title
         self.most_columns = most_columns
-        self.ax_: Axes | None = None
-        self.figure_: Any = None
 
     @classmethod
     def from_account(
@@ -50,10 +49,16 @@ class WaterfallDisplay:
         title = " · ".join(remark for remark in (account.title, account.convention) if remark)
         return cls(account.weigh(state, against), **{"title": title, **settings})
 
-    def plot(self, ax: Axes | None = None) -> WaterfallDisplay:
-        """Draw into the axes, or into a new figure."""
+    def to_columns(self) -> dict[str, list[Any]]:
+        """name, start, end and remark of each bar."""
+        names = ("name", "start", "end", "remark")
+        return {name: [getattr(bar, name) for bar in self.bars()] for name in names}
+
+    def size(self) -> tuple[float, float]:
+        return 8.0, 1.9 + 0.36 * len(self.bars())
+
+    def draw(self, ax: Axes) -> None:
         bars = self.bars()
-        ax = axes_or_new(ax, 8.0, 1.9 + 0.36 * len(bars))
         for y, bar in enumerate(bars):
             ax.barh(y, bar.end - bar.start, left=bar.start, height=0.62, color=bar.colour, zorder=3)
             if y + 1 < len(bars):
@@ -62,8 +67,6 @@ class WaterfallDisplay:
         for y, bar in enumerate(bars):
             self._remark(ax, y, bar)
         self._dress(ax, bars)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def bars(self) -> list[Bar]:
         """The lines from top to bottom: prior, strongest column first, posterior."""
@@ -93,18 +96,7 @@ class WaterfallDisplay:
 
     def _remark(self, ax: Axes, y: int, bar: Bar) -> None:
         right = bar.end >= bar.start
-        ax.annotate(
-            bar.remark,
-            (bar.end, y),
-            xytext=(4 if right else -4, 0),
-            textcoords="offset points",
-            ha="left" if right else "right",
-            va="center",
-            fontsize="small",
-            color=INK,
-            zorder=4,
-            bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6},
-        )
+        note(ax, bar.remark, (bar.end, y), (4 if right else -4, 0), ha="left" if right else "right")
 
     def _dress(self, ax: Axes, bars: Sequence[Bar]) -> None:
         state, rival = label(self.balance.state, 24), label(self.balance.rival, 24)
@@ -117,7 +109,7 @@ class WaterfallDisplay:
         ax.tick_params(axis="y", length=0)
         self._probability_axis(ax)
         caption = f"\n{label(self.title, 80)}" if self.title else ""
-        ax.set_title(f"Why {state}, not {rival}?{caption}", loc="left", fontsize="medium")
+        titled(ax, f"Why {state}, not {rival}?{caption}")
 
     def _probability_axis(self, ax: Axes) -> None:
         low, high = ax.get_xlim()

@@ -8,7 +8,9 @@ from typing import Any
 
 from bayeswise.explanations.wording import value_text
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
+from bayeswise.render.terminal import aligned
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,9 @@ class ScoreAccount:
     def to_text(self) -> str:
         """One line for each column, the largest amount first."""
         labels = [f"{shown(t.column, 30)} = {shown(value_text(t.value, t.note), 24)}" for t in self.strongest]
-        lines = [("at the means", f"{self.at_means:.6g}")]
-        lines += [(label, f"{t.amount:+.6g}") for label, t in zip(labels, self.strongest, strict=True)]
+        lines = [("at the means", number(self.at_means, 6))]
+        lines += [(label, number(t.amount, 6, signed=True)) for label, t in zip(labels, self.strongest, strict=True)]
         if self.is_log:
-            lines.append(("score, the log of the mean", f"{self.score:.6g}"))
-        width = max(len(label) for label, _ in lines)
-        digits = max(len(number) for _, number in lines)
-        heading = [f"{shown(self.target)} = {self.mean:.6g}", *([self.title] if self.title else [])]
-        return "\n".join([*heading, *(f"  {label:<{width}}  {number:>{max(digits, 8)}}" for label, number in lines)])
+            lines.append(("score, the log of the mean", number(self.score, 6)))
+        heading = [f"{shown(self.target)} = {number(self.mean, 6)}", *([self.title] if self.title else [])]
+        return "\n".join([*heading, *aligned(lines, indent="  ")])

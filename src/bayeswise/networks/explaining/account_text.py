@@ -6,8 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from bayeswise.explanations.wording import factor_text, weight_text
 from bayeswise.render.labels import padded, shown
+from bayeswise.render.numbers import number
+from bayeswise.render.terminal import aligned, bar, two_sided_bar
 
 if TYPE_CHECKING:
     from bayeswise.networks.explaining.account import FindingWeight, NetworkAccount
@@ -23,7 +27,7 @@ def text(account: NetworkAccount, width: int = 80) -> str:
 
 def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
     state, before, after = account.state, account.prior[account.state], account.posterior[account.state]
-    yield f"Why {shown(account.node)} = {shown(state)}: {after:.4g}, and {before:.4g} before the evidence?"
+    yield f"Why {shown(account.node)} = {shown(state)}: {number(after)}, and {number(before)} before the evidence?"
     told = [finding for finding in account.findings if finding.relevant]
     if told:
         yield ""
@@ -37,7 +41,7 @@ def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
         yield conflict_text(account)
     yield ""
     states = [f"{shown(n)} = {shown(s)}" for n, s in account.most_probable.states.items() if n not in account.evidence]
-    best = f"Most probable together ({account.most_probable.probability:.3g}): "
+    best = f"Most probable together ({number(account.most_probable.probability, 3)}): "
     yield from _wrapped(best + (", ".join(states) or "nothing is left open") + ".", width)
     if account.information:
         yield ""
@@ -52,7 +56,7 @@ def finding_text(finding: FindingWeight) -> str:
     'x-ray: yes 0.5, no 1'
     """
     if isinstance(finding.value, Mapping):
-        return f"{shown(finding.node)}: {', '.join(f'{shown(s)} {p:.3g}' for s, p in finding.value.items())}"
+        return f"{shown(finding.node)}: {', '.join(f'{shown(s)} {number(p, 3)}' for s, p in finding.value.items())}"
     return f"{shown(finding.node)} = {shown(finding.value)}"
 
 
@@ -70,43 +74,34 @@ def conflict_text(account: NetworkAccount) -> str:
 
 def _weights(findings: list[FindingWeight], width: int) -> Iterator[str]:
     labels = [shown(finding_text(finding), _LONGEST) for finding in findings]
-    room = max(max(map(len, labels)), 8)
+    alone, beside = (
+        aligned([change_text(w) for w in weights], (0, 1))
+        for weights in ([f.alone for f in findings], [f.beside for f in findings])
+    )
+    left = aligned([("", "alone", "with the others"), *zip(labels, alone, beside, strict=True)])
+    room = max(map(cell_len, left))
     sizes = [abs(f.beside) for f in findings if f.beside is not None and abs(f.beside) < 1e300]
     top = max(sizes, default=0.0) or 1.0
-    half = max(3, (width - room - 42) // 2)
-    yield f"{' ' * room}  {'alone':>17}  {'with the others':>17}"
-    for label, finding in zip(labels, findings, strict=True):
-        alone, beside = (
-            " ".join((weight.rjust(7), factor.rjust(9)))
-            for weight, factor in map(change_text, (finding.alone, finding.beside))
-        )
-        yield f"{padded(label, room)}  {alone}  {beside}  {_bar(finding.beside, top, half)}"
-
-
-def _bar(weight: float | None, top: float, half: int) -> str:
-    """To the right it speaks for the state, to the left against it."""
-    length = 0 if weight is None else min(half, round(half * min(1.0, abs(weight) / top)))
-    if weight is not None and weight < 0:
-        return (
-            "\N{FULL BLOCK}" * length + "|"
-            if length == half
-            else " " * (half - length) + "\N{FULL BLOCK}" * length + "|"
-        )
-    return " " * half + "|" + "\N{FULL BLOCK}" * length
+    half = max(3, (width - room - 3) // 2)
+    yield left[0]
+    for line, finding in zip(left[1:], findings, strict=True):
+        bars = two_sided_bar((finding.beside or 0.0) / top, half)  # to the right for the state, to the left against it
+        yield f"{padded(line, room)}  {'│'.join(bars)}"
 
 
 def _questions(account: NetworkAccount, width: int) -> Iterator[str]:
     asked = [(n, bits) for n, bits in account.information.items() if bits > 0.0][:MOST_ASKED]
-    yield f"What to ask next (of {account.uncertainty:.3g} bits that are open):"
+    yield f"What to ask next (of {number(account.uncertainty, 3)} bits that are open):"
     if not asked:
         yield "  nothing else says anything about it"
         return
-    room = max(len(shown(name, _LONGEST)) for name, _ in asked)
-    full = max(8, width - room - 18)
-    for name, bits in asked:
-        share = bits / account.uncertainty if account.uncertainty > 0.0 else 0.0
-        bar = "\N{FULL BLOCK}" * round(min(1.0, share) * full)
-        yield f"  {padded(shown(name, _LONGEST), room)}  {bits:9.3g}  {bar}"
+    cells = max(8, width - max(cell_len(shown(name, _LONGEST)) for name, _ in asked) - 18)
+    shares = [bits / account.uncertainty if account.uncertainty > 0.0 else 0.0 for _, bits in asked]
+    rows = [
+        (shown(name, _LONGEST), number(bits, 3), bar(share, cells))
+        for (name, bits), share in zip(asked, shares, strict=True)
+    ]
+    yield from aligned(rows, [1], indent="  ")
     rest = sum(bits > 0.0 for bits in account.information.values()) - len(asked)
     silent = sum(bits == 0.0 for bits in account.information.values())
     if rest or silent:

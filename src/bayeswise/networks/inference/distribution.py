@@ -81,11 +81,12 @@ class Distribution(Mapping[Any, float]):
         return labels[0] if len(self.nodes) == 1 else tuple(reversed(labels))
 
     def _repr_html_(self) -> str:
-        from bayeswise.render.graph.lettering import percent
         from bayeswise.render.graph.picture import Bar, DrawnNode, Picture
+        from bayeswise.render.numbers import percent
+        from bayeswise.render.page import fragment, picture
 
         bars = tuple(Bar(_words(key), p, percent(p)) for key, p in self.items())
-        return Picture.of([DrawnNode(" x ".join(self.nodes), bars)], []).svg()
+        return fragment(picture(Picture.of([DrawnNode(" x ".join(self.nodes), bars)], []).svg()))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{_words(self._key(k))} {float(self.cells[k]):.4g}" for k in range(min(8, len(self))))

@@ -17,6 +17,7 @@ from bayeswise.networks.learning.exact import Families
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.network import BeliefNetwork
+from bayeswise.render.terminal import aligned
 
 _MOST_DRAWN = 2**53
 SELDOM = 0.05  # an edge that the graph does not have is listed from this share on
@@ -62,21 +63,19 @@ class EdgeStrengths:
 
     def __str__(self) -> str:
         names = [f"{edge.parent} -> {edge.child}{'' if edge.in_graph else ' (not in the graph)'}" for edge in self]
-        wide = max(map(len, names), default=0)
-        lines = [_line(name.ljust(wide), edge) for name, edge in zip(names, self, strict=True)]
-        return "\n".join(lines)
+        return "\n".join(aligned([(name, _measures(edge)) for name, edge in zip(names, self, strict=True)], ()))
 
     def __repr__(self) -> str:
         return f"EdgeStrengths({len(self)} edges, {self.n_resamples} resampled tables)"
 
 
-def _line(name: str, edge: EdgeStrength) -> str:
+def _measures(edge: EdgeStrength) -> str:
     parts = [] if math.isnan(edge.score_gain) else [f"score {edge.score_gain:+.1f}"]
     if not math.isnan(edge.support):
         parts.append(f"found in {edge.support:.0%}, either way {edge.support_either_way:.0%}")
     if not math.isnan(edge.posterior):
         parts.append(f"posterior {edge.posterior:.3f}")
-    return "  ".join([name, ", ".join(parts)]).rstrip()
+    return ", ".join(parts)
 
 
 def edge_strengths(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bayeswise.render.graph.lettering import percent, width
+from bayeswise.render.graph.lettering import width
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind
+from bayeswise.render.numbers import percent
 
 NAME_SIZE, TEXT_SIZE = 13.0, 11.0
 LINE = 17.0

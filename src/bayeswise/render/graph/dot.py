@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bayeswise.render.graph.boxes import few, line_of
-from bayeswise.render.graph.lettering import allowed
 from bayeswise.render.graph.picture import DrawnNode, Kind, Picture, line_width
+from bayeswise.render.labels import allowed
 
 _STYLES = {Kind.chance: "style=rounded", Kind.decision: "style=solid", Kind.utility: "shape=diamond"}
 

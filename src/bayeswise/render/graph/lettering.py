@@ -1,18 +1,15 @@
-"""How wide a text is likely to be, how it is cut where it is too wide, and what of it may stand in a file."""
+"""How wide a text is likely to be, and how it is cut where it is too wide."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
-from html import escape
 
 # shares of the height of the letters, on the wide side, since fonts differ from machine to machine
 _NARROW = frozenset("iljtfrI.,;:'`|!()[]{}/\\-\" ")
 _WIDE = frozenset("mwMWQ@%")
 _MOST_SHOWN = 400  # letters; no box has room for more
-# control characters, halves of surrogate pairs and two more that XML forbids
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _SPACES = re.compile(r"[\t\r\n\u2028\u2029]+")
 
 
@@ -55,32 +52,3 @@ def shortened(text: str, size: float, room: float) -> str:
         keep = (low + high + 1) // 2
         low, high = (keep, high) if width(cut(keep), size) <= room else (low, keep - 1)
     return cut(low)
-
-
-def allowed(text: str) -> str:
-    """The text without characters that files of text do not hold."""
-    return _FORBIDDEN.sub("\ufffd", text)
-
-
-def safe(text: str) -> str:
-    """The text for SVG and HTML: marks escaped, characters that XML forbids replaced.
-
-    >>> safe('<script>"&\\x00')
-    '&lt;script&gt;&quot;&amp;\ufffd'
-    """
-    return escape(allowed(text))
-
-
-def percent(p: float) -> str:
-    """A probability in per cent: what is possible is never shown as 0, what is not certain never as 100.
-
-    >>> percent(0.0), percent(0.00001), percent(0.1234), percent(0.99999), percent(1.0)
-    ('0 %', '<0.1 %', '12.3 %', '>99.9 %', '100 %')
-    """
-    if p in (0.0, 1.0):
-        return f"{p * 100:.0f} %"
-    if p < 0.0005:
-        return "<0.1 %"
-    if p > 0.9995:
-        return ">99.9 %"
-    return f"{p * 100:.1f} %"

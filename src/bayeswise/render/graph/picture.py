@@ -131,9 +131,9 @@ class Picture:
 
     def html(self) -> str:
         """A page that holds the drawing."""
-        from bayeswise.render.graph.svg import page
+        from bayeswise.render.page import page, picture
 
-        return page(self)
+        return page(self.title or "network", picture(self.svg()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture: .svg, .html or .dot, by its suffix; the file is there when all of it is."""

@@ -6,22 +6,17 @@ from collections.abc import Iterator
 
 from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of
 from bayeswise.render.graph.layout import Layout, Route, layout_of
-from bayeswise.render.graph.lettering import safe, shortened
+from bayeswise.render.graph.lettering import shortened
 from bayeswise.render.graph.lettering import width as width_of
-from bayeswise.render.graph.picture import Bar, Kind, Legend, Picture, Width, line_width
+from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Legend, Picture, Width, line_width
+from bayeswise.render.labels import markup
+from bayeswise.render.theme import CHANCE, DECISION, EDGE, GROUND, INK, NEUTRAL, OBSERVED, TRACK, UTILITY, NodeColours
 
 _MARGIN = 20.0
 _TITLE = 30.0
 _LEGEND = 56.0  # two lines under the drawing
 _SAMPLE = 44.0
-_INK, _QUIET, _EDGE = "#1f2933", "#52606d", "#7b8794"
-# the fill of the head, the outline and the bars
-_COLOURS = {
-    Kind.chance: ("#e3edf7", "#7d9cbd", "#4f7cac"),
-    Kind.decision: ("#e2f1e4", "#79a880", "#4b8b57"),
-    Kind.utility: ("#fbf0d9", "#c9a24d", "#b5872a"),
-}
-_OBSERVED = ("#f9dcc4", "#c8743a", "#c25e1c")
+_COLOURS = {Kind.chance: CHANCE, Kind.decision: DECISION, Kind.utility: UTILITY}
 _FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
@@ -30,14 +25,9 @@ def text(picture: Picture) -> str:
     return "".join(_pieces(picture, layout_of(picture)))
 
 
-def page(picture: Picture) -> str:
-    """A page of HTML around the drawing."""
-    title = safe(picture.title or "network")
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        "<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>"
-        f"<body>{text(picture)}</body></html>\n"
-    )
+def colours_of(node: DrawnNode) -> NodeColours:
+    """Those of its kind, or of what was observed."""
+    return OBSERVED if node.marked else _COLOURS[node.kind]
 
 
 def _pieces(picture: Picture, layout: Layout) -> Iterator[str]:
@@ -48,18 +38,18 @@ def _pieces(picture: Picture, layout: Layout) -> Iterator[str]:
         width, height = max(width, _legend_width(picture.legend) + 2 * _MARGIN), below + _LEGEND
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{_FONT}" fill="{_INK}">'
-        f"<title>{safe(picture.title or 'network')}</title>"
-        f'<rect width="100%" height="100%" fill="#ffffff"/>'
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" font-family="{_FONT}" fill="{INK}">'
+        f"<title>{markup(picture.title or 'network')}</title>"
+        f'<rect width="100%" height="100%" fill="{GROUND}"/>'
     )
     if picture.title:
-        shown = safe(shortened(picture.title, 16.0, width - 2 * _MARGIN))
+        shown = markup(shortened(picture.title, 16.0, width - 2 * _MARGIN))
         yield f'<text x="{_MARGIN:g}" y="{_MARGIN + 12:g}" font-size="16" font-weight="bold">{shown}</text>'
     yield f'<g transform="translate({_MARGIN:g} {_MARGIN + head:g})">'
-    yield f'<g fill="none" stroke="{_EDGE}" stroke-width="1.4">'
+    yield f'<g fill="none" stroke="{EDGE}" stroke-width="1.4">'
     for route in layout.routes:
         yield _curve(route, route.edge in picture.dashed, picture.widths.get(route.edge))
-    yield f'</g><g fill="{_EDGE}">'
+    yield f'</g><g fill="{EDGE}">'
     for route in layout.routes:
         x, _, y = route.passages[-1]
         half = _half_head(picture.widths.get(route.edge))
@@ -100,7 +90,7 @@ def _curve(route: Route, dashed: bool, width: Width | None) -> str:
     said = names if width is None else f"{names}: {width.value}"
     # the line ends inside its arrow
     path = "".join(steps).rpartition("V")[0] + f"V{_n(end - _half_head(width))}"
-    return f'<path d="{path}"{dash}{wide}><title>{safe(said)}</title></path>'
+    return f'<path d="{path}"{dash}{wide}><title>{markup(said)}</title></path>'
 
 
 # -- what the widths of edges mean ----------------------------------------------------------------------------
@@ -116,13 +106,13 @@ def _said(legend: Legend) -> str:
 
 
 def _legend(legend: Legend, top: float) -> Iterator[str]:
-    yield f'<g font-size="{TEXT_SIZE:g}" fill="{_QUIET}">'
-    yield f'<text x="{_MARGIN:g}" y="{_n(top + 4.0)}">{safe(_said(legend))}</text>'
+    yield f'<g font-size="{TEXT_SIZE:g}" fill="{NEUTRAL}">'
+    yield f'<text x="{_MARGIN:g}" y="{_n(top + 4.0)}">{markup(_said(legend))}</text>'
     x, y = _MARGIN, top + 24.0
     for sample in legend.samples:
-        line = f'stroke="{_EDGE}" stroke-width="{line_width(sample):.2f}"'
+        line = f'stroke="{EDGE}" stroke-width="{line_width(sample):.2f}"'
         yield f'<path d="M{_n(x)} {_n(y)}h{_SAMPLE:g}" {line}/>'
-        yield f'<text x="{_n(x + _SAMPLE + 8.0)}" y="{_n(y + 4.0)}">{safe(sample.value)}</text>'
+        yield f'<text x="{_n(x + _SAMPLE + 8.0)}" y="{_n(y + 4.0)}">{markup(sample.value)}</text>'
         x += _SAMPLE + 8.0 + width_of(sample.value, TEXT_SIZE) + 18.0
     yield "</g>"
 
@@ -132,9 +122,9 @@ def _legend(legend: Legend, top: float) -> Iterator[str]:
 
 def _box(box: Box) -> Iterator[str]:
     node = box.node
-    fill, outline, _ = _OBSERVED if node.marked else _COLOURS[node.kind]
+    fill, outline, _ = colours_of(node)
     lines = [node.name, *node.notes, *(line_of(bar) for bar in node.bars[:100])]
-    yield f'<g transform="translate({_n(box.left)} {_n(box.top)})"><title>{safe(chr(10).join(lines))}</title>'
+    yield f'<g transform="translate({_n(box.left)} {_n(box.top)})"><title>{markup(chr(10).join(lines))}</title>'
     if node.kind is Kind.utility:
         yield from _diamond(box, fill, outline)
     else:
@@ -159,7 +149,7 @@ def _card(box: Box, fill: str, outline: str) -> Iterator[str]:
     w, h = box.width, box.height
     round_ = 7 if box.node.kind is Kind.chance else 0
     head = HEADER + len(box.node.notes) * LINE
-    yield f'<rect width="{_n(w)}" height="{_n(h)}" rx="{round_}" fill="#ffffff" stroke="none"/>'
+    yield f'<rect width="{_n(w)}" height="{_n(h)}" rx="{round_}" fill="{GROUND}" stroke="none"/>'
     if box.bars:
         corner = f"a{round_} {round_} 0 0 1 {round_}"
         yield (
@@ -179,15 +169,15 @@ def _card(box: Box, fill: str, outline: str) -> Iterator[str]:
 
 
 def _bar(box: Box, bar: Bar, top: float) -> Iterator[str]:
-    *_, colour = _OBSERVED if box.node.marked else _COLOURS[box.node.kind]
+    colour = colours_of(box.node).bar
     base = top + LINE - 5.0
     start = PADDING + box.label_room + 6.0
     room = box.width - start - PADDING - box.value_room - 6.0
     weight = ' font-weight="bold"' if bar.marked else ""
-    label = safe(shortened(bar.label, TEXT_SIZE, box.label_room))
+    label = markup(shortened(bar.label, TEXT_SIZE, box.label_room))
     yield (
         f'<text x="{_n(start - 6.0)}" y="{_n(base)}" font-size="{TEXT_SIZE:g}" text-anchor="end"{weight}>{label}</text>'
-        f'<rect x="{_n(start)}" y="{_n(top + 4)}" width="{_n(room)}" height="{LINE - 7:g}" fill="#edf0f3"/>'
+        f'<rect x="{_n(start)}" y="{_n(top + 4)}" width="{_n(room)}" height="{LINE - 7:g}" fill="{TRACK}"/>'
     )
     share = min(1.0, max(0.0, bar.share))
     if share > 0.0:
@@ -197,11 +187,11 @@ def _bar(box: Box, bar: Bar, top: float) -> Iterator[str]:
         )
     yield (
         f'<text x="{_n(box.width - PADDING)}" y="{_n(base)}" font-size="{TEXT_SIZE:g}" text-anchor="end" '
-        f'fill="{_QUIET}">{safe(bar.value)}</text>'
+        f'fill="{NEUTRAL}">{markup(bar.value)}</text>'
     )
 
 
 def _centred(words: str, x: float, y: float, size: float, room: float, *, bold: bool = False) -> str:
-    weight = ' font-weight="bold"' if bold else f' fill="{_QUIET}"'
-    shown = safe(shortened(words, size, room + 1.0))
+    weight = ' font-weight="bold"' if bold else f' fill="{NEUTRAL}"'
+    shown = markup(shortened(words, size, room + 1.0))
     return f'<text x="{_n(x)}" y="{_n(y)}" font-size="{size:g}" text-anchor="middle"{weight}>{shown}</text>'

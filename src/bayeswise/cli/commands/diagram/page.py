@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.labels import padded
 from bayeswise.render.labels import shown as text
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_value
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram, Solution
@@ -39,7 +40,7 @@ def solved(solution: Solution, *, scenarios: bool, risk: bool) -> Answer:
         }
         lines += [
             "",
-            f"probability of a loss {profile.probability_of_loss:.4g}",
+            f"probability of a loss {number(profile.probability_of_loss)}",
             *table(profile.to_columns()),
         ]
     return facts, lines
@@ -64,7 +65,7 @@ def valued(
     each = diagram.information_values(before, prices=prices, evidence=evidence).to_columns()
     perfect = diagram.perfect_information(before, evidence)
     facts, lines = columns(each)
-    said = f"knowing everything before {text(perfect.decision)} is worth {perfect.value:.6g}"
+    said = f"knowing everything before {text(perfect.decision)} is worth {number(perfect.value, 6)}"
     return {"nodes": facts, "perfect_information": perfect.value}, [*lines, said]
 
 
@@ -83,12 +84,13 @@ def shown(diagram: InfluenceDiagram) -> Answer:
     """The nodes, what they depend on, and what is known when."""
     from bayeswise.diagrams.files import to_document
 
-    lines = [repr(diagram)]
+    nodes = []
     for name in (*diagram.names, *diagram.utilities):
         kind = "utility" if name in diagram.utilities else "decision" if name in diagram.decisions else "chance"
         above = ", ".join(map(text, diagram.parents(name)))
         states = "" if kind == "utility" else f": {', '.join(map(text, diagram.states(name)[:8]))}"
-        lines.append(f"  {kind:<8}  {text(name)}{f' | {above}' if above else ''}{states}")
+        nodes.append((kind, f"{text(name)}{f' | {above}' if above else ''}{states}"))
+    lines = [repr(diagram), *aligned(nodes, (), indent="  ")]
     return {**to_document(diagram), "order": list(diagram.decisions)}, lines
 
 
@@ -105,12 +107,8 @@ def table(found: Mapping[str, list[Any]]) -> list[str]:
     ['report     p', 'open    0.35', 'closed  0.25']
     """
     cells = [[text(name, 30), *map(_cell, column)] for name, column in found.items()]
-    widths = [max(len(cell) for cell in column) for column in cells]
-    right = [all(isinstance(cell, int | float) for cell in column) for column in found.values()]
-    lines = zip(*cells, strict=True)
-    return [
-        "  ".join(padded(c, w, right=r) for c, w, r in zip(line, widths, right, strict=True)).rstrip() for line in lines
-    ]
+    right = [k for k, column in enumerate(found.values()) if all(isinstance(cell, int | float) for cell in column)]
+    return aligned(list(zip(*cells, strict=True)), right)
 
 
 def _cell(cell: Any) -> str:

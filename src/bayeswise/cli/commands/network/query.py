@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli.commands.network import BELIEF, GIVEN, SOFT, as_json_text, evidence_from, network_from, soft_from
 from bayeswise.foundation.errors import UsageError
+from bayeswise.render.numbers import number
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork, Distribution
@@ -77,7 +80,7 @@ def _best(
     if as_json:
         return as_json_text({"states": found.states, "probability": found.probability, "log_joint": found.log_joint})
     lines = [f"{name} = {state}" for name, state in found.states.items()]
-    return "\n".join([*lines, f"together {found.probability:.6g} given the evidence"])
+    return "\n".join([*lines, f"together {number(found.probability, 6)} given the evidence"])
 
 
 def _answers(
@@ -103,12 +106,9 @@ def _facts(answers: dict[str, Distribution]) -> dict[str, Any]:
 
 
 def _lines(answers: dict[str, Distribution]) -> list[str]:
-    width = max(len(_key(key)) for answer in answers.values() for key in answer)
-    lines: list[str] = []
-    for name, answer in answers.items():
-        lines.append(name)
-        lines += [f"  {_key(key).ljust(width)}  {p:.6f}" for key, p in answer.items()]
-    return lines
+    rows = [(_key(key), f"{p:.6f}") for answer in answers.values() for key, p in answer.items()]
+    lines = iter(aligned(rows, indent="  "))
+    return [line for name, answer in answers.items() for line in (name, *islice(lines, len(answer)))]
 
 
 def _sampled_facts(answers: dict[str, Estimate]) -> dict[str, Any]:
@@ -128,15 +128,13 @@ def _sampled_facts(answers: dict[str, Estimate]) -> dict[str, Any]:
 
 
 def _sampled_lines(answers: dict[str, Estimate]) -> list[str]:
-    width = max(len(str(state)) for found in answers.values() for state in found.probability)
     lines: list[str] = []
     for name, found in answers.items():
         lines.append(f"{name} ({found.worth})")
-        for state, p in found.probability.items():
-            error = found.standard_error[state]
-            interval = "" if math.isnan(error) else f" \N{PLUS-MINUS SIGN} {error:.6f}"
-            lines.append(f"  {str(state).ljust(width)}  {p:.6f}{interval}")
-        lines += [f"  {note}" for note in found.notes]
+        errors = {state: found.standard_error[state] for state in found.probability}
+        said = {s: "" if math.isnan(e) else f" \N{PLUS-MINUS SIGN} {e:.6f}" for s, e in errors.items()}
+        states = [(str(state), f"{p:.6f}{said[state]}") for state, p in found.probability.items()]
+        lines += [*aligned(states, (), indent="  "), *(f"  {note}" for note in found.notes)]
     return lines
 
 

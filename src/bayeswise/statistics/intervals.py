@@ -1,14 +1,15 @@
-"""A mean with the interval that goes with it."""
+"""Intervals of means and of shares."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.numbers import interval, number
 
 _LEAST, _MOST = 1e-140, 1e140  # between which squares and sums of many numbers are safe
 
@@ -22,7 +23,7 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.mean:.4g} ({self.low:.3g} to {self.high:.3g})"
+        return f"{number(self.mean)} ({interval(self.low, self.high, 3)})"
 
 
 Bounds: TypeAlias = tuple[float, float]  # the least and the largest value there can be
@@ -99,6 +100,22 @@ def _between(
     hits = n * share
     found = betaincinv([hits, hits + 1.0], [n - hits + 1.0, n - hits], [beyond, 1.0 - beyond])
     return low + (high - low) * float(found[0]), low + (high - low) * float(found[1])
+
+
+def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, FloatArray]:
+    """The Wilson interval of a share.
+
+    >>> [bound.round(4).tolist() for bound in wilson(np.array([0.0, 0.5]), np.array([10, 10]), 0.95)]
+    [[0.0, 0.2366], [0.2775, 0.7634]]
+    """
+    from scipy.special import ndtri
+
+    check_level(level)
+    z = float(ndtri(0.5 + 0.5 * level))
+    n = np.asarray(count, dtype=np.float64)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
 
 
 def check_level(level: float) -> None:

@@ -1,0 +1,80 @@
+"""What the matplotlib displays share: the data in the constructor, `plot(ax)` draws. matplotlib is loaded only then."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from bayeswise.foundation.errors import NotInstalledError
+from bayeswise.render.labels import shown
+from bayeswise.render.plain import Tabular
+from bayeswise.render.theme import FAINT, INK, NEUTRAL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Display(Tabular):
+    """A picture of one value; `draw` and, where it depends on the data, `size` are what a display adds."""
+
+    ax_: Axes | None = None
+    figure_: Any = None
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw into the axes, or into a new figure; afterwards they are `ax_` and `figure_`."""
+        if ax is None:
+            _, ax = pyplot().subplots(figsize=self.size(), layout="constrained")
+        self.draw(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @abstractmethod
+    def draw(self, ax: Axes) -> None:
+        """Draw into the axes."""
+
+    def size(self) -> tuple[float, float]:
+        """Inches of a new figure."""
+        return 7.0, 4.2
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, loaded when something is drawn."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError:
+        raise NotInstalledError(
+            "matplotlib is not installed, so nothing can be drawn", fix="pip install 'bayeswise[plot]'"
+        ) from None
+    return plt
+
+
+def label(text: object, width: int = 30) -> str:
+    """One line of at most that many cells; a dollar sign is escaped, as matplotlib reads it as mathematics.
+
+    >>> label("price in $ or €")
+    'price in \\\\$ or €'
+    """
+    return shown(text, width).replace("$", r"\$")
+
+
+def titled(ax: Axes, title: str) -> None:
+    """The title, above the left edge of the axes."""
+    ax.set_title(title, loc="left", fontsize="medium", color=INK)
+
+
+def bare(ax: Axes, *keep: str, grid: Literal["x", "y", "both"] | None = None) -> None:
+    """Take the frame away, but for the sides that are named; faint lines behind: "x", "y" or "both"."""
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in keep)
+        spine.set_color(NEUTRAL)
+    ax.tick_params(length=3, color=NEUTRAL, labelcolor=INK)
+    if grid:
+        ax.grid(axis=grid, color=FAINT, linewidth=0.6)
+        ax.set_axisbelow(True)
+
+
+def note(ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float] = (0, 0), **settings: Any) -> None:
+    """A small text beside a point, so many points of type away from it, through which nothing shines."""
+    ground = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.85, "pad": 0.8}
+    usual = {"fontsize": "small", "color": INK, "zorder": 6, "bbox": ground, "ha": "center", "va": "center"}
+    ax.annotate(text, at, xytext=offset, textcoords="offset points", **{**usual, **settings})
