@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Support
-from bayeswise.families.support import as_columns, refuse_outside, refuse_unless
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.families.support import Rows, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments
 
@@ -31,20 +31,15 @@ class Bernoulli(WithBetaPrior[Moments]):
     support: ClassVar[Support] = "binary"
     streams: ClassVar[bool] = True
     border: ClassVar[str] = "all values are equal: the maximum lies on the border 0 or 1"
+    needs = "a Bernoulli value is 0 or 1"
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Moments:
-        """n and k = sum x; `DataError` for a value that is neither 0 nor 1."""
-        numbers = as_columns(values)
-        outside = ~(np.isnan(numbers) | (numbers == 0) | (numbers == 1))
-        refuse_outside(numbers, outside, "a Bernoulli value is 0 or 1", groups, weights)
-        return Moments.of(numbers, groups, n_groups, weights)
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return np.asarray((values == 0) | (values == 1))
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
+        """n and k = sum x."""
+        return Moments.of(numbers, *rows)
 
     def outcomes(self, statistic: Moments) -> tuple[ExactArray, ExactArray]:
         """The ones and the zeros."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,8 @@ from bayeswise.families.arithmetic.evidence import difference_of_products
 from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.families.support import Rows, reasons, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.statistics.cells import log_of, log_one_minus
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
@@ -49,7 +49,7 @@ class BetaParameters:
 
 
 @dataclass(frozen=True)
-class Beta(WithoutConjugatePrior):
+class Beta(WithoutConjugatePrior[Product]):
     """p(x) = x^(alpha - 1) (1 - x)^(beta - 1) / B(alpha, beta) for 0 < x < 1.
 
     >>> beta = Beta()
@@ -60,26 +60,16 @@ class Beta(WithoutConjugatePrior):
     name: ClassVar[str] = "beta"
     support: ClassVar[Support] = "unit interval"
     streams: ClassVar[bool] = True
+    needs = "a beta value lies between 0 and 1"
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Product:
-        """Moments of log x and of log(1 - x); `SupportError` for a value that is not between 0 and 1."""
-        numbers = as_columns(values)
-        outside = ~(np.isnan(numbers) | _is_inside(numbers))
-        refuse_outside(numbers, outside, "a beta value lies between 0 and 1", groups, weights)
-        inside = np.where(outside, np.nan, numbers)
-        return Product(
-            {
-                "logs": Moments.of(log_of(inside), groups, n_groups, weights),
-                "logs_of_rest": Moments.of(log_one_minus(inside), groups, n_groups, weights),
-            }
-        )
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return np.asarray((values > 0.0) & (values < 1.0))
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Product:
+        """Moments of log x and of log(1 - x)."""
+        logs_of_rest = Moments.of(log_one_minus(numbers), *rows)
+        return Product({"logs": Moments.of(log_of(numbers), *rows), "logs_of_rest": logs_of_rest})
 
     def estimate(self, statistic: Product) -> Estimate[BetaParameters]:
         """digamma(alpha) - digamma(alpha + beta) = mean(log x), and so for beta and 1 - x, by Newton's method.
@@ -117,12 +107,6 @@ class Beta(WithoutConjugatePrior):
         alpha = np.where(too_sharp, mean * most, parameters.alpha)
         return BetaParameters(alpha, np.where(too_sharp, (1.0 - mean) * most, parameters.beta), mean)
 
-    def parameters(self, statistic: Product, prior: Any = None) -> BetaParameters:
-        """Maximum likelihood; there is no conjugate prior in closed form."""
-        if prior is not None:
-            self._refuse()
-        return self.estimate(statistic).parameters
-
     def n_free_parameters(self) -> int:
         return 2
 
@@ -134,7 +118,7 @@ class Beta(WithoutConjugatePrior):
         certain value `mean`: plus infinity there, to within rounding, and minus infinity elsewhere.
         """
         values = np.asarray(x, dtype=np.float64)
-        certain, inside = parameters.is_certain, _is_inside(values)
+        certain, inside = parameters.is_certain, self.is_inside(values)
         a, b = np.where(certain, 1.0, parameters.alpha), np.where(certain, 1.0, parameters.beta)
         share = np.where(inside, values, 0.5)
         rest = 1.0 - share
@@ -144,7 +128,7 @@ class Beta(WithoutConjugatePrior):
         near = log_beta_power(a, b, share, rest, gap) - log_share - log_rest
         log_p = np.where(np.minimum(a, b) >= _LEAST_NEAR, near, far)
         log_p = np.where(certain, _log_certain(share, parameters), log_p)
-        return np.where(np.isnan(values), np.nan, np.where(inside, log_p, -np.inf))
+        return self.on_support(values, log_p)
 
     def sample(self, parameters: BetaParameters, size: int, generator: np.random.Generator) -> FloatArray:
         """Draws; what would round to 0 or 1 is the float next to it."""
@@ -159,17 +143,13 @@ class Beta(WithoutConjugatePrior):
         refuse_unless(np.isfinite(a) & np.isfinite(b), "the exponential form needs finite parameters", a)
         curve = polygamma(1, a + b)
         return ExponentialForm(
-            log_base_measure=lambda x: np.where(_is_inside(np.asarray(x)), 0.0, -np.inf),
+            log_base_measure=lambda x: np.where(self.is_inside(np.asarray(x)), 0.0, -np.inf),
             sufficient=lambda x: (np.log(x), np.log1p(-np.asarray(x))),
             natural=(a - 1.0, b - 1.0),
             log_partition=log_beta(a, b),
             mean_of_sufficient=(digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)),
             covariance_of_sufficient=((polygamma(1, a) - curve, -curve), (-curve, polygamma(1, b) - curve)),
         )
-
-
-def _is_inside(values: FloatArray) -> BoolArray:
-    return np.asarray((values > 0.0) & (values < 1.0))
 
 
 def _log_certain(x: FloatArray, parameters: BetaParameters) -> FloatArray:

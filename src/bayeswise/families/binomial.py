@@ -14,8 +14,8 @@ from bayeswise.families.arithmetic.evidence import difference_of_products, log_b
 from bayeswise.families.arithmetic.special import log_beta
 from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Support
-from bayeswise.families.support import as_columns, is_whole, refuse_outside, refuse_unless
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.families.support import Rows, is_whole, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
@@ -45,27 +45,18 @@ class Binomial(WithBetaPrior[Product]):
         refuse_unless(whole, "the number of trials must be a whole number from 1 on", self.trials)
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Product:
-        """Moments of k, and those of the log coefficients which the evidence needs; `SupportError` otherwise."""
-        numbers = as_columns(values)
-        outside = ~(np.isnan(numbers) | self._is_inside(numbers))
-        needs = f"a binomial count is a whole number from 0 to {self.trials}"
-        refuse_outside(numbers, outside, needs, groups, weights)
-        inside = np.where(outside, np.nan, numbers)
-        different, position = np.unique(inside, return_inverse=True)  # each k is met once: the layout cannot matter
+    @property
+    def needs(self) -> str:  # type: ignore[override]
+        return f"a binomial count is a whole number from 0 to {self.trials}"
+
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return is_whole(values) & np.asarray(values <= self.trials)
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Product:
+        """Moments of k, and those of the log coefficients which the evidence needs."""
+        different, position = np.unique(numbers, return_inverse=True)  # each k is met once: the layout cannot matter
         log_coefficients = self.log_coefficient(different)[position].reshape(numbers.shape)
-        return Product(
-            {
-                "values": Moments.of(inside, groups, n_groups, weights),
-                "log_coefficients": Moments.of(log_coefficients, groups, n_groups, weights),
-            }
-        )
+        return Product({"values": Moments.of(numbers, *rows), "log_coefficients": Moments.of(log_coefficients, *rows)})
 
     def outcomes(self, statistic: Product) -> tuple[ExactArray, ExactArray]:
         """sum k, and n trials - sum k."""
@@ -90,7 +81,7 @@ class Binomial(WithBetaPrior[Product]):
         successes, failures = self._both(x)
         from_p = difference_of_products(successes, 1.0, self.trials, p)
         gap = np.where(p <= q, from_p, difference_of_products(self.trials, q, failures, 1.0))
-        return self._where_inside(x, self._log_mass(successes, failures, parameters, gap))
+        return self.on_support(x, self._log_mass(successes, failures, parameters, gap))
 
     def sample(self, parameters: Chance, size: int, generator: np.random.Generator) -> FloatArray:
         shape = (size, *np.shape(parameters.probability))
@@ -101,7 +92,7 @@ class Binomial(WithBetaPrior[Product]):
         p, q = parameters.probability, parameters.complement
         refuse_unless((p > 0) & (q > 0), "the exponential form needs a probability between 0 and 1", p)
         return ExponentialForm(
-            log_base_measure=lambda x: self._where_inside(x, self.log_coefficient(self._both(x)[0])),
+            log_base_measure=lambda x: self.on_support(x, self.log_coefficient(self._both(x)[0])),
             sufficient=lambda x: (np.asarray(x),),
             natural=(parameters.log_probability - parameters.log_complement,),
             log_partition=-self.trials * parameters.log_complement,
@@ -130,21 +121,14 @@ class Binomial(WithBetaPrior[Product]):
         log_before = log_beta_power(a, b, safe.probability, safe.complement, gap)
         log_after = log_beta_power(a + k, b + rest, safe.probability, safe.complement, 0.0)
         log_far = self.log_coefficient(k) + log_beta_evidence(a, b, k, rest)
-        return self._where_inside(x, np.where(far, log_far, log_binomial + (log_before - log_after)))
+        return self.on_support(x, np.where(far, log_far, log_binomial + (log_before - log_after)))
 
     # -- parts --------------------------------------------------------------------------------------------------
-    def _is_inside(self, values: FloatArray) -> BoolArray:
-        return is_whole(values) & np.asarray(values <= self.trials)
-
     def _both(self, x: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Successes and failures; 0 successes in place of what is not in the support."""
         values = np.asarray(x, dtype=np.float64)
-        successes = np.where(self._is_inside(values), values, 0.0)
+        successes = np.where(self.is_inside(values), values, 0.0)
         return successes, self.trials - successes
-
-    def _where_inside(self, x: ArrayLike, log_p: FloatArray) -> FloatArray:
-        values = np.asarray(x, dtype=np.float64)
-        return np.where(np.isnan(values), np.nan, np.where(self._is_inside(values), log_p, -np.inf))
 
     def _log_mass(self, successes: FloatArray, failures: FloatArray, chance: Chance, gap: FloatArray) -> FloatArray:
         """The log density from gap = k - trials probability.

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence, log_one_plus_ratio
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import as_columns, reasons, refuse_outside, refuse_unless
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.families.support import OnNumbers, Rows, reasons, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
@@ -34,7 +34,7 @@ class ExponentialParameters:
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(OnNumbers[Moments]):
     """p(x) = rate exp(-rate x) for x >= 0.
 
     >>> exponential = Exponential()
@@ -46,19 +46,15 @@ class Exponential:
     name: ClassVar[str] = "exponential"
     support: ClassVar[Support] = "positive"
     streams: ClassVar[bool] = True
+    needs = "a waiting time must not be negative"
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Moments:
-        """n and sum x; `DataError` for a negative value."""
-        numbers = as_columns(values)
-        refuse_outside(numbers, numbers < 0, "a waiting time must not be negative", groups, weights)
-        return Moments.of(numbers, groups, n_groups, weights)
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return np.asarray(values >= 0)
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
+        """n and sum x."""
+        return Moments.of(numbers, *rows)
 
     def estimate(self, statistic: Moments) -> Estimate[ExponentialParameters]:
         """n / sum x. With only zeros the likelihood grows with the rate: it is infinite; with no rows it is 1."""
@@ -88,7 +84,7 @@ class Exponential:
         with np.errstate(over="ignore", invalid="ignore"):
             decay = np.where(values == 0, 0.0, parameters.rate * values)
             log_p = np.where(np.isinf(decay), -np.inf, log(parameters.rate) - decay)
-        return np.where(np.isnan(values), np.nan, np.where(values >= 0, log_p, -np.inf))
+        return self.on_support(values, log_p)
 
     def sample(self, parameters: ExponentialParameters, size: int, generator: np.random.Generator) -> FloatArray:
         shape = (size, *np.shape(parameters.rate))
@@ -123,8 +119,7 @@ class Exponential:
         shape, rate = np.asarray(posterior.shape), np.asarray(posterior.rate)
         times = np.where(values >= 0, values, 0.0)
         log_tail = (shape + 1.0) * log_one_plus_ratio(times, rate)
-        log_p = np.where(values >= 0, log(shape) - log(rate) - log_tail, -np.inf)
-        return np.where(np.isnan(values), np.nan, log_p)
+        return self.on_support(values, log(shape) - log(rate) - log_tail)
 
     def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> ExponentialParameters:
         """Draws of the rate from the prior (or a posterior)."""

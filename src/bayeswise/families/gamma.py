@@ -21,8 +21,8 @@ from bayeswise.families.arithmetic.special import (
 )
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import is_positive, only_positive, or_one, reasons, refuse_unless, where_positive
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.families.support import OnNumbers, Rows, is_positive, or_one, reasons, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.cells import log_of
@@ -59,7 +59,7 @@ class GammaParameters:
 
 
 @dataclass(frozen=True)
-class Gamma:
+class Gamma(OnNumbers[Product]):
     """p(x) = rate^shape x^(shape - 1) exp(-rate x) / Gamma(shape) for x > 0; the shape may be known.
 
     >>> gamma = Gamma()
@@ -75,27 +75,19 @@ class Gamma:
     name: ClassVar[str] = "gamma"
     support: ClassVar[Support] = "positive"
     streams: ClassVar[bool] = True
+    needs = "a gamma value is above 0"
 
     def __post_init__(self) -> None:
         if self.shape is not None:
             refuse_unless(is_positive(self.shape), "a known shape must be above 0", self.shape)
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Product:
-        """Moments of x and of log x; `SupportError` for a value that is not above 0."""
-        numbers = only_positive(values, "a gamma value is above 0", groups, weights)
-        return Product(
-            {
-                "values": Moments.of(numbers, groups, n_groups, weights),
-                "logs": Moments.of(log_of(numbers), groups, n_groups, weights),
-            }
-        )
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return is_positive(values)
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Product:
+        """Moments of x and of log x."""
+        return Product({"values": Moments.of(numbers, *rows), "logs": Moments.of(log_of(numbers), *rows)})
 
     def estimate(self, statistic: Product) -> Estimate[GammaParameters]:
         """The root of log shape - digamma(shape) = log mean(x) - mean(log x), by Newton's method; rate = shape / mean.
@@ -171,7 +163,7 @@ class Gamma:
         near = 0.5 * np.log(shape) - HALF_LOG_TWO_PI - stirling_error(shape) - log_t - deviance(shape, t, gap)
         log_p = np.log(rate) + np.where(usual & (shape >= _LEAST_NEAR), near, far)
         log_certain = np.where(values == parameters.mean, np.inf, -np.inf)
-        return where_positive(values, np.where(certain, log_certain, log_p))
+        return self.on_support(values, np.where(certain, log_certain, log_p))
 
     def sample(self, parameters: GammaParameters, size: int, generator: np.random.Generator) -> FloatArray:
         certain = np.isinf(parameters.rate)
@@ -184,7 +176,7 @@ class Gamma:
         shape, rate = parameters.shape, parameters.rate
         refuse_unless(np.isfinite(rate), "the exponential form needs a finite rate", rate)
         return ExponentialForm(
-            log_base_measure=lambda x: where_positive(np.asarray(x), np.zeros(np.shape(x))),
+            log_base_measure=lambda x: self.on_support(x, np.zeros(np.shape(x))),
             sufficient=lambda x: (np.log(or_one(x)), np.asarray(x)),
             natural=(shape - 1.0, -rate),
             log_partition=gammaln(shape) - shape * np.log(rate),
@@ -213,7 +205,7 @@ class Gamma:
         values = np.asarray(x, dtype=np.float64)
         safe = or_one(values)
         log_power = log_beta_power_of_odds(self._known_shape(), posterior.shape, safe, posterior.rate)
-        return where_positive(values, log_power - np.log(safe))
+        return self.on_support(values, log_power - np.log(safe))
 
     def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> GammaParameters:
         """Draws of the rate from the prior (or a posterior)."""

@@ -12,8 +12,8 @@ from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Support
-from bayeswise.families.support import as_columns, is_whole, refuse_outside, refuse_unless
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.families.support import Rows, is_whole, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments
 
@@ -33,20 +33,15 @@ class Geometric(WithBetaPrior[Moments]):
     support: ClassVar[Support] = "count"
     streams: ClassVar[bool] = True
     border: ClassVar[str] = "all values are 0: the maximum lies on the border 1"
+    needs = "a number of failures is 0, 1, 2, ..."
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Moments:
-        """n and sum x; `DataError` for a value that is not a whole number from 0 on."""
-        numbers = as_columns(values)
-        outside = ~(np.isnan(numbers) | is_whole(numbers))
-        refuse_outside(numbers, outside, "a number of failures is 0, 1, 2, ...", groups, weights)
-        return Moments.of(numbers, groups, n_groups, weights)
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return is_whole(values)
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
+        """n and sum x."""
+        return Moments.of(numbers, *rows)
 
     def outcomes(self, statistic: Moments) -> tuple[ExactArray, ExactArray]:
         """A success for each row, and sum x failures before them."""
@@ -59,8 +54,7 @@ class Geometric(WithBetaPrior[Moments]):
         failures = np.where(is_whole(values), values, 0.0)
         with np.errstate(over="ignore", invalid="ignore"):  # 0 times -inf is 0: no failure at probability 1
             log_failures = np.where(failures > 0, failures * parameters.log_complement, 0.0)
-        log_p = np.where(is_whole(values), parameters.log_probability + log_failures, -np.inf)
-        return np.where(np.isnan(values), np.nan, log_p)
+        return self.on_support(values, parameters.log_probability + log_failures)
 
     def sample(self, parameters: Chance, size: int, generator: np.random.Generator) -> FloatArray:
         """The whole part of an exponential draw with rate -log(1 - probability)."""
@@ -88,5 +82,4 @@ class Geometric(WithBetaPrior[Moments]):
         failures = np.where(is_whole(values), values, 0.0)
         log_success = Chance.of_weights(posterior.successes, posterior.failures + failures).log_probability
         log_failures = log_beta_evidence(posterior.successes, posterior.failures, 0.0, failures)
-        log_p = np.where(is_whole(values), log_success + log_failures, -np.inf)
-        return np.where(np.isnan(values), np.nan, log_p)
+        return self.on_support(values, log_success + log_failures)

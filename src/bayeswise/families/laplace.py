@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import as_columns, reasons, refuse_unless
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.families.support import Rows, reasons, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.sample import Sample
 
@@ -41,7 +41,7 @@ class LaplaceParameters:
 
 
 @dataclass(frozen=True)
-class Laplace(WithoutConjugatePrior):
+class Laplace(WithoutConjugatePrior[Sample]):
     """p(x) = exp(-|x - location| / scale) / (2 scale).
 
     >>> laplace = Laplace()
@@ -54,15 +54,9 @@ class Laplace(WithoutConjugatePrior):
     streams: ClassVar[bool] = False
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Sample:
+    def kept(self, numbers: FloatArray, rows: Rows) -> Sample:
         """All values: a median has no statistic of fixed size."""
-        return Sample.of(as_columns(values), groups, n_groups, weights)
+        return Sample.of(numbers, *rows)
 
     def estimate(self, statistic: Sample) -> Estimate[LaplaceParameters]:
         """Median and mean absolute deviation from it, correctly rounded.
@@ -84,12 +78,6 @@ class Laplace(WithoutConjugatePrior):
     def with_least_spread(self, parameters: LaplaceParameters, least: FloatArray) -> LaplaceParameters:
         """A scale of at least so much."""
         return LaplaceParameters(parameters.location, np.maximum(parameters.scale, least))
-
-    def parameters(self, statistic: Sample, prior: Any = None) -> LaplaceParameters:
-        """Maximum likelihood; there is no conjugate prior."""
-        if prior is not None:
-            self._refuse()
-        return self.estimate(statistic).parameters
 
     def n_free_parameters(self) -> int:
         return 2

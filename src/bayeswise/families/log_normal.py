@@ -12,9 +12,10 @@ from bayeswise.families.arithmetic.special import log_pair
 from bayeswise.families.arithmetic.student_t_likelihood import log_student_t
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import logs_of_positive, or_one, refuse_unless, where_positive
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.families.support import OnNumbers, Rows, is_positive, or_one, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
+from bayeswise.statistics.cells import log_of
 from bayeswise.statistics.moments import Moments
 
 
@@ -47,7 +48,7 @@ class LogNormalParameters:
 
 
 @dataclass(frozen=True)
-class LogNormal:
+class LogNormal(OnNumbers[Moments]):
     """p(x) = exp(-(log x - mean)^2 / (2 stddev^2)) / (x stddev sqrt(2 pi)) for x > 0.
 
     >>> log_normal = LogNormal(divisor="n-1")
@@ -61,18 +62,15 @@ class LogNormal:
     name: ClassVar[str] = "log-normal"
     support: ClassVar[Support] = "positive"
     streams: ClassVar[bool] = True
+    needs = "a log-normal value is above 0"
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Moments:
-        """Moments of log x; `SupportError` for a value that is not above 0."""
-        logs = logs_of_positive(values, "a log-normal value is above 0", groups, weights)
-        return Moments.of(logs, groups, n_groups, weights)
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return is_positive(values)
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
+        """Moments of log x."""
+        return Moments.of(log_of(numbers), *rows)
 
     def estimate(self, statistic: Moments) -> Estimate[LogNormalParameters]:
         """Mean and variance of log x. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
@@ -109,7 +107,7 @@ class LogNormal:
             z = deviation / parameters.stddev
             log_p = -(high + low) - log(parameters.stddev) - 0.5 * LOG_TWO_PI - 0.5 * z * z
         certain = np.where(high + low == parameters.mean + parameters.mean_low, np.inf, -np.inf)
-        return where_positive(values, np.where(parameters.stddev == 0, certain, log_p))
+        return self.on_support(values, np.where(parameters.stddev == 0, certain, log_p))
 
     def sample(self, parameters: LogNormalParameters, size: int, generator: np.random.Generator) -> FloatArray:
         """Draws; what leaves the range of floats is its nearest end."""
@@ -122,7 +120,7 @@ class LogNormal:
         """h = 1 / (x sqrt(2 pi)), T = (log x, log^2 x), eta and a as for the normal distribution of log x."""
         form = Normal().exponential_form(NormalParameters(parameters.mean, parameters.stddev))
         return ExponentialForm(
-            log_base_measure=lambda x: where_positive(x, -np.log(or_one(x)) - 0.5 * LOG_TWO_PI),
+            log_base_measure=lambda x: self.on_support(x, -np.log(or_one(x)) - 0.5 * LOG_TWO_PI),
             sufficient=lambda x: (np.log(or_one(x)), np.square(np.log(or_one(x)))),
             natural=form.natural,
             log_partition=form.log_partition,
@@ -146,7 +144,7 @@ class LogNormal:
         deviation = ((high - posterior.mean) - posterior.mean_low) + low
         shape = np.asarray(posterior.shape)
         spread = np.sqrt(posterior.scale) / np.sqrt(shape) * np.sqrt(1.0 + 1.0 / np.asarray(posterior.strength))
-        return where_positive(values, log_student_t(deviation, spread, 2.0 * shape) - (high + low))
+        return self.on_support(values, log_student_t(deviation, spread, 2.0 * shape) - (high + low))
 
     def sample_prior(self, prior: NormalInverseGamma, size: int, generator: np.random.Generator) -> LogNormalParameters:
         """Draws of mean and stddev of log x from the prior (or a posterior)."""

@@ -19,8 +19,8 @@ from bayeswise.families.arithmetic.deviations import (
 )
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import as_columns, is_positive, refuse_unless
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.families.support import OnNumbers, Rows, is_positive, refuse_unless
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.scatter import Scatter
 
@@ -141,7 +141,7 @@ class MultivariateNormalParameters:
 
 
 @dataclass(frozen=True)
-class MultivariateNormal:
+class MultivariateNormal(OnNumbers[Scatter]):
     """p(x) = exp(-(x - mean)' covariance^-1 (x - mean) / 2) / sqrt(det(2 pi covariance)); a value is a row.
 
     >>> normal = MultivariateNormal()
@@ -156,15 +156,9 @@ class MultivariateNormal:
     streams: ClassVar[bool] = True
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Scatter:
+    def kept(self, numbers: FloatArray, rows: Rows) -> Scatter:
         """n, sum x, sum x x'; a row with a missing cell is counted as incomplete."""
-        return Scatter.of(as_columns(values), groups, n_groups, weights)
+        return Scatter.of(numbers, *rows)
 
     def estimate(self, statistic: Scatter) -> Estimate[MultivariateNormalParameters]:
         """Sample means and covariances; a singular covariance has no maximum, and is found by its rank."""

@@ -19,8 +19,8 @@ from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import as_columns, is_positive, reasons, refuse_unless
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.families.support import OnNumbers, Rows, is_positive, reasons, refuse_unless
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
@@ -76,7 +76,7 @@ class NormalInverseGamma:
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(OnNumbers[Moments]):
     """p(x) = exp(-(x - mean)^2 / (2 stddev^2)) / (stddev sqrt(2 pi)).
 
     >>> normal = Normal(divisor="n-1")
@@ -91,14 +91,9 @@ class Normal:
     streams: ClassVar[bool] = True
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Moments:
-        return Moments.of(as_columns(values), groups, n_groups, weights)
+    def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
+        """n, sum x and sum x^2."""
+        return Moments.of(numbers, *rows)
 
     def estimate(self, statistic: Moments) -> Estimate[NormalParameters]:
         """The sample mean and variance. A constant sample has no maximum: the likelihood grows as stddev -> 0."""

@@ -12,8 +12,8 @@ from scipy.special import gammaln
 from bayeswise.families.arithmetic.evidence import gamma_penalty, log_poisson, shrinkage_gap
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import as_columns, is_whole, reasons, refuse_outside, refuse_unless
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.families.support import OnNumbers, Rows, is_whole, reasons, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
@@ -38,7 +38,7 @@ class PoissonParameters:
 
 
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(OnNumbers[Product]):
     """p(x) = rate^x exp(-rate) / x! for x = 0, 1, 2, ...
 
     >>> poisson = Poisson()
@@ -50,26 +50,16 @@ class Poisson:
     name: ClassVar[str] = "poisson"
     support: ClassVar[Support] = "count"
     streams: ClassVar[bool] = True
+    needs = "a Poisson count is 0, 1, 2, ..."
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Product:
-        """Moments of x, and those of log x! which the evidence needs; `DataError` for what is not a count."""
-        numbers = as_columns(values)
-        outside = ~(np.isnan(numbers) | is_whole(numbers))
-        refuse_outside(numbers, outside, "a Poisson count is 0, 1, 2, ...", groups, weights)
-        log_factorials = np.where(outside, np.nan, gammaln(np.where(outside, 0.0, numbers) + 1.0))
-        return Product(
-            {
-                "values": Moments.of(numbers, groups, n_groups, weights),
-                "log_factorials": Moments.of(log_factorials, groups, n_groups, weights),
-            }
-        )
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        return is_whole(values)
+
+    def kept(self, numbers: FloatArray, rows: Rows) -> Product:
+        """Moments of x, and those of log x! which the evidence needs."""
+        log_factorials = Moments.of(gammaln(numbers + 1.0), *rows)
+        return Product({"values": Moments.of(numbers, *rows), "log_factorials": log_factorials})
 
     def estimate(self, statistic: Product) -> Estimate[PoissonParameters]:
         """The mean. With only zeros the maximum exists and is 0, the certain count 0; with no rows 0 stands in."""
@@ -95,7 +85,7 @@ class Poisson:
         """x log rate - rate - log x!, by Stirling's formula, so that it keeps its digits for large counts."""
         values = np.asarray(x, dtype=np.float64)
         counts = np.where(is_whole(values), values, 0.0)
-        return _where_whole(values, log_poisson(counts, parameters.rate, counts - parameters.rate))
+        return self.on_support(values, log_poisson(counts, parameters.rate, counts - parameters.rate))
 
     def sample(self, parameters: PoissonParameters, size: int, generator: np.random.Generator) -> FloatArray:
         refuse_unless(parameters.rate < LARGEST_DRAWN_RATE, "a draw needs a rate below 9e18", parameters.rate)
@@ -138,7 +128,7 @@ class Poisson:
         shape, rate = np.asarray(posterior.shape), np.asarray(posterior.rate)
         mean = (shape + counts) / (rate + 1.0)
         log_likelihood = log_poisson(counts, mean, -shrinkage_gap(shape, counts, rate, 1.0))
-        return _where_whole(values, log_likelihood - gamma_penalty(shape, rate, counts, 1.0))
+        return self.on_support(values, log_likelihood - gamma_penalty(shape, rate, counts, 1.0))
 
     def sample_prior(self, prior: GammaPrior, size: int, generator: np.random.Generator) -> PoissonParameters:
         """Draws of the rate from the prior (or a posterior)."""
@@ -148,8 +138,3 @@ class Poisson:
 def _moments(statistic: Product) -> Moments:
     moments: Moments = statistic["values"]
     return moments
-
-
-def _where_whole(values: FloatArray, log_p: FloatArray) -> FloatArray:
-    """Minus infinity outside the support; NaN stays NaN."""
-    return np.where(np.isnan(values), np.nan, np.where(is_whole(values), log_p, -np.inf))

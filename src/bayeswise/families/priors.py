@@ -7,10 +7,10 @@ Dirichlet      categorical, multinomial             pseudo-counts of each level
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
 from bayeswise.families.protocol import Estimate, one_line
-from bayeswise.families.support import is_positive, reasons, refuse_unless
+from bayeswise.families.support import OnNumbers, S, is_positive, reasons, refuse_unless
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.exact import ExactArray
@@ -183,10 +183,20 @@ def _dirichlet_draws(weights: FloatArray, size: int, generator: np.random.Genera
         return np.asarray(np.exp(log_draws - log_sum_exp(log_draws)[..., None]))
 
 
-class WithoutConjugatePrior:
+class WithoutConjugatePrior(OnNumbers[S]):
     """A family whose posterior has no closed form; maximum likelihood is all it offers."""
 
     name: ClassVar[str]
+
+    def parameters(self, statistic: S, prior: Any = None) -> Any:
+        """Maximum likelihood; there is no conjugate prior in closed form."""
+        if prior is not None:
+            self._refuse()
+        return self.estimate(statistic).parameters
+
+    @abstractmethod
+    def estimate(self, statistic: S) -> Estimate[Any]:
+        """The parameters of maximum likelihood."""
 
     def posterior(self, statistic: Any, prior: Any) -> NoReturn:
         self._refuse()
@@ -207,10 +217,7 @@ class WithoutConjugatePrior:
         )
 
 
-S = TypeVar("S")
-
-
-class WithBetaPrior(ABC, Generic[S]):
+class WithBetaPrior(OnNumbers[S]):
     """A family whose rows are k successes and m failures together; the prior is the statistic of imagined ones."""
 
     border: ClassVar[str]  # what is said where k or m is zero

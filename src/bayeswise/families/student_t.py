@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.student_t_likelihood import fit_student_t, log_student_t
 from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, Support, one_line
-from bayeswise.families.support import as_columns, refuse_unless
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.families.support import Rows, refuse_unless
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.sample import Sample
 
@@ -49,7 +49,7 @@ class StudentTParameters:
 
 
 @dataclass(frozen=True)
-class StudentT(WithoutConjugatePrior):
+class StudentT(WithoutConjugatePrior[Sample]):
     """p(x) proportional to (1 + z^2 / freedom)^(-(freedom + 1) / 2) / scale with z = (x - location) / scale.
 
     With `freedom` given only location and scale are estimated. Otherwise freedom is at least `least_freedom`: with
@@ -74,15 +74,9 @@ class StudentT(WithoutConjugatePrior):
         refuse_unless(good, "the least degrees of freedom must be above 0", self.least_freedom)
 
     # -- estimation -------------------------------------------------------------------------------------------
-    def statistic(
-        self,
-        values: ArrayLike,
-        groups: CodeArray | None = None,
-        n_groups: int = 1,
-        weights: FloatArray | None = None,
-    ) -> Sample:
+    def kept(self, numbers: FloatArray, rows: Rows) -> Sample:
         """All values: there is no statistic of fixed size."""
-        return Sample.of(as_columns(values), groups, n_groups, weights)
+        return Sample.of(numbers, *rows)
 
     def estimate(self, statistic: Sample) -> Estimate[StudentTParameters]:
         """The highest maximum of the likelihood, by iteration; see `student_t_likelihood` for when there is none."""
@@ -112,12 +106,6 @@ class StudentT(WithoutConjugatePrior):
     def with_least_spread(self, parameters: StudentTParameters, least: FloatArray) -> StudentTParameters:
         """A scale of at least so much."""
         return replace(parameters, scale=np.maximum(parameters.scale, least))
-
-    def parameters(self, statistic: Sample, prior: Any = None) -> StudentTParameters:
-        """Maximum likelihood; there is no conjugate prior."""
-        if prior is not None:
-            self._refuse()
-        return self.estimate(statistic).parameters
 
     def n_free_parameters(self) -> int:
         return 3 if self.freedom is None else 2

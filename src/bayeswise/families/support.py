@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, SupportError
-from bayeswise.statistics.cells import log_of
+
+S = TypeVar("S")
+
+Rows: TypeAlias = tuple[CodeArray | None, int, FloatArray | None]
+"""The group of each row, the number of groups, and the weight of each row: as every statistic takes them."""
+
+
+class OnNumbers(ABC, Generic[S]):
+    """A family of numbers: which of them lie in its support, and what is kept of those."""
+
+    needs = ""  # what an error says of a value outside the support; empty where every number lies inside
+
+    def is_inside(self, values: FloatArray) -> BoolArray:
+        """Whether each value lies in the support."""
+        return np.ones(np.shape(values), dtype=np.bool_)
+
+    @abstractmethod
+    def kept(self, numbers: FloatArray, rows: Rows) -> S:
+        """The statistic of numbers in the support, (n_rows, n_columns), NaN where there is none."""
+
+    def statistic(
+        self,
+        values: ArrayLike,
+        groups: CodeArray | None = None,
+        n_groups: int = 1,
+        weights: FloatArray | None = None,
+    ) -> S:
+        """What is kept of rows; `SupportError` for a value outside the support, unless its row is left out anyway."""
+        numbers = as_columns(values)
+        if self.needs:
+            outside = ~(np.isnan(numbers) | self.is_inside(numbers))
+            refuse_outside(numbers, outside, self.needs, groups, weights)
+            numbers = np.where(outside, np.nan, numbers) if outside.any() else numbers
+        return self.kept(numbers, (groups, n_groups, weights))
+
+    def on_support(self, x: ArrayLike, log_p: FloatArray) -> FloatArray:
+        """log_p where a value lies in the support, minus infinity elsewhere; NaN stays NaN."""
+        values = np.asarray(x, dtype=np.float64)
+        return np.where(np.isnan(values), np.nan, np.where(self.is_inside(values), log_p, -np.inf))
 
 
 def as_columns(values: ArrayLike) -> FloatArray:
@@ -89,32 +128,6 @@ def _first_bad(condition: Any, value: Any) -> Any:
     return numbers[~flags].flat[0]
 
 
-def only_positive(
-    values: ArrayLike, needs: str, groups: CodeArray | None = None, weights: FloatArray | None = None
-) -> FloatArray:
-    """The values as columns, NaN for those of rows that are left out anyway; `SupportError` for others not above zero.
-
-    >>> only_positive([2.0, -1.0], "a length is above 0", weights=np.array([1.0, 0.0])).tolist()
-    [[2.0], [nan]]
-    """
-    numbers = as_columns(values)
-    outside = ~(np.isnan(numbers) | is_positive(numbers))
-    refuse_outside(numbers, outside, needs, groups, weights)
-    return np.where(outside, np.nan, numbers) if outside.any() else numbers
-
-
-def logs_of_positive(
-    values: ArrayLike, needs: str, groups: CodeArray | None = None, weights: FloatArray | None = None
-) -> FloatArray:
-    """log x of each value, the same for any layout of the data."""
-    return log_of(only_positive(values, needs, groups, weights))
-
-
 def or_one(values: FloatArray) -> FloatArray:
     """The values, with one in place of what is not finite and above zero."""
     return np.where(is_positive(values), values, 1.0)
-
-
-def where_positive(values: FloatArray, log_p: FloatArray) -> FloatArray:
-    """Minus infinity for values that are not finite and above zero; NaN stays NaN."""
-    return np.where(np.isnan(values), np.nan, np.where(is_positive(values), log_p, -np.inf))
