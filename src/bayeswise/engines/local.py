@@ -19,7 +19,7 @@ import numpy as np
 from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
 from bayeswise.statistics import Grouped, Product, Weights
-from bayeswise.statistics.coded_counts import CodedCounts
+from bayeswise.statistics.counts import CodedCounts
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema, positions_in

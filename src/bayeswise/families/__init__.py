@@ -8,9 +8,8 @@ a prior into parameters:
     posterior = family.posterior(statistic, prior)    what was believed, and what was seen
     log_p     = family.log_density(parameters, x)
 
-protocol.py             the contract of a family
+protocol.py             the contract of a family, and where its values and parameters may lie
 priors.py               conjugate priors that several families share
-support.py              where values and parameters may lie
 arithmetic/             densities and evidence without cancellation
 bernoulli.py            a value that is 0 or 1
 binomial.py             successes in a known number of trials

@@ -13,8 +13,7 @@ from bayeswise.families.arithmetic.beta_power import log_beta_power
 from bayeswise.families.arithmetic.evidence import difference_of_products
 from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import Rows, reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, ExponentialForm, Rows, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.statistics.cells import log_of, log_one_minus
 from bayeswise.statistics.moments import Moments

@@ -13,8 +13,7 @@ from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_evidence
 from bayeswise.families.arithmetic.special import log_beta
 from bayeswise.families.priors import BetaPrior, WithBetaPrior
-from bayeswise.families.protocol import ExponentialForm, Support
-from bayeswise.families.support import Rows, is_whole, refuse_unless
+from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
 from bayeswise.statistics.moments import Moments

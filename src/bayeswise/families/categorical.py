@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.families.priors import Dirichlet
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ParameterError, PriorError

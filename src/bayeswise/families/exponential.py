@@ -10,8 +10,16 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence, log_one_plus_ratio
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import OnNumbers, Rows, reasons, refuse_unless
+from bayeswise.families.protocol import (
+    Estimate,
+    ExponentialForm,
+    OnNumbers,
+    Rows,
+    Support,
+    one_line,
+    reasons,
+    refuse_unless,
+)
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.logspace import log

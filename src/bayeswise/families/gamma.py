@@ -20,8 +20,18 @@ from bayeswise.families.arithmetic.special import (
     two_product,
 )
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import OnNumbers, Rows, is_positive, or_one, reasons, refuse_unless
+from bayeswise.families.protocol import (
+    Estimate,
+    ExponentialForm,
+    OnNumbers,
+    Rows,
+    Support,
+    is_positive,
+    one_line,
+    or_one,
+    reasons,
+    refuse_unless,
+)
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log

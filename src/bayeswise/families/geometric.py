@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior, WithBetaPrior
-from bayeswise.families.protocol import ExponentialForm, Support
-from bayeswise.families.support import Rows, is_whole, refuse_unless
+from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.moments import Moments

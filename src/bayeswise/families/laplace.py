@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.priors import WithoutConjugatePrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import Rows, reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, ExponentialForm, Rows, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.sample import Sample

@@ -11,8 +11,17 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.special import log_pair
 from bayeswise.families.arithmetic.student_t_likelihood import log_student_t
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import OnNumbers, Rows, is_positive, or_one, refuse_unless
+from bayeswise.families.protocol import (
+    Estimate,
+    ExponentialForm,
+    OnNumbers,
+    Rows,
+    Support,
+    is_positive,
+    one_line,
+    or_one,
+    refuse_unless,
+)
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.cells import log_of

@@ -16,8 +16,7 @@ from bayeswise.families.arithmetic.evidence import difference_of_products
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.categorical import Categorical, CategoricalParameters
 from bayeswise.families.priors import Dirichlet
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support
-from bayeswise.families.support import is_whole, refuse_unless
+from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SupportError
 from bayeswise.foundation.logspace import log

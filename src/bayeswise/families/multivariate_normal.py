@@ -18,8 +18,16 @@ from bayeswise.families.arithmetic.deviations import (
     standard_scores,
 )
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import OnNumbers, Rows, is_positive, refuse_unless
+from bayeswise.families.protocol import (
+    Estimate,
+    ExponentialForm,
+    OnNumbers,
+    Rows,
+    Support,
+    is_positive,
+    one_line,
+    refuse_unless,
+)
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.scatter import Scatter

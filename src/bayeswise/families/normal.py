@@ -18,8 +18,17 @@ from bayeswise.families.arithmetic.deviations import (
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import OnNumbers, Rows, is_positive, reasons, refuse_unless
+from bayeswise.families.protocol import (
+    Estimate,
+    ExponentialForm,
+    OnNumbers,
+    Rows,
+    Support,
+    is_positive,
+    one_line,
+    reasons,
+    refuse_unless,
+)
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log

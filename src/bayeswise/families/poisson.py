@@ -11,8 +11,17 @@ from scipy.special import gammaln
 
 from bayeswise.families.arithmetic.evidence import gamma_penalty, log_poisson, shrinkage_gap
 from bayeswise.families.priors import GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line
-from bayeswise.families.support import OnNumbers, Rows, is_whole, reasons, refuse_unless
+from bayeswise.families.protocol import (
+    Estimate,
+    ExponentialForm,
+    OnNumbers,
+    Rows,
+    Support,
+    is_whole,
+    one_line,
+    reasons,
+    refuse_unless,
+)
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.moments import Moments

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
-from bayeswise.families.protocol import Estimate, one_line
-from bayeswise.families.support import OnNumbers, S, is_positive, reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, OnNumbers, S, is_positive, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.exact import ExactArray

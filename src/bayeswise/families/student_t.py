@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.student_t_likelihood import fit_student_t, log_student_t
 from bayeswise.families.priors import WithoutConjugatePrior
-from bayeswise.families.protocol import Estimate, Support, one_line
-from bayeswise.families.support import Rows, refuse_unless
+from bayeswise.families.protocol import Estimate, Rows, Support, one_line, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.sample import Sample

@@ -5,11 +5,9 @@ classes; one group where there are none), and hold no names: `Grouped` gives the
 several statistics of the same rows side by side.
 
 protocol.py         the contract, and the fingerprint of a statistic
-grouped.py          groups with labels
-product.py          several statistics side by side
+product.py          several statistics side by side, groups with labels
 weights.py          the weight of each group
-counts.py           levels of a category column
-coded_counts.py     the same while a sweep goes on
+counts.py           levels of a category column; the same by code while a sweep goes on
 joint.py            combinations of levels
 pair_counts.py      levels of all pairs of columns
 words.py            words of texts
@@ -25,13 +23,12 @@ incomplete_rows.py  rows with missing cells, for EM
 """
 
 from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.grouped import Grouped
 from bayeswise.statistics.incomplete_rows import RowsWithHoles
 from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.statistics.patterns import PatternScatter
-from bayeswise.statistics.product import Product
+from bayeswise.statistics.product import Grouped, Product
 from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.statistics.sample import Sample

@@ -7,7 +7,7 @@ import pytest
 
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.statistics import Counts, Product, fingerprint
-from bayeswise.statistics.coded_counts import CodedCounts
+from bayeswise.statistics.counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 COLOURS = ["red", "blue", "green", "amber", "white"]

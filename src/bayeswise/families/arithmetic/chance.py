@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.protocol import one_line
-from bayeswise.families.support import refuse_unless
+from bayeswise.families.protocol import one_line, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.exact import ExactArray
