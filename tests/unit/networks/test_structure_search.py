@@ -8,8 +8,8 @@ from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import BayeswiseError, ParameterError
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning import Constraints, Scores, chow_liu, climb, k2
-from bayeswise.networks.learning.climbing import hill_climbing
+from bayeswise.networks.learning import Constraints, Scores, best_graph, chow_liu, climb, k2, learn
+from bayeswise.networks.learning.climbing import hill_climbing, patience
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.trees import mutual_information, pair_counts, spanning_tree
 from bayeswise.statistics import PairCounts
@@ -125,7 +125,7 @@ def test_a_tree_hangs_from_its_root() -> None:
         ({"a": [1, 2], "b": [1, 2]}, {"seed": -1}, "the seed is -1"),
         ({"a": [1, 2], "b": [1, 2]}, {"max_parents": -1}, "max_parents is -1"),
         ({"a": [1, 2], "b": [1, 2]}, {"required": [("a", "b"), ("b", "a")]}, "the edges form a cycle"),
-        ({"a": [1, 2], "b": [1, 2]}, {"order": ["a", "b"]}, "method 'hill-climbing' makes no use of order"),
+        ({"a": [1, 2], "b": [1, 2]}, {"order": ["a", "b"]}, "method 'auto' makes no use of order"),
         ({"a": [1, 2], "b": [1, 2]}, {"root": "a", "method": "exact"}, "makes no use of root"),
         ({"a": [1, 2], "b": [1, 2]}, {"method": "chow-liu", "max_parents": 2}, "no use of required, forbidden"),
         ({"a": [1, 2], "b": [1, 2]}, {"parents": {}, "max_parents": 2}, "a given graph makes no use of"),
@@ -137,3 +137,22 @@ def test_what_cannot_be_learned_is_told(
 ) -> None:
     with pytest.raises(BayeswiseError, match=told):
         BeliefNetwork.learn(table, **overrides)
+
+
+def test_a_climb_is_restarted_until_nothing_improves_for_a_while() -> None:
+    """A count of ten is not enough here; the default goes on as long as it finds something."""
+    network = random_network(3, n_nodes=18, zeros=0.0, most_states=3)
+    scores = Scores(CodedRows.of(network.sample(3_000, seed=3)), "bic")
+    found = hill_climbing(scores, restarts=None).score
+    assert found >= hill_climbing(scores, restarts=patience(18)).score
+    assert found > hill_climbing(scores, restarts=0).score
+
+
+def test_few_columns_are_searched_exactly_by_default() -> None:
+    network = random_network(5, n_nodes=10, zeros=0.0, most_states=3)
+    rows = CodedRows.of(network.sample(500, seed=5))
+    learned = learn(rows)
+    places = {name: place for place, name in enumerate(rows.names)}
+    parents = [tuple(places[above] for above in learned.parents(name)) for name in rows.names]
+    scores = Scores(rows, "bic")
+    assert scores.total(parents) == pytest.approx(best_graph(scores).score)

@@ -29,7 +29,7 @@ def hill_climbing(
     constraints: Constraints | None = None,
     *,
     tabu: int = 10,
-    restarts: int = 0,
+    restarts: int | None = 0,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Search:
@@ -37,13 +37,16 @@ def hill_climbing(
 
     Where no change gains, up to `tabu` changes that lose least are tried, none of which undoes one of the last `tabu`;
     they may lead out of a local optimum. Each restart turns or drops edges of the best graph at random and climbs
-    again; the same seed gives the same graph. Ctrl-C gives the best so far.
+    again; None restarts until a number of climbs in a row, `patience`, found nothing better. The same seed gives the
+    same graph. Ctrl-C gives the best so far.
     """
-    if tabu < 0 or restarts < 0:
+    if tabu < 0 or (restarts is not None and restarts < 0):
         raise ParameterError(f"tabu is {tabu} and restarts is {restarts}", fix="give numbers from 0 on")
     climber = _Climber(scores, constraints or Constraints())
     best, interrupted = climber.state(), False
-    for round_ in range(restarts + 1):
+    rounds_left = patience(climber.n) if restarts is None else restarts
+    round_ = 0
+    while True:
         try:
             if round_:
                 climber.shake(best.parents, np.random.default_rng([seed, round_]))
@@ -52,9 +55,20 @@ def hill_climbing(
             interrupted = True
         if climber.best.score > best.score + climber.rounding:
             best = climber.best
-        if interrupted:
+            rounds_left = patience(climber.n) + 1 if restarts is None and round_ else rounds_left
+        if interrupted or rounds_left == 0:
             break
+        round_, rounds_left = round_ + 1, rounds_left - 1
     return Search([tuple(sorted(above)) for above in best.parents], best.score, interrupted)
+
+
+def patience(n_columns: int) -> int:
+    """How many restarts in a row may find nothing better: fewer where each takes longer.
+
+    >>> [patience(n) for n in (0, 37, 100, 1_000, 10_000)]
+    [50, 50, 40, 4, 0]
+    """
+    return min(50, 4_000 // max(n_columns, 1))
 
 
 def _climb_up(climber: _Climber, tabu: int, progress: Progress) -> None:

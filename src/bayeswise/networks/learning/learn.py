@@ -17,8 +17,8 @@ from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.render.labels import guess
 
-METHODS = ("hill-climbing", "exact", "k2", "chow-liu")
-FEW_COLUMNS = 100  # up to so many a climb is restarted ten times, unless you say otherwise
+METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu")
+FEW_COLUMNS = 15  # up to so many the search is exact, unless you say otherwise: below a second
 HOLES = ("error", "drop", *WAYS)
 
 _ENDED_EARLY = {
@@ -33,7 +33,7 @@ def learn(
     table: Any,
     *,
     parents: Graph | None = None,
-    method: str = "hill-climbing",
+    method: str = "auto",
     score: str = "bic",
     order: Sequence[str] | None = None,
     root: str | None = None,
@@ -60,8 +60,9 @@ def learn(
     is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
     rows most probable, the graph being found in the whole ones. A node of a given graph that is not a column is hidden:
     its `states` must be given. `weight` names a column of weights, `weights` are those that stand in no column: a row
-    of weight k counts as k rows, one of weight 0 is not there. Hill climbing is restarted ten times by default, with
-    more than 100 columns not at all. What happened on the way is in `notes`.
+    of weight k counts as k rows, one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill
+    climbing; that is restarted until nothing better was found for a while, or `restarts` times. What happened on the
+    way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -76,6 +77,7 @@ def learn(
     notes: list[str] = []
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
+    method = chosen_method(method, len(rows.names), restarts)
     if parents is None:
         whole = rows.complete() if missing == "error" else rows.without_missing()
         found = _found(whole, method, score, order, root, rules, strength, tabu, restarts, seed, progress)
@@ -95,6 +97,13 @@ def learn(
         network = counts.network(prior=prior, strength=strength, order=fixed)
     network.notes = (*network.notes, *notes)
     return network
+
+
+def chosen_method(method: str, n_columns: int, restarts: int | None) -> str:
+    """What "auto" stands for: every graph is searched where there are few columns, unless restarts were asked for."""
+    if method != "auto":
+        return method
+    return "exact" if restarts is None and n_columns <= FEW_COLUMNS else "hill-climbing"
 
 
 def _coded(
@@ -134,8 +143,7 @@ def _found(
         return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":
         scores = Scores(rows, score, strength=strength)
-        again = restarts if restarts is not None else 10 if len(rows.names) <= FEW_COLUMNS else 0
-        return hill_climbing(scores, rules, tabu=tabu, restarts=again, seed=seed, progress=progress)
+        return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
     if method == "exact":
         return best_graph(Scores(rows, score, strength=strength), rules, progress=progress)
     if method == "k2":

@@ -29,8 +29,11 @@ def learn(
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the network goes.")
     ] = None,
     method: Annotated[
-        str, typer.Option(help="hill-climbing, exact, k2, chow-liu; with --graph also em or gradient.")
-    ] = "hill-climbing",
+        str,
+        typer.Option(
+            help="hill-climbing, exact, k2, chow-liu; auto: exact up to 15 columns. With --graph also em or gradient."
+        ),
+    ] = "auto",
     score: Annotated[str, typer.Option(help="bic, aic, mdl, bdeu or k2.")] = "bic",
     graph: Annotated[
         str | None,
@@ -47,7 +50,7 @@ def learn(
     restarts: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Climb again from random changes of the best graph; 10 for up to 100 columns, else 0."
+            min=0, help="Climb again from random changes of the best graph; by default until nothing improves."
         ),
     ] = None,
     missing: Annotated[
@@ -76,7 +79,7 @@ def learn(
 
     bayeswise network learn table.csv -o table.bif --method exact --strengths --resamples 100
 
-    bayeswise network learn missing values.csv -o full.bif --graph table.bif --method em
+    bayeswise network learn incomplete.csv -o full.bif --graph table.bif --method em
     """
     if output is None:
         raise UsageError("the network needs a place", fix="add -o network.bif")
@@ -140,6 +143,7 @@ def _learned(
 ) -> tuple[BeliefNetwork, EdgeStrengths | None]:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import Constraints, best_graph, hill_climbing, strengths_in_table
+    from bayeswise.networks.learning.learn import chosen_method
 
     network = BeliefNetwork.learn(rows, **overrides, progress=bar)
     if strengths is None:
@@ -152,7 +156,8 @@ def _learned(
     )
     resamples, averaged = strengths
     told = {key: overrides[key] for key in ("score", "strength", "seed")}
-    told["search"] = best_graph if overrides.get("method") == "exact" else hill_climbing
+    method = chosen_method(overrides.get("method", "auto"), len(rows.names), overrides["restarts"])
+    told["search"] = best_graph if method == "exact" else hill_climbing
     found = strengths_in_table(
         rows, network, **told, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
     )
