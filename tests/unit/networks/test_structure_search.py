@@ -7,7 +7,7 @@ import pytest
 from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import BayeswiseError, ParameterError
-from bayeswise.networks import BeliefNetwork
+from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.learning import Constraints, Scores, best_graph, chow_liu, climb, k2, learn
 from bayeswise.networks.learning.climbing import hill_climbing, patience
 from bayeswise.networks.learning.rows import CodedRows
@@ -140,12 +140,16 @@ def test_what_cannot_be_learned_is_told(
 
 
 def test_a_climb_is_restarted_until_nothing_improves_for_a_while() -> None:
-    """A count of ten is not enough here; the default goes on as long as it finds something."""
-    network = random_network(3, n_nodes=18, zeros=0.0, most_states=3)
-    scores = Scores(CodedRows.of(network.sample(3_000, seed=3)), "bic")
+    """Ten restarts are not enough for thirty nodes with up to three parents each."""
+    generator, names = np.random.default_rng(1), [f"n{k}" for k in range(30)]
+    nodes = []
+    for k, name in enumerate(names):
+        above = [names[j] for j in sorted(generator.permutation(k)[:3].tolist())]
+        nodes.append(Node(name, ["a", "b"], generator.dirichlet([0.5, 0.5], 2 ** len(above)), above))
+    scores = Scores(CodedRows.of(BeliefNetwork(nodes).sample(2_000, seed=1)), "bic")
     found = hill_climbing(scores, restarts=None).score
-    assert found >= hill_climbing(scores, restarts=patience(18)).score
-    assert found > hill_climbing(scores, restarts=0).score
+    assert found >= hill_climbing(scores, restarts=patience(30)).score
+    assert found > hill_climbing(scores, restarts=10).score
 
 
 def test_few_columns_are_searched_exactly_by_default() -> None:
