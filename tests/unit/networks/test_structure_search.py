@@ -140,15 +140,15 @@ def test_what_cannot_be_learned_is_told(
 
 
 def test_a_climb_is_restarted_until_nothing_improves_for_a_while() -> None:
-    """Ten restarts are not enough for thirty nodes with up to three parents each."""
-    generator, names = np.random.default_rng(1), [f"n{k}" for k in range(30)]
+    """Ten restarts are not enough for 600 rows of 35 nodes with three parents each."""
+    generator, names = np.random.default_rng(4), [f"n{k}" for k in range(35)]
     nodes = []
     for k, name in enumerate(names):
         above = [names[j] for j in sorted(generator.permutation(k)[:3].tolist())]
-        nodes.append(Node(name, ["a", "b"], generator.dirichlet([0.5, 0.5], 2 ** len(above)), above))
-    scores = Scores(CodedRows.of(BeliefNetwork(nodes).sample(2_000, seed=1)), "bic")
+        nodes.append(Node(name, ["a", "b", "c"], generator.dirichlet([0.5, 0.5, 0.5], 3 ** len(above)), above))
+    scores = Scores(CodedRows.of(BeliefNetwork(nodes).sample(600, seed=1)), "bic")
     found = hill_climbing(scores, restarts=None).score
-    assert found >= hill_climbing(scores, restarts=patience(30)).score
+    assert found >= hill_climbing(scores, restarts=patience(35)).score
     assert found > hill_climbing(scores, restarts=10).score
 
 
