@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -14,13 +15,17 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.foundation.errors import CostError, KindError, ParameterError
+from bayeswise.models.averaging import classes_of
+from bayeswise.models.held_out import rows_at
 from bayeswise.render.labels import told_apart
 from bayeswise.render.plain import Tabular
+from bayeswise.tables.encoding.one_row import row_in, swept_for
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.decisions.plots import ActionsDisplay, ExpectedCostDisplay, SimplexDisplay
+    from bayeswise.decisions.policy.action_account import ActionAccount
 
 _BLOCK_ROWS = 1 << 12  # a block of a few actions and states stays in the cache
 
@@ -33,6 +38,8 @@ class Decisions(Tabular):
     posterior: FloatArray  # (n_rows, n_states)
     expected_cost: FloatArray  # (n_rows, n_actions)
     best: IntArray  # (n_rows,) the position of the action that was chosen
+    model: Any = None  # that the posterior is of, and the rows; both None where the posterior was given
+    rows: Any = None
 
     @property
     def actions(self) -> tuple[Label, ...]:
@@ -84,6 +91,25 @@ class Decisions(Tabular):
         """(n_rows,) what one action would cost."""
         return np.asarray(self.expected_cost[:, self.costs.action(action)])
 
+    def explain(self, row: int = 0, *, against: Any = None) -> ActionAccount:
+        """Why this action for a row, by its position: posterior, thresholds, and what each column moved.
+
+        Only decisions of `decide(model, rows, costs)` know the model and the rows.
+        """
+        from bayeswise.decisions.policy.action_account import explain_action
+
+        if self.model is None:
+            raise ParameterError(
+                "these decisions are of a posterior, which does not say where it comes from",
+                fix="say decide(model, rows, costs).explain(0), or explain_action(model, row, costs)",
+            )
+        if not 0 <= row < len(self):
+            raise ParameterError(f"there is no row {row} among {len(self)} decisions", fix="count from 0")
+        cells = {name: float(values[row]) for name, values in columns_for(self.costs, self.rows, len(self)).items()}
+        return explain_action(
+            self.model, encoded_row(self.model, self.rows, row), self.costs, against=against, columns=cells
+        )
+
     def to_columns(self) -> dict[str, list[Any]]:
         """action, expected_cost, runner_up, margin and cost_ACTION of every row."""
         named = told_apart(self.actions)
@@ -111,11 +137,31 @@ class Decisions(Tabular):
         return f"Decisions({len(self):,} rows; {shares}{mean})"
 
 
-def decide(posterior: Any, costs: Any = None, *, states: Sequence[Any] | None = None, rows: Any = None) -> Decisions:
+@overload
+def decide(
+    posterior: Any, costs: Any = None, *, states: Sequence[Any] | None = None, rows: Any = None
+) -> Decisions: ...
+
+
+@overload
+def decide(posterior: Any, rows: Any, costs: Any) -> Decisions: ...
+
+
+def decide(  # type: ignore[misc]  # the names of positions are those of the overloads
+    posterior: Any,
+    second: Any = None,
+    third: Any = None,
+    *,
+    costs: Any = None,
+    rows: Any = None,
+    states: Sequence[Any] | None = None,
+) -> Decisions:
     """a* = argmin_a sum_s p(s | row) cost[a][s]; of equal actions the first one in the order of the costs.
 
-    The posterior is {state: numbers}, a frame, or an array with `states`; `rows` is the table whose columns the
-    formulas of the costs name. Without costs every mistake costs 1.
+    `decide(posterior, costs)`: the posterior is {state: numbers}, a frame, or an array with `states`; `rows` is the
+    table whose columns the formulas of the costs name. `decide(model, rows, costs)`: the posterior is the model's, and
+    one dict or Series is one row. Costs are a `Costs`, {action: {state: number}}, or the path of a decision file;
+    without costs every mistake costs 1.
 
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
     >>> answer = decide({"spam": [0.99, 0.7, 0.2], "ham": [0.01, 0.3, 0.8]}, mail)
@@ -123,12 +169,69 @@ def decide(posterior: Any, costs: Any = None, *, states: Sequence[Any] | None = 
     (['bin', 'ask', 'keep'], ['ask', 'keep', 'ask'])
     >>> answer.expected_cost.round(3).tolist()
     [[0.1, 0.99, 0.5], [3.0, 0.7, 0.5], [8.0, 0.2, 0.5]]
+
+    >>> import bayeswise as bw
+    >>> model = bw.fit([{"caps": c, "kind": k} for c, k in [("yes", "spam"), ("no", "ham"), ("no", "ham")]], "kind")
+    >>> decide(model, {"caps": "yes"}, mail).action.tolist()
+    ['ask']
     """
-    known = states_of(posterior, states) if costs is None else None
-    table = Costs.zero_one(known) if known else costs if isinstance(costs, Costs) else Costs(costs)
+    if _is_model(posterior):
+        return _of_model(posterior, second if rows is None else rows, third if costs is None else costs)
+    if third is not None:
+        raise ParameterError(
+            f"decide(model, rows, costs) needs a model; found a {type(posterior).__name__}",
+            fix="say decide(posterior, costs), and rows=... for costs that depend on columns",
+        )
+    given = second if costs is None else costs
+    known = states_of(posterior, states) if given is None else None
+    table = Costs.zero_one(known) if known else costs_of(given)
     probability, labels = posterior_of(posterior, states, table.states)
     table = table.aligned(labels)
     return decide_rows(probability, table, columns_for(table, rows, len(probability)))
+
+
+def _is_model(value: Any) -> bool:
+    """Whether it answers about rows: a model of ours, or an estimator of any library."""
+    return hasattr(value, "predict_proba") or hasattr(value, "schema")
+
+
+def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
+    if rows is None or isinstance(rows, Costs):
+        raise ParameterError("a model decides about rows, and there are none", fix="say decide(model, rows, costs)")
+    if not hasattr(model, "predict_proba"):
+        raise KindError(
+            f"{type(model).__name__} answers with a number, and these costs are by class",
+            fix="use the quantile or the mean of model.predictive(rows), or `bayeswise decide` with [number] costs",
+        )
+    classes = classes_of(model)
+    table = Costs.zero_one(classes) if costs is None else costs_of(costs)
+    aligned = table.aligned(classes)
+    row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
+    probability = np.asarray(model.predict_proba(rows))
+    table_of_rows = rows if row is None else swept_for(rows, row)
+    columns = columns_for(aligned, table_of_rows, len(probability))
+    return replace(decide_rows(probability, aligned, columns), model=model, rows=table_of_rows)
+
+
+def encoded_row(model: Any, rows: Any, row: int) -> Any:
+    """One row of a table, by its position, as the model encodes it; an estimator takes rows of its own matrix."""
+    if not hasattr(model, "batches"):
+        return rows_at(rows, np.array([row]))
+    first = 0
+    for batch in model.batches(rows):
+        if row < first + batch.n_rows:
+            return batch.rows(slice(row - first, row - first + 1))
+        first += batch.n_rows
+    raise ParameterError(f"there is no row {row} in a table of {first} rows", fix="count from 0")
+
+
+def costs_of(costs: Any) -> Costs:
+    """Costs as they are, as nested dicts, or in a decision file."""
+    if isinstance(costs, str | PathLike):
+        from bayeswise.decisions.costs.decision_file import DecisionFile
+
+        return DecisionFile.read(costs).costs
+    return costs if isinstance(costs, Costs) else Costs(costs)
 
 
 def columns_for(costs: Costs, rows: Any, n_rows: int) -> dict[str, FloatArray]:

@@ -245,6 +245,10 @@ class KindError(FitError):
     """A column has another kind than the model learned."""
 
 
+class NoSuchAnswerError(KindError, AttributeError):
+    """A kind of model does not have the method that was called; `hasattr` of it is False."""
+
+
 class UnseenLevelError(FitError):
     """A level the model never saw, where the policy is "error"."""
 

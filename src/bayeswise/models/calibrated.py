@@ -20,7 +20,7 @@ from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.models.table_model import Capabilities, ModelFacts, ProbabilityModel, ScoredRows, capabilities_of
 from bayeswise.posteriors.calibration import checked_method, fit_calibration
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
-from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.statistics import fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -127,11 +127,6 @@ class CalibratedModel(ProbabilityModel):
         """(n_rows, n_states) log p(row) + log p(state | row), the posterior calibrated."""
         joint = np.asarray(self.model.log_joint(batch))
         return np.asarray(normalise(joint).log_evidence[:, None] + self.calibration.apply_log(log_posterior(joint)))
-
-    def posterior(self, batch: Batch) -> Posterior:
-        """Calibrated posterior, and evidence."""
-        rows = self.scored(batch)
-        return Posterior(self.probability_of(rows), self.log_evidence_of(rows))
 
     def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) the calibrated posterior of encoded rows."""

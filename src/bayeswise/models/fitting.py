@@ -35,7 +35,7 @@ _APART = ("table", "target", "model", "calibrate", "earlier")  # of the paramete
 
 def fit(
     table: Any,
-    target: str,
+    target: str | None = None,
     *,
     model: str = "naive-bayes",
     threads: int | None = None,
@@ -156,16 +156,27 @@ def fit(
     """
     given = {name: value for name, value in locals().items() if name not in _APART}
     kind = kind_of_name(model)
-    if target is None:
-        raise ParameterError("there is no target", fix="name the column to predict: target='...'")
+    named = checked_target(target)
     settings = {name: value for name, value in given.items() if value is not None and name != "prior"}
     if not isinstance(prior, _ModelsOwn):
         settings["prior"] = prior
     settings |= _named_today(earlier, settings)
     if calibrate is not None:
         checked_method(calibrate)
-    found = learned(table, target, model=kind.name, **kind.fields(settings))[0]
+    found = learned(table, named, model=kind.name, **kind.fields(settings))[0]
     return with_calibration(found, table, calibrate)
+
+
+def checked_target(target: Any) -> str:
+    """Refuse what is not the name of a column: above all y, which estimators take."""
+    if target is None:
+        raise ParameterError("there is no target", fix="name the column to predict: target='...'")
+    if not isinstance(target, str) and hasattr(target, "__len__"):
+        raise ParameterError(
+            f"the target is the name of a column of the table; found a {type(target).__name__} of {len(target)} values",
+            fix="say fit(X.assign(y=y), 'y'), or take an estimator: bw.NaiveBayes().fit(X, y)",
+        )
+    return str(target)
 
 
 def _named_today(earlier: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:

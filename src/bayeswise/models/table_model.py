@@ -6,15 +6,15 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import FitError
-from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.foundation.errors import FitError, NoSuchAnswerError, ParameterError
+from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for
@@ -62,11 +62,46 @@ class ModelFacts:
     temper: float | None = None  # the exponent of what normal columns say
 
 
+# What models say about encoded rows; `TableModel` lets users ask about any table.
+_ABOUT_ROWS = ("log_joint", "log_relative", "probability")
+# What some kinds of models say about rows and others do not, with what to type instead.
+_OF_CLASSES = (
+    *("predict_proba", "predict_log_proba", "log_odds", "classes"),
+    *("posterior", "log_joint", "log_relative", "probability", "scored"),
+)
+_OF_ROWS = ("log_joint", "log_evidence", "posterior", "sample")
+
+
 class TableModel:
-    """A frozen value with a schema; wherever it takes a table, an encoded batch will do."""
+    """A frozen value with a schema; wherever it takes a table, an encoded batch will do, and the other way round."""
 
     schema: Schema
     capabilities: ClassVar[Capabilities] = Capabilities()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in _ABOUT_ROWS:
+            if name in vars(cls) and not getattr(vars(cls)[name], "__isabstractmethod__", False):
+                setattr(cls, name, _of_any_table(vars(cls)[name]))
+        if "scored" in vars(cls):
+            setattr(cls, "scored", _of_one_batch(vars(cls)["scored"]))  # noqa: B010  # as the others
+
+    def __getattr__(self, name: str) -> Any:
+        """What this kind of model does not say: which other method does. `hasattr` says no, as it should."""
+        kind = type(self).__name__
+        if name in _OF_CLASSES and not self.capabilities.classes:
+            raise NoSuchAnswerError(
+                f"{kind} answers with a number, so that it has no {name}",
+                fix="use model.predict(rows), or model.predictive(rows) for its distribution",
+            )
+        if name in _OF_ROWS and not self.capabilities.row_probability:
+            raise NoSuchAnswerError(
+                f"{kind} does not say how probable rows are, so that it has no {name}",
+                fix="use model.predict_proba(rows) or model.predict_log_proba(rows)",
+            )
+        if name == "predictive" and self.capabilities.classes:
+            raise NoSuchAnswerError(f"{kind} has no predictive", fix="use model.predict_proba(rows)")
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     def facts(self) -> ModelFacts:
         """What to show of the model beside its schema and settings."""
@@ -109,7 +144,7 @@ class TableModel:
 
     def row_of(self, row: Any) -> Batch:
         """One row, encoded: a mapping by column, a table of one row, or a batch of one."""
-        batch = next(self.batches([dict(row)] if isinstance(row, Mapping) else row), None)
+        batch = next(self.batches(row), None)
         if batch is None or batch.n_rows != 1:
             found = 0 if batch is None else batch.n_rows
             raise FitError(f"explain takes one row; found {found}", fix="pick a row first")
@@ -144,6 +179,34 @@ class ScoredRows:
     beyond: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows whose log p(row) is -inf
 
 
+def _of_any_table(answer: Callable[[Any, Batch], FloatArray]) -> Callable[[Any, Any], FloatArray]:
+    """The answer about encoded rows, for any table."""
+
+    @wraps(answer)
+    def about(self: Any, table: Any) -> FloatArray:
+        if isinstance(table, Batch):
+            return answer(self, table)
+        return self.over(table, lambda batch: answer(self, batch), (len(self.classes),))  # type: ignore[no-any-return]
+
+    return about
+
+
+def _of_one_batch(answer: Callable[[Any, Batch], ScoredRows]) -> Callable[[Any, Any], ScoredRows]:
+    """Scores of encoded rows, also for a table that is encoded as one batch."""
+
+    @wraps(answer)
+    def about(self: Any, table: Any) -> ScoredRows:
+        batches = [table] if isinstance(table, Batch) else list(self.batches(table))
+        if len(batches) != 1:
+            raise ParameterError(
+                f"scored rows are those of one batch, and the table has {len(batches)}",
+                fix="use predict_proba or log_joint, which take tables of any length",
+            )
+        return answer(self, batches[0])
+
+    return about
+
+
 class ProbabilityModel(TableModel):
     """A model that answers with the probability of each class."""
 
@@ -176,6 +239,23 @@ class ProbabilityModel(TableModel):
 
         over_ranges(divide, len(log_relative))
         return probability
+
+    def posterior(self, table: Any) -> Posterior:
+        """The posterior and the log-evidence of each row, which only a model of whole rows has."""
+        if not self.capabilities.row_probability:
+            raise NoSuchAnswerError(
+                f"{type(self).__name__} does not say how probable rows are, so that it has no posterior with evidence",
+                fix="use model.predict_proba(rows)",
+            )
+        parts = [self.scored(batch) for batch in self.batches(table)]
+        evidence = [self.log_evidence_of(rows) for rows in parts]
+        shares = [self.probability_of(rows) for rows in parts]
+        none = np.zeros((0, len(self.classes)))
+        return Posterior(np.concatenate([none, *shares]), np.concatenate([np.zeros(0), *evidence]))
+
+    def log_evidence_of(self, rows: ScoredRows) -> FloatArray:
+        """(n_rows,) log p(row) of rows that are scored; only a model of whole rows has it."""
+        raise NotImplementedError
 
     def state(self, label: Any) -> int:
         """The position of a class."""

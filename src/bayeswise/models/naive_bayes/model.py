@@ -109,7 +109,7 @@ class NaiveBayesModel(Classifier):
         over_ranges(fill, batch.n_rows)
         return joint
 
-    def posterior(self, batch: Batch) -> Posterior:
+    def _posterior(self, batch: Batch) -> Posterior:
         """Posterior and log-evidence of encoded rows; the log-evidence of rows beyond the range of floats is -inf."""
         try:
             return _normalised(self._sums(batch))
@@ -124,11 +124,11 @@ class NaiveBayesModel(Classifier):
         return self.log_joint(batch)
 
     def probability(self, batch: Batch) -> FloatArray:
-        return self.posterior(batch).probability
+        return self._posterior(batch).probability
 
     def log_evidence(self, table: Any) -> FloatArray:
         """(n_rows,) log p(row): small for rows unlike any that were learned."""
-        return self.over(table, lambda batch: self.posterior(batch).log_evidence, ())
+        return self.over(table, lambda batch: self._posterior(batch).log_evidence, ())
 
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, for one row (a mapping by column, or a table of one row)."""

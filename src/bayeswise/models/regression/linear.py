@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -53,6 +53,13 @@ class WeightPosterior:
     covariance: FloatArray  # (n, n), in units of noise^2
     freedom: float
     rest: float
+
+    def __call__(self, rows: Any) -> NoReturn:
+        """Refused: a posterior of weights, which has no rows."""
+        raise KindError(
+            "the posterior of a linear model is that of its weights, and takes no rows",
+            fix="use model.predictive(rows) for the distribution of each target",
+        )
 
     @property
     def noise_square(self) -> float:
@@ -158,8 +165,13 @@ class LinearModel(RegressionModel):
             return ()
         return tuple(name for k, name in enumerate(self.features.names) if k not in set(self._solved[1].tolist()))
 
-    def log_evidence(self) -> float:
+    def log_evidence(self, table: Any = None) -> float:
         """log p(targets | columns, scale), the weights and the noise integrated out; gaussian prior only."""
+        if table is not None:
+            raise KindError(
+                "the evidence of a linear model is that of the rows it has learned, and takes no others",
+                fix="use model.log_evidence(), or model.predictive(rows) for the distribution of new targets",
+            )
         if self.settings.prior != "gaussian" or self.scale is None:
             raise KindError("only a gaussian prior has its evidence in closed form", fix="fit with prior='gaussian'")
         return ScaleEvidence.of(self.equations).log_evidence(self.scale)

@@ -44,8 +44,8 @@ _NO_TEXT = object()  # a missing cell of a column that is stored as text
 def row_in(table: Any, names: Iterable[str]) -> Mapping[Any, Any] | None:
     """The cells of a table that is one row, by column; None if it is not one, or must be swept.
 
-    A row is a mapping, the one element of a list or tuple, the one row of a frame of pandas or polars, and a Series of
-    pandas whose index has all of `names`.
+    A row is a mapping, a named tuple, the one element of a list or tuple, the one row of a frame of pandas or polars,
+    and a Series of pandas whose index has all of `names`.
 
     >>> row_in([{"age": 31}], ["age"]), row_in([{"age": 31}, {"age": 40}], ["age"])
     ({'age': 31}, None)
@@ -55,6 +55,9 @@ def row_in(table: Any, names: Iterable[str]) -> Mapping[Any, Any] | None:
         table = table[0]
     if isinstance(table, Mapping):
         return table
+    if isinstance(table, tuple) and hasattr(table, "_asdict"):
+        named: dict[str, Any] = table._asdict()
+        return named
     library = kind.__module__.partition(".")[0]
     if library == "pandas":
         return _pandas_row(table) if kind.__name__ == "DataFrame" else _series_row(table, names)

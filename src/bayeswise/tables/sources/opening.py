@@ -74,13 +74,18 @@ def refuse(options: Options, names: Sequence[str], what: str) -> None:
 
 
 def _is_paths(table: object) -> bool:
-    return isinstance(table, Sequence) and len(table) > 0 and all(isinstance(item, str | PathLike) for item in table)
+    return (
+        isinstance(table, Sequence)
+        and not hasattr(table, "_asdict")
+        and len(table) > 0
+        and all(isinstance(item, str | PathLike) for item in table)
+    )
 
 
 def _in_memory(table: Any) -> TableSource:
     library = type(table).__module__.split(".")[0]
     kind = type(table).__name__
-    if library == "pandas":
+    if library == "pandas" and kind != "Pandas":  # which is the named tuple of a row
         return _pandas(table, kind)
     if library == "polars":
         return _polars(table, kind)
@@ -125,7 +130,7 @@ def _plain(table: Any) -> TableSource:
     if isinstance(table, Mapping):
         return records.from_columns(table)
     if isinstance(table, Sequence) and not isinstance(table, bytes | bytearray):
-        return records.from_dicts(table)
+        return records.from_dicts([table] if hasattr(table, "_asdict") else table)
     raise SourceError(
         f"a {type(table).__name__} is not a table",
         fix="give a path, a dataframe, a 2-D array, a list of dicts or a dict of arrays",

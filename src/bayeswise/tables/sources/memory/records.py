@@ -42,18 +42,19 @@ class ListsSource(TableSource):
         yield ListsPiece(self.n_rows or 0, self._lists, _kernels.TextRules(self.null_words))
 
 
-def from_dicts(rows: Sequence[Mapping[str, Any]]) -> TableSource:
-    """One dict for each row; an absent key is a missing cell.
+def from_dicts(rows: Sequence[Any]) -> TableSource:
+    """One dict, or named tuple, for each row; an absent key is a missing cell.
 
     >>> from_dicts([{"a": 1}, {"a": 2, "b": "x"}]).columns
     (RawColumn(name='a', storage='integer', declared=None), RawColumn(name='b', storage='text', declared=None))
     """
     if not rows:
         raise SourceError("an empty list is not a table", fix="give at least one row")
+    rows = [row._asdict() if isinstance(row, tuple) and hasattr(row, "_asdict") else row for row in rows]
     for k, row in enumerate(rows):
         if not isinstance(row, Mapping):
             found = f"row {row_number(k)} is a {type(row).__name__}, not a dict"
-            raise SourceError(found, fix="give one dict for each row")
+            raise SourceError(found, fix="give one dict for each row, such as [{'age': 31, 'size': 'S'}]")
     names = list(dict.fromkeys(name for row in rows for name in row))
     return ListsSource(
         "list of dicts", [str(name) for name in names], [[row.get(name) for row in rows] for name in names], len(rows)
