@@ -16,12 +16,10 @@ from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, KindError, ParameterError
-from bayeswise.models.averaging import classes_of
-from bayeswise.models.held_out import rows_at
 from bayeswise.render.labels import told_apart
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.encoding.one_row import row_in, swept_for
-from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.labels import Label, label_of
 
 if TYPE_CHECKING:
     from bayeswise.decisions.plots import ActionsDisplay, ExpectedCostDisplay, SimplexDisplay
@@ -203,7 +201,7 @@ def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
             f"{type(model).__name__} answers with a number, and these costs are by class",
             fix="use the quantile or the mean of model.predictive(rows), or `bayeswise decide` with [number] costs",
         )
-    classes = classes_of(model)
+    classes = tuple(map(label_of, model.classes if hasattr(model, "classes") else model.classes_))
     table = Costs.zero_one(classes) if costs is None else costs_of(costs)
     aligned = table.aligned(classes)
     row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
@@ -216,7 +214,7 @@ def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
 def encoded_row(model: Any, rows: Any, row: int) -> Any:
     """One row of a table, by its position, as the model encodes it; an estimator takes rows of its own matrix."""
     if not hasattr(model, "batches"):
-        return rows_at(rows, np.array([row]))
+        return rows.iloc[[row]] if hasattr(rows, "iloc") else rows[row : row + 1]
     first = 0
     for batch in model.batches(rows):
         if row < first + batch.n_rows:
