@@ -190,7 +190,7 @@ def decide(  # type: ignore[misc]  # the names of positions are those of the ove
 
 def _is_model(value: Any) -> bool:
     """Whether it answers about rows: a model of ours, or an estimator of any library."""
-    return hasattr(value, "predict_proba") or hasattr(value, "schema")
+    return hasattr(value, "predict_proba") or hasattr(value, "capabilities")
 
 
 def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
