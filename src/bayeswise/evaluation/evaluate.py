@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,15 @@ from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import told_apart
 from bayeswise.render.plain import Tabular
-from bayeswise.statistics.intervals import Bounds, Estimate, check_level, exponent_of, mean_with_interval
+from bayeswise.statistics.intervals import (
+    MOST_FOLDS,
+    Bounds,
+    Estimate,
+    check_level,
+    exponent_of,
+    mean_with_interval,
+    variance_inflation,
+)
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
@@ -34,6 +42,8 @@ class Evaluation(Tabular):
     columns: dict[str, FloatArray]  # those that the formulas of the costs name
     how: str = "as it is"
     level: float = 0.95
+    n_folds: int = 0  # as many as rows where each was left out
+    in_folds: Evaluation | None = None  # of few folds, where there are many: intervals hold theirs too
 
     # -- in cost per case -------------------------------------------------------------------------------------
     @cached_property
@@ -44,7 +54,7 @@ class Evaluation(Tabular):
     @property
     def cost_per_case(self) -> Estimate:
         """The mean cost, with its interval."""
-        return self._mean(self.cost, self._bounds)
+        return self._learned(lambda each: each.cost)
 
     @cached_property
     def always(self) -> dict[Label, Estimate]:
@@ -62,10 +72,13 @@ class Evaluation(Tabular):
     @cached_property
     def most_probable(self) -> Estimate:
         """The mean cost of believing the most probable state and acting on it as if it were certain."""
+        return self._learned(Evaluation._cost_of_most_probable)
+
+    def _cost_of_most_probable(self) -> FloatArray:
         believed = np.argmax(self.decisions.posterior, axis=1)
         one_hot = np.eye(len(self.decisions.states))[believed]
         acted = decide_rows(one_hot, self.decisions.costs, self.columns).best
-        return self._mean(self.paid[np.arange(len(acted)), acted], self._bounds)
+        return self.paid[np.arange(len(acted)), acted]
 
     @property
     def perfect(self) -> Estimate:
@@ -78,7 +91,7 @@ class Evaluation(Tabular):
     @property
     def expected(self) -> Estimate:
         """The mean cost that the posteriors promised; far from what was paid, they are not calibrated."""
-        return self._mean(self.decisions.least_cost, self._bounds)
+        return self._learned(lambda each: each.decisions.least_cost)
 
     @cached_property
     def paid_by_state(self) -> FloatArray:
@@ -113,7 +126,20 @@ class Evaluation(Tabular):
         return np.asarray(cells, dtype=np.float64).reshape(n_states, n_actions)
 
     def _mean(self, values: FloatArray, bounds: Bounds) -> Estimate:
+        """Of what no model has a part in."""
         return mean_with_interval(values, self.weights, self.level, bounds)
+
+    def _learned(self, values_of: Callable[[Evaluation], FloatArray]) -> Estimate:
+        """Of what models of folds did, which share learning rows."""
+        inflation = variance_inflation(self.n_folds)
+        found = mean_with_interval(values_of(self), self.weights, self.level, self._bounds, inflation)
+        return found if self.in_folds is None else found.around(self.in_folds._learned(values_of))
+
+    @property
+    def interval(self) -> str:
+        """What low and high are."""
+        corrected = ", corrected for shared learning rows" if self.n_folds else ""
+        return f"{100 * self.level:.4g} % interval{corrected}"
 
     @property
     def _bounds(self) -> Bounds:
@@ -184,13 +210,13 @@ def evaluate(
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
     >>> model = bw.fit(rows, target="play")
     >>> evaluate(model, rows, {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}, cv="loo")
-    Evaluation(8 rows, leave-one-out: 0.375 (0.0852 to 1.49) per case)
+    Evaluation(8 rows, leave-one-out: 0.375 (0.0198 to 2.22) per case)
     """
     check_level(level)
     before = None if prior is None else prior_of_model(model, cv)
     with Bar("Evaluating", shown=False, asked_for=progress is True) as bar:
         told = progress if callable(progress) else bar.advance
-        known = held_out(model, table, targets=targets, cv=cv, progress=told)
+        known = held_out(model, table, targets=targets, cv=cv, progress=told, most_folds=MOST_FOLDS)
     if prior is not None and before is not None:
         known = known.under(before, prior_by_state(prior, known.states))
     given = getattr(model, "costs", None) if costs is None else costs
@@ -211,7 +237,12 @@ def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float
     if not len(decisions):
         raise FitError("there is no row to evaluate", fix="give rows whose state is known")
     paid = paid_for(aligned, columns, known.truth)
-    return Evaluation(decisions, known.truth, known.weights, paid, columns, known.how, level)
+    found = Evaluation(decisions, known.truth, known.weights, paid, columns, known.how, level, known.n_folds)
+    if known.in_folds is None:
+        return found
+    decisions = decide_rows(known.in_folds.posterior, aligned, columns)
+    in_folds = replace(found, decisions=decisions, how=known.in_folds.how, n_folds=known.in_folds.n_folds)
+    return replace(found, in_folds=in_folds)
 
 
 def paid_for(costs: Costs, columns: dict[str, FloatArray], truth: IntArray) -> FloatArray:
@@ -251,10 +282,16 @@ class Comparison:
 
 
 def compare(first: Evaluation, second: Evaluation, *, level: float = 0.95) -> Comparison:
-    """The paired comparison of two evaluations of the same rows: what both pay alike is not noise."""
+    """The paired comparison of two evaluations of the same rows: what both pay alike is not noise.
+
+    The interval of folds is corrected for the learning rows that they share.
+    """
     order = Vocabulary(second.decisions.states).positions_in(Vocabulary(first.decisions.states))  # (n_states,)
     if not np.array_equal(first.truth, order[second.truth]):
         raise ParameterError("the evaluations are about different rows", fix="evaluate both models on the same table")
     difference = first.cost - second.cost
-    found = mean_with_interval(difference, first.weights, level)
+    inflation = variance_inflation(max(first.n_folds, second.n_folds))
+    found = mean_with_interval(difference, first.weights, level, inflation=inflation)
+    if first.in_folds is not None or second.in_folds is not None:
+        found = found.around(compare(first.in_folds or first, second.in_folds or second, level=level).difference)
     return Comparison(found, int(np.count_nonzero(difference)), len(difference))

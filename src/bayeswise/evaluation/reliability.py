@@ -50,11 +50,18 @@ class Score:
 
 
 def reliability(
-    probability: Any, truth: Any, state: Label, *, bins: int = 10, level: float = 0.95, weights: Any = None
+    probability: Any,
+    truth: Any,
+    state: Label,
+    *,
+    bins: int = 10,
+    level: float = 0.95,
+    weights: Any = None,
+    inflation: float = 1.0,
 ) -> Reliability:
     """Bins of equal numbers of rows; `probability` (n_rows,) of the state, `truth` whether it was true.
 
-    A weight of k counts as k rows.
+    A weight of k counts as k rows; `inflation` is that of the variance where models share learning rows.
 
     >>> found = reliability([0.2] * 10 + [0.8] * 10, [1] * 3 + [0] * 7 + [1] * 8 + [0] * 2, "spam", bins=2)
     >>> found.observed.tolist(), round(found.ece, 3)
@@ -65,7 +72,7 @@ def reliability(
     rows = [order[part] for part in _equal_parts(p[order], mass[order], bins) if len(part)]
     count = np.array([mass[part].sum() for part in rows])
     predicted, observed = (np.array([np.average(x[part], weights=mass[part]) for part in rows]) for x in (p, true))
-    low, high = wilson(observed, count, level)
+    low, high = wilson(observed, count / inflation, level)
     shown = count.astype(np.int64) if weights is None else count
     return Reliability(state, shown, predicted, observed, low, high)
 

@@ -17,6 +17,7 @@ from bayeswise.render.labels import markup, shown
 from bayeswise.render.numbers import count, interval, number
 from bayeswise.render.page import page, table, text_block
 from bayeswise.render.theme import NEUTRAL, state_colour
+from bayeswise.statistics.intervals import variance_inflation
 
 _MOST_STATES = 6
 _LEAST_COVERAGE = 0.05
@@ -44,7 +45,7 @@ def _headline(evaluation: Evaluation) -> str:
     n_rows = len(evaluation.truth)
     return (
         f"<p>A case costs <b>{number(found.mean)}</b> on average ({interval(found.low, found.high)}, "
-        f"{number(100 * evaluation.level)} % interval), {n_rows:,} row{'s' * (n_rows != 1)}, {markup(evaluation.how)}. "
+        f"{evaluation.interval}), {n_rows:,} row{'s' * (n_rows != 1)}, {markup(evaluation.how)}. "
         f"That is {compared} than always {markup(shown(best))}, the best single action; the posteriors "
         f"promised {number(evaluation.expected.mean)}.</p>"
     )
@@ -128,7 +129,8 @@ def _reliability(evaluation: Evaluation) -> str:
     axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", NEUTRAL, dashed=True)
     for k, state in enumerate(states[: 1 if two else _MOST_STATES]):
         p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
-        found = reliability(p, true, state, weights=evaluation.weights)
+        inflation = variance_inflation(evaluation.n_folds)
+        found = reliability(p, true, state, weights=evaluation.weights, inflation=inflation)
         colour = state_colour(k)
         axes.line(found.predicted, found.observed, shown(state, 30), colour)
         for x, low, high, middle in zip(found.predicted, found.low, found.high, found.observed, strict=True):

@@ -25,7 +25,8 @@ def evaluation_text(evaluation: Evaluation) -> str:
 
 def _costs(evaluation: Evaluation) -> Iterator[str]:
     n_rows = len(evaluation.truth)
-    yield f"{n_rows:,} row{'s' * (n_rows != 1)}, {evaluation.how}"
+    interval = f" ({evaluation.interval})" if evaluation.n_folds else ""
+    yield f"{n_rows:,} row{'s' * (n_rows != 1)}, {evaluation.how}{interval}"
     columns = evaluation.to_columns()
     lines: list[tuple[str, ...]] = [("", "cost per case", "low", "high")]
     for name, *numbers in zip(*columns.values(), strict=True):
@@ -52,6 +53,7 @@ def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "n_rows": len(evaluation.truth),
         "how": evaluation.how,
+        "interval": evaluation.interval,
         "cost_per_case": _estimate(evaluation.cost_per_case),
         "expected_cost_per_case": _estimate(evaluation.expected),
         "always": {

@@ -39,25 +39,44 @@ class HeldOut:
     weights: FloatArray  # (n_rows,)
     kept: BoolArray  # (n_rows of the table,) rows with a target and a weight above 0
     how: str  # "as it is", "leave-one-out", "5 folds"
+    n_folds: int = 0  # as many as rows where each is left out
+    in_folds: HeldOut | None = None  # the same rows in few folds, which the intervals of many folds hold too
 
     def under(self, before: FloatArray, after: FloatArray) -> HeldOut:
         """The same rows under another prior."""
-        return replace(self, posterior=shifted(self.posterior, before, after, self.states))
+        in_folds = None if self.in_folds is None else self.in_folds.under(before, after)
+        return replace(self, posterior=shifted(self.posterior, before, after, self.states), in_folds=in_folds)
 
 
 def held_out(
-    model: Any, table: Any, *, targets: Any = None, cv: Folds = None, progress: Progress | None = None
+    model: Any,
+    table: Any,
+    *,
+    targets: Any = None,
+    cv: Folds = None,
+    progress: Progress | None = None,
+    most_folds: int = 0,
 ) -> HeldOut:
     """The posteriors of a model for rows with their state.
 
     `cv` None takes the model as it is (for rows it has not seen); "loo" leaves each row out of a model that has
     learned exactly these rows; a number makes so many folds. Folds of our models are subtractions, not refits, but for
-    models that select something by the rows: these learn the other folds from the start.
+    models that select something by the rows: these learn the other folds from the start. With more than
+    `most_folds`, or rows left out one by one, those in so many folds come beside them, for the intervals.
     """
     _check_folds(cv)
-    if hasattr(model, "schema"):  # an estimator of any library has none
-        return _of_model(model, table, targets, cv, progress)
-    return _of_estimator(model, table, targets, cv, progress)
+    of = _of_model if hasattr(model, "schema") else _of_estimator  # an estimator of any library has none
+    known, posterior_of = of(model, table, targets, cv, progress)
+    found = replace(known, posterior=posterior_of(cv))
+    few = min(most_folds, len(known.truth) // 2)
+    if few < 2 or not (cv == "loo" or known.n_folds > most_folds):
+        return found
+    in_folds = replace(known, posterior=posterior_of(few), how=_how(few), n_folds=few)
+    return replace(found, in_folds=in_folds)
+
+
+def _how(cv: Folds) -> str:
+    return "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
 
 
 def left_out_or_folded(
@@ -95,7 +114,10 @@ def prior_of_model(model: Any, cv: Folds) -> FloatArray:
 # -- our models -----------------------------------------------------------------------------------------------
 
 
-def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
+def _of_model(
+    model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None
+) -> tuple[HeldOut, Callable[[Folds], FloatArray]]:
+    """The rows without a posterior, and how to find one."""
     if cv is not None and not capabilities_of(model).leave_one_out:
         raise FitError(
             f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
@@ -113,15 +135,21 @@ def _of_model(model: Any, table: Any, targets: Any, cv: Folds, progress: Progres
     batches = [b.take(np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
     truth = groups[kept].astype(np.int64)
     _check_number(cv, len(truth))
-    if cv == "loo":
-        _refuse_unlearned(model, batches)
-        posterior = _left_out(model, batches, progress)
-    elif cv is None:
-        posterior = _as_it_is(model, batches, progress)
-    else:
-        posterior = _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
-    how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
-    return HeldOut(model.classes, posterior, truth, mass[kept], kept, how)
+
+    def posterior_of(cv: Folds) -> FloatArray:
+        if cv is None:
+            return _as_it_is(model, batches, progress)
+        if cv == "loo":
+            _refuse_unlearned(model, batches)
+            return _left_out(model, batches, progress)
+        return _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
+
+    return _rows(model.classes, truth, mass[kept], kept, cv), posterior_of
+
+
+def _rows(states: tuple[Label, ...], truth: IntArray, weights: FloatArray, kept: BoolArray, cv: Folds) -> HeldOut:
+    n_folds = 0 if cv is None else len(truth) if cv == "loo" else int(cv)
+    return HeldOut(states, np.zeros((0, len(states))), truth, weights, kept, _how(cv), n_folds)
 
 
 def _encoded(model: Any, table: Any, targets: Any) -> list[Batch]:
@@ -184,7 +212,9 @@ def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, pro
 # -- estimators -----------------------------------------------------------------------------------------------
 
 
-def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None) -> HeldOut:
+def _of_estimator(
+    model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None
+) -> tuple[HeldOut, Callable[[Folds], FloatArray]]:
     if targets is None:
         raise ParameterError("an estimator does not know the target's column", fix="give targets=y")
     if not hasattr(model, "predict_proba"):
@@ -199,18 +229,21 @@ def _of_estimator(model: Any, table: Any, targets: Any, cv: Folds, progress: Pro
     truth = Vocabulary(states).encode(y.tolist()).astype(np.int64)
     _refuse_unknown(np.where(truth < 0, UNSEEN, truth), "y")
     _check_number(cv, len(truth))
-    if cv is None:
-        posterior = _told(np.asarray(model.predict_proba(table)), progress)
-    elif cv == "loo" and hasattr(model, "leave_one_out"):
-        posterior = _told(np.asarray(model.leave_one_out(table, y)), progress)
-    else:
-        n_folds = len(y) if cv == "loo" else int(cv)
-        folds = np.arange(len(y)) if cv == "loo" else turns(truth, n_folds)
-        posterior = _refitted(model, table, y, states, folds, n_folds, progress)
-    if len(posterior) != len(y):
-        raise ParameterError(f"{len(posterior)} rows and {len(y)} targets", fix="give one target for each row")
-    how = "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
-    return HeldOut(states, posterior, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), how)
+
+    def posterior_of(cv: Folds) -> FloatArray:
+        if cv is None:
+            found = _told(np.asarray(model.predict_proba(table)), progress)
+        elif cv == "loo" and hasattr(model, "leave_one_out"):
+            found = _told(np.asarray(model.leave_one_out(table, y)), progress)
+        else:
+            n_folds = len(y) if cv == "loo" else int(cv)
+            folds = np.arange(len(y)) if cv == "loo" else turns(truth, n_folds)
+            found = _refitted(model, table, y, states, folds, n_folds, progress)
+        if len(found) != len(y):
+            raise ParameterError(f"{len(found)} rows and {len(y)} targets", fix="give one target for each row")
+        return found
+
+    return _rows(states, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), cv), posterior_of
 
 
 def _classes_of(model: Any, y: Any, cv: Folds) -> Any:
