@@ -163,11 +163,17 @@ def test_a_table_too_large_for_a_fit_of_each_row_is_refused_and_folds_serve() ->
     assert decider.predict_proba(X[:5]).shape == (5, 2)
 
 
-def test_a_calibration_is_not_evaluated_on_the_rows_that_made_it() -> None:
+def test_a_fold_of_a_calibrated_model_is_calibrated_without_it() -> None:
     table = table_of(8)
-    model = calibrated(bw.fit(table, "y"), table)
+    model = calibrated(bw.fit(table, "y"), table, method="temperature")
+    found = held_out(model, table, cv=4)
+    folds = turns(found.truth, 4)
+    for fold in range(4):
+        inside, others = np.flatnonzero(folds == fold), rows_at(table, np.flatnonzero(folds != fold))
+        again = calibrated(bw.fit(others, "y"), others, method="temperature")
+        np.testing.assert_allclose(found.posterior[inside], again.predict_proba(rows_at(table, inside)), rtol=1e-9)
     with pytest.raises(FitError, match="used up the rows"):
-        evaluate(model, table, cv=5)
+        evaluate(model, table, cv="loo")
 
 
 def test_a_fitted_model_in_a_wrapper_is_not_taken_for_one_that_leaves_rows_out() -> None:
