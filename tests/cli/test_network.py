@@ -167,3 +167,9 @@ def test_edges_are_shown_as_strong_as_the_rows_of_a_table_make_them(bayeswise: C
     lost = bayeswise("network", "show", file, "--strengths", table)
     assert lost.code == 4
     assert "dyspnea" in lost.err
+
+
+def test_memory_for_exact_answers_is_chosen(bayeswise: Command, file: Path) -> None:
+    found = bayeswise("network", "query", file, "cancer", "--memory", "0.001", "--given", "visit=yes")
+    assert found.code == 0  # eight nodes fit into a megabyte
+    assert bayeswise("network", "query", file, "cancer", "--memory", "0").code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -124,3 +125,21 @@ def test_rows_with_any_holes_are_answered_as_one_by_one(share_missing: float) ->
     for k in range(0, 500, 7):
         seen = {name: state for name, state in rows[k].items() if state is not None}
         assert together[k] == pytest.approx(network.query("cancer", seen).cells, abs=1e-14)
+
+
+def test_marginals_that_do_not_fit_together_are_found_one_by_one() -> None:
+    """Every pair of twelve causes has an effect: together they make one clique, each effect alone a small tree."""
+    causes = [Node(f"c{k}", YES_NO, 0.1 + 0.05 * k) for k in range(12)]
+    pairs = list(itertools.combinations(range(12), 2))
+    effects = [Node(f"e{i},{j}", YES_NO, [0.9, 0.5, 0.4, 0.1], [f"c{i}", f"c{j}"]) for i, j in pairs]
+    network = BeliefNetwork([*causes, *effects])
+    together = network.marginals({"c0": "yes"})
+    small = BeliefNetwork([*causes, *effects])
+    small.engine.memory_limit = 5_000
+    alone = small.marginals({"c0": "yes"})
+    assert list(alone) == list(together)
+    for name, expected in together.items():
+        assert [*alone[name].values()] == pytest.approx([*expected.values()], rel=1e-12)
+        assert alone[name].log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
+    with pytest.raises(TooLargeError, match="--memory GB"):
+        small.marginals({"c0": "yes", **{f"e{i},{j}": "yes" for i, j in pairs}})

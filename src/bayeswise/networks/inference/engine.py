@@ -82,26 +82,39 @@ class Engine:
     def marginals(
         self, evidence: Mapping[str, Any] | None = None, soft: Mapping[str, Mapping[Any, float]] | None = None
     ) -> dict[str, Distribution]:
-        """P(node | evidence) of every node, by messages up and down one tree."""
+        """P(node | evidence) of every node, by messages up and down one tree; one by one where that is too large."""
         found = self.finding(evidence, soft)
-        network, n_nodes = self.network, len(self._sizes)
+        n_nodes = len(self._sizes)
         free = [node for node in range(n_nodes) if node not in found.states]
-        tree = self._tree_of_all(found)
+        try:
+            tree = self._tree_of_all(found)
+        except TooLargeError:
+            return self._single_marginals(found)
         cells, log_evidence = tree.marginals(free, found.codes(n_nodes), found.pairs())
         if log_evidence == -math.inf:
             raise self._conflict(found)
-        log_evidence += found.log_scale
+        ends = np.cumsum([self._sizes[node] for node in free])[:-1]
+        parts = dict(zip(free, np.split(cells, ends), strict=True)) if free else {}
+        return {name: self._marginal(node, found, parts, log_evidence) for node, name in enumerate(self.network.names)}
+
+    def _single_marginals(self, found: Finding) -> dict[str, Distribution]:
+        """Each node from a tree of its own, which has only ancestors of what is asked and known, and is not kept."""
         answers: dict[str, Distribution] = {}
-        start = 0
-        for node, name in enumerate(network.names):
-            if node in found.states:
-                part = np.zeros(self._sizes[node])
-                part[found.states[node]] = 1.0
-            else:
-                part = cells[start : start + self._sizes[node]]
-                start += self._sizes[node]
-            answers[name] = Distribution((name,), (network._states[node],), part, log_evidence)
+        for node, name in enumerate(self.network.names):
+            tree = self.tree_of(self.network._tables, [] if node in found.states else [node], found)
+            cells, log_evidence = tree.posterior(found.codes(len(self._sizes)), found.pairs())
+            if log_evidence == -math.inf:
+                raise self._conflict(found)
+            answers[name] = self._marginal(node, found, {node: cells}, log_evidence)
         return answers
+
+    def _marginal(
+        self, node: int, found: Finding, parts: Mapping[int, FloatArray], log_evidence: float
+    ) -> Distribution:
+        observed = found.states.get(node)
+        cells = parts[node] if observed is None else np.eye(self._sizes[node])[observed]
+        name, states = self.network.names[node], self.network._states[node]
+        return Distribution((name,), (states,), cells, log_evidence + found.log_scale)
 
     def _tree_of_all(self, found: Finding) -> _kernels.JunctionTree:
         key = ("all", tuple(found.states))
@@ -266,7 +279,7 @@ class Engine:
                 f"{self.memory_limit / 1e9:.3g} GB are allowed"
                 + ("" if n_bytes > self.memory_limit else ", and planning it takes too long"),
                 fix="sample by network.estimate(...), on the command line --method auto;"
-                " or allow more with network.engine.memory_limit = BYTES",
+                " or allow more with network.engine.memory_limit = BYTES, on the command line --memory GB",
             )
 
 

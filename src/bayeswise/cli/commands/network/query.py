@@ -32,6 +32,9 @@ def query(
     ] = "exact",
     rows: Annotated[int, typer.Option(min=1, help="How many rows are sampled.")] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed samples other rows.")] = 0,
+    memory: Annotated[
+        float | None, typer.Option(metavar="GB", min=0.001, help="Memory for exact answers, in gigabytes [2].")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Ask for the belief in nodes, given what was observed.
@@ -41,6 +44,8 @@ def query(
     bayeswise network query huge.bif goal --given a=yes --method gibbs
     """
     network = network_from(file)
+    if memory is not None:
+        network.engine.memory_limit = int(memory * 1e9)
     evidence, likelihoods = evidence_from(network, given), _likelihoods(network, given, soft, belief)
     if method != "exact":
         if joint or best or not names:
