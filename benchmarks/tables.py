@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.engines import Request, Summary, summarise
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.statistics import Moments
 from bayeswise.tables.encoding.encoder import BATCH_ROWS, Encoder
 from bayeswise.tables.schema.inference import infer_schema
@@ -22,7 +23,8 @@ def summary_of(table: Any, target: str, *, threads: int | None = None, batch_row
     schema = infer_schema(source, target)
     request = Request.numbers("numbers", schema.numbers, Moments.of) | Request.counts("counts", schema.categories)
     encoder = Encoder(schema, batch_rows=batch_rows)
-    return summarise(encoder.batches(source), schema, request, threads=threads)
+    with limit_threads(threads):
+        return summarise(encoder.batches(source), schema, request)
 
 
 def peak_megabytes() -> float:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/isa.hpp"
+#include "common/require.hpp"
 
 namespace nb = nanobind;
 
@@ -29,10 +30,6 @@ using OutPlaces = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cp
 
 constexpr int kTopShift = 56, kDigits = 256;
 constexpr int64_t kFew = 24, kAhead = 12;
-
-void require(bool fits, const char* what) {
-    if (!fits) throw std::invalid_argument(what);
-}
 
 // The bits of a cell over all 64, those of 0 and -0 as 0.
 template <typename T>

@@ -70,6 +70,7 @@ _HOMES = {
     "families": "bayeswise.families",
     "fit": "bayeswise.models.fitting",
     "load": "bayeswise.models.files",
+    "limit_threads": "bayeswise.foundation.threads",
     "BayeswiseError": _ERRORS,
     "CheckFailed": _ERRORS,
     "DataError": _ERRORS,

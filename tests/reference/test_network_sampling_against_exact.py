@@ -9,6 +9,7 @@ import pytest
 from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooFewRowsError, TooLargeError
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.networks import BeliefNetwork, Node
 
 EVIDENCE = {"x-ray": "yes", "dyspnoea": "yes"}
@@ -106,10 +107,11 @@ def test_exact_answers_have_no_error() -> None:
     assert "exact" in repr(found)
 
 
-def test_the_seed_decides_and_threads_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seed_decides_and_threads_do_not() -> None:
     first = asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=3)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=3) == first
+    for threads in (1, 3):
+        with limit_threads(threads):
+            assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=3) == first
     assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=4) != first
     assert asia().estimate("cancer", EVIDENCE, method="gibbs", n_rows=2_000, seed=2**70) != first
 

@@ -173,7 +173,7 @@ def _believing(
             beliefs.forget(row, state)
         return
     now = model()
-    beliefs.follow(now.learn(pool.row(row, label, now.classes), threads=1), state)
+    beliefs.follow(now.learn(pool.row(row, label, now.classes)), state)
     try:
         yield
     finally:

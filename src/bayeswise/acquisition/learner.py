@@ -312,7 +312,7 @@ class ActiveLearner:
                 self._beliefs.learn((step.row, self._state(step)))
                 self._waiting.append(step)
             else:
-                learned = self.model.learn(self.pool.row(step.row, step.label, self.classes), threads=1)
+                learned = self.model.learn(self.pool.row(step.row, step.label, self.classes))
                 self._beliefs.follow(learned, self._state(step))
                 self._model = learned
         self.steps.append(step)

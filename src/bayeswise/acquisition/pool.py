@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -13,6 +11,7 @@ import numpy as np
 from bayeswise.engines import summarise
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.threads import each
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
@@ -165,18 +164,7 @@ class Parts:
 
     def __init__(self, n_rows: int, size: int = _ROWS) -> None:
         self._ranges = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-        alone = len(self._ranges) < 2 or (os.cpu_count() or 1) < 2
-        self._other_thread = None if alone else ThreadPoolExecutor(1)
 
     def __call__(self, work: Work) -> None:
-        """Do the work for all rows; nobody waits for a thread that has not begun."""
-        left = iter(self._ranges)
-
-        def take_parts() -> None:
-            for rows in left:
-                work(rows)
-
-        other = None if self._other_thread is None else self._other_thread.submit(take_parts)
-        take_parts()
-        if other is not None and not other.cancel():
-            other.result()
+        """Do the work for all rows."""
+        each(work, self._ranges)

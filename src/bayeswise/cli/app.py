@@ -13,6 +13,7 @@ import typer.core
 from bayeswise import __version__
 from bayeswise.cli.options.help_groups import FitCommand
 from bayeswise.cli.options.many_values import ManyPairs, ManyValues
+from bayeswise.cli.options.reading import with_threads
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {
@@ -78,7 +79,7 @@ def to_complete() -> list[str]:
 def load(verb: str) -> Callable[..., Any]:
     """Import the verb's own file."""
     command: Callable[..., Any] = import_module(f"bayeswise.cli.commands.{file_of(verb)}").run
-    return command
+    return with_threads(command)
 
 
 def file_of(verb: str) -> str:

@@ -6,9 +6,7 @@ same thing: statistics to be merged, in any order, with the same bytes as a resu
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
@@ -18,6 +16,7 @@ import numpy as np
 
 from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
+from bayeswise.foundation.threads import available, each
 from bayeswise.statistics import Grouped, Product, Weights
 from bayeswise.statistics.counts import CodedCounts
 from bayeswise.tables.batch import Batch, TextBlock
@@ -41,19 +40,16 @@ def summarise(
     schema: Schema,
     request: Request,
     *,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Summary:
     """The statistics that a request asks for, grouped by the target (one group named "" if there is none)."""
     declared = schema.target.classes if schema.target else None
     summary: Summary | None = None
-    n_threads = threads or os.cpu_count() or 1
-    with ThreadPoolExecutor(n_threads) as pool:
-        for batch in batches:
-            found = _of_batch(batch, schema, request, declared, pool, n_threads)
-            summary = _merged(summary, found) if summary is not None and summary.n_rows else found
-            if progress is not None:
-                progress(batch.n_rows)
+    for batch in batches:
+        found = _of_batch(batch, schema, request, declared)
+        summary = _merged(summary, found) if summary is not None and summary.n_rows else found
+        if progress is not None:
+            progress(batch.n_rows)
     if summary is None:
         summary = Summary(_of_nothing(schema, request, declared), 0, 0)
     return replace(summary, statistics=_settled(summary.statistics))
@@ -70,21 +66,10 @@ def _settled(found: Grouped[Product]) -> Grouped[Product]:
     return replace(found, part=Product(parts))
 
 
-def _of_batch(
-    batch: Batch,
-    schema: Schema,
-    request: Request,
-    declared: Vocabulary | None,
-    pool: ThreadPoolExecutor,
-    n_threads: int,
-) -> Summary:
+def _of_batch(batch: Batch, schema: Schema, request: Request, declared: Vocabulary | None) -> Summary:
     labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
-    ranges = row_ranges(batch.n_rows, n_threads)
-    if len(ranges) == 1:  # a few rows are counted sooner than a thread is started
-        part = _of_range(batch, schema, request, len(labels), ranges[0])
-    else:
-        jobs = [pool.submit(_of_range, batch, schema, request, len(labels), rows) for rows in ranges]
-        part = reduce(Product.merge, [job.result() for job in jobs])
+    ranges = row_ranges(batch.n_rows, available())
+    part = reduce(Product.merge, each(lambda rows: _of_range(batch, schema, request, len(labels), rows), ranges))
     without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
     return Summary(Grouped.of(labels, part, declared), batch.n_rows, without)
 
@@ -223,12 +208,9 @@ def row_ranges(n_rows: int, n_ranges: int) -> list[slice]:
     return [slice(first, last) for first, last in pairwise(edges)]
 
 
-def over_ranges(work: Callable[[slice], None], n_rows: int, threads: int | None = None) -> None:
+def over_ranges(work: Callable[[slice], None], n_rows: int) -> None:
     """Do the work for every range of rows; the first error is raised."""
-    if n_rows < 2 * ROWS_WORTH_A_THREAD or threads == 1:
+    if n_rows < 2 * ROWS_WORTH_A_THREAD:
         work(slice(0, n_rows))
-        return
-    ranges = row_ranges(n_rows, threads or os.cpu_count() or 1)
-    with ThreadPoolExecutor(len(ranges)) as pool:
-        for job in [pool.submit(work, rows) for rows in ranges]:
-            job.result()
+    else:
+        each(work, row_ranges(n_rows, available()))

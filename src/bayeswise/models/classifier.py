@@ -14,6 +14,7 @@ from bayeswise.engines import Request, of_no_rows, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, NotMergedError, SchemaError
 from bayeswise.foundation.logspace import log
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.table_model import Capabilities, ProbabilityModel, ScoredRows, capabilities_of
 from bayeswise.posteriors.normalise import normalise
@@ -119,7 +120,8 @@ class Classifier(ProbabilityModel):
     # -- rows come and go -------------------------------------------------------------------------------------
     def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
         """The model that has seen these rows too; new classes are welcome unless they were declared."""
-        found = self._summary(table, targets, weights, threads, True)
+        with limit_threads(threads):
+            found = self._summary(table, targets, weights, True)
         return self._having_learned(found, ())
 
     def forget(
@@ -132,7 +134,8 @@ class Classifier(ProbabilityModel):
         again: bool = False,
     ) -> Self:
         """The model that has never seen these rows, to the last byte; `again`: though they were forgotten before."""
-        gone = self._summary(table, targets, weights, threads, False)
+        with limit_threads(threads):
+            gone = self._summary(table, targets, weights, False)
         history = forgotten_by(self) if again else history_with(self, gone)
         try:
             left = self.statistics.subtract(gone)
@@ -154,7 +157,7 @@ class Classifier(ProbabilityModel):
         Statistics are exact, so those of the same rows are the same, and those of others hardly ever are.
         """
         try:
-            found = self._summary(table, None, None, None, False)
+            found = self._summary(table, None, None, False)
         except BayeswiseError:  # rows that could not have been learned
             return False
         return fingerprint(found) == fingerprint(self.statistics)
@@ -215,9 +218,9 @@ class Classifier(ProbabilityModel):
             raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
         return groups
 
-    def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
+    def _summary(self, table: Any, targets: Any, weights: Any, check: bool) -> Grouped[Product]:
         rows = self.learned(table, targets, weights, check)
-        return summarise(rows, self.schema, self.request(), threads=threads).statistics
+        return summarise(rows, self.schema, self.request()).statistics
 
 
 def refuse_calibrated(other: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.files import inner_of
 from bayeswise.models.registry import EARLIER, kind_of_name
 from bayeswise.models.table_model import capabilities_of
@@ -190,9 +191,12 @@ def _named_today(earlier: Mapping[str, Any], settings: Mapping[str, Any]) -> dic
     return {EARLIER.get(name, name): value for name, value in earlier.items()}
 
 
-def learned(table: Any, target: str, *, model: str = "naive-bayes", **overrides: Any) -> tuple[Any, Report]:
+def learned(
+    table: Any, target: str, *, model: str = "naive-bayes", threads: int | None = None, **overrides: Any
+) -> tuple[Any, Report]:
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
-    answer: tuple[Any, Report] = kind_of_name(model).learner()(table, target, **overrides)
+    with limit_threads(threads):
+        answer: tuple[Any, Report] = kind_of_name(model).learner()(table, target, **overrides)
     return answer
 
 
@@ -207,16 +211,16 @@ def with_calibration(model: Any, table: Any, method: str | None, like: Any = Non
     return calibrated(model, table, method)
 
 
-def learned_like(model: Any, table: Any, *, threads: int | None = None) -> tuple[Any, Report]:
+def learned_like(model: Any, table: Any) -> tuple[Any, Report]:
     """The table under the columns and settings of a model; where models merge, both can be merged."""
     model = inner_of(model)
     if hasattr(model, "learned_like"):
-        found: tuple[Any, Report] = model.learned_like(table, threads=threads)
+        found: tuple[Any, Report] = model.learned_like(table)
         return found
     if hasattr(model, "request"):
         from bayeswise.models.naive_bayes.learning import learned_like as counted_like
 
-        return counted_like(model, table, threads=threads)
+        return counted_like(model, table)
     from bayeswise.models.regression.learning import linear_of, logistic_of
     from bayeswise.tables.schema.null_words import open_like
 

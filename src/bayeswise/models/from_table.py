@@ -45,11 +45,11 @@ def check_declared(class_prior: Mapping[Any, float] | None, schema: Schema) -> N
 
 
 def swept(
-    source: Source, schema: Schema, request: Request, threads: int | None, progress: Progress | None
+    source: Source, schema: Schema, request: Request, progress: Progress | None
 ) -> tuple[Grouped[Product], Report]:
     """What a request asks of all rows, and what was met on the way."""
     encoder = Encoder(schema, learning=True)
-    found = summarise(encoder.batches(source), schema, request, threads=threads, progress=progress)
+    found = summarise(encoder.batches(source), schema, request, progress=progress)
     if found.n_rows == 0:
         raise no_rows(source, schema)
     return found.statistics, encoder.report

@@ -8,6 +8,7 @@ import pytest
 from bayeswise.engines import Request, summarise
 from bayeswise.families import Poisson
 from bayeswise.foundation.errors import SupportError
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema
 
@@ -20,5 +21,5 @@ def test_the_row_is_counted_over_all_batches_and_the_column_is_named(threads: in
     parts = ((0, np.ones((10, 2))), (10, values))
     batches = [Batch(len(part), part, np.empty((len(part), 0), np.int32), first_row=first) for first, part in parts]
     request = Request.numbers("poisson", ["calls"], Poisson().statistic)
-    with pytest.raises(SupportError, match=r"row 50011 of column 'calls' has -3\. Fix"):
-        summarise(batches, schema, request, threads=threads)
+    with limit_threads(threads), pytest.raises(SupportError, match=r"row 50011 of column 'calls' has -3\. Fix"):
+        summarise(batches, schema, request)

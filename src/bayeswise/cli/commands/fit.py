@@ -183,9 +183,6 @@ def run(
         str | None,
         typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", metavar="N", min=1, help="Maximum number of threads.")
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
@@ -256,9 +253,9 @@ def run(
         source = reading.Watched(opened, bar)
         with told_warnings():
             if model_like is None:
-                model, report = wanted.learned(source, target, threads)
+                model, report = wanted.learned(source, target)
             else:
-                model, report = learned_like(model_like, source, threads=threads)
+                model, report = learned_like(model_like, source)
             model = with_calibration(model, opened, calibrate, model_like)
     facts = facts_of(model, report, source.description, path, replaced)  # finds all that is wrong before it is saved
     model.save(path)

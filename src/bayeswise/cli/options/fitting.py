@@ -47,7 +47,7 @@ class FitRequest:
     beliefs: dict[str, Any]
     prior: list[str] | None
 
-    def learned(self, source: Source, target: str, threads: int | None) -> tuple[Any, Report]:
+    def learned(self, source: Source, target: str) -> tuple[Any, Report]:
         """The model of a table, and what was met on the way; why a family was selected is said on stderr."""
         if self.kind in REGRESSIONS:
             asked = {**self.about_columns(source), **missing_of(self.missing), **weights_prior(self.kind, self.prior)}
@@ -55,32 +55,28 @@ class FitRequest:
         check_prior(self.prior or ())
         about_columns = self.about_columns(source)
         if self.kind == "gaussian":
-            model, report = learned(source, target, model="gaussian", threads=threads, **about_columns, **self.beliefs)
+            model, report = learned(source, target, model="gaussian", **about_columns, **self.beliefs)
             return self.with_prior(model), report
         if self.kind in NETWORKS:
-            return self._network(source, target, threads, about_columns)
-        model, report = self._naive(source, target, threads, about_columns)
+            return self._network(source, target, about_columns)
+        model, report = self._naive(source, target, about_columns)
         return self.with_prior(model), report
 
-    def _naive(
-        self, source: Source, target: str, threads: int | None, about_columns: dict[str, Any]
-    ) -> tuple[Any, Report]:
+    def _naive(self, source: Source, target: str, about_columns: dict[str, Any]) -> tuple[Any, Report]:
         asked: dict[str, Any] = {**about_columns, "families": families(self.family)}
         if asked["families"] == "select":
             schema = infer_schema(source, target, **about_columns)
             selection = select(source, schema)
             say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
             asked = {"schema": schema, "families": selection}
-        return learned(source, target, model=self.kind, threads=threads, **asked, **self.beliefs)
+        return learned(source, target, model=self.kind, **asked, **self.beliefs)
 
-    def _network(
-        self, source: Source, target: str, threads: int | None, about_columns: dict[str, Any]
-    ) -> tuple[Any, Report]:
+    def _network(self, source: Source, target: str, about_columns: dict[str, Any]) -> tuple[Any, Report]:
         """A given prior is part of the search for a graph: the class then has no parents."""
         names = [column.name for column in source.columns]
         cuts = by_name(self.beliefs.get("cuts", ()), names, "--cuts", "age=30,50")
         numbers = {name: numbers_of(text, f"--cuts {name}={text}") for name, text in cuts.items()}
-        asked = {**about_columns, **self.beliefs, "cuts": numbers, "threads": threads}
+        asked = {**about_columns, **self.beliefs, "cuts": numbers}
         model, report = learned(source, target, model=self.kind, **asked)
         if self.prior and self.kind == "markov-blanket":
             return learned(source, target, model=self.kind, class_prior=prior_of(self.prior, model.classes), **asked)

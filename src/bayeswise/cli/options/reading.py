@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from bayeswise.tables.source import Chunk, RawColumn, Source
 
 STDIN = "-"
+
+Threads: TypeAlias = Annotated[
+    int | None, typer.Option("--threads", metavar="N", min=1, help="Maximum number of threads.")
+]
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -33,6 +40,32 @@ TableName: TypeAlias = Annotated[
     str | None,
     typer.Option("--table", metavar="NAME", help="Table of a database, or sheet of a workbook."),
 ]
+
+
+def with_threads(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with --threads besides its own options, which limits all that it does."""
+
+    @functools.wraps(command)
+    def limited(*words: Any, threads: int | None = None, **options: Any) -> Any:
+        if threads is None:
+            return command(*words, **options)
+        from bayeswise.foundation.threads import POLARS, limit_threads
+
+        before = os.environ.get(POLARS)
+        os.environ[POLARS] = str(threads)  # before polars is imported: nothing changes its pool later
+        try:
+            with limit_threads(threads):
+                return command(*words, **options)
+        finally:
+            del os.environ[POLARS]
+            if before is not None:
+                os.environ[POLARS] = before
+
+    own = inspect.signature(command, eval_str=True)
+    added = inspect.Parameter("threads", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Threads)
+    limited.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
+    limited.__annotations__ = {name: each.annotation for name, each in limited.__signature__.parameters.items()}  # type: ignore[attr-defined]
+    return limited
 
 
 def open_table(

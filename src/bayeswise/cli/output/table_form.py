@@ -173,7 +173,7 @@ class ParquetFile:
     def _written(self) -> Path:
         import duckdb
 
-        from bayeswise.tables.sources.duckdb_scan import literal, sql_name
+        from bayeswise.tables.sources.duckdb_scan import database, literal, sql_name
 
         spool, path = Path(self._spool.name), self._folder / "rows.parquet"
         types = ", ".join(f"'c{k}': '{kind}'" for k, kind in enumerate(self._types()))
@@ -181,9 +181,9 @@ class ParquetFile:
         rows = f"read_json({literal(str(spool))}, format='newline_delimited', columns={{{types}}})"
         query = f"SELECT {wanted} FROM {rows}" if spool.stat().st_size else f"SELECT {self._empty()} LIMIT 0"
         try:
-            with duckdb.connect(":memory:") as database:
-                database.execute("SET preserve_insertion_order = true")
-                database.execute(f"COPY ({query}) TO {literal(str(path))} (FORMAT parquet)")
+            with database() as writing:
+                writing.execute("SET preserve_insertion_order = true")
+                writing.execute(f"COPY ({query}) TO {literal(str(path))} (FORMAT parquet)")
         except duckdb.Error as problem:
             sentence = shortened(" ".join(str(problem).split()))
             raise StoreError(f"the rows cannot be written as Parquet: {sentence}", fix="write .csv or .jsonl") from None

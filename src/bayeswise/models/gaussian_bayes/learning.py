@@ -19,7 +19,6 @@ def fit(
     target: str,
     *,
     schema: Schema | None = None,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> GaussianBayesModel:
@@ -32,7 +31,7 @@ def fit(
     >>> fit(rows, target="y", covariance="shared").regions()
     Regions(height: 'a' | 1.9 | 'b')
     """
-    return learned(table, target, schema=schema, threads=threads, progress=progress, **overrides)[0]
+    return learned(table, target, schema=schema, progress=progress, **overrides)[0]
 
 
 def learned(
@@ -40,7 +39,6 @@ def learned(
     target: str,
     *,
     schema: Schema | None = None,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> tuple[GaussianBayesModel, Report]:
@@ -51,7 +49,7 @@ def learned(
     schema = schema_for(source, target, schema, about_columns)
     refuse_other_kinds(schema)
     check_declared(settings.class_prior, schema)
-    found, report = swept(source, schema, request_of(schema), threads, progress)
+    found, report = swept(source, schema, request_of(schema), progress)
     model = GaussianBayesModel(schema, settings, found)
     model.check_prior()
     model.warn()

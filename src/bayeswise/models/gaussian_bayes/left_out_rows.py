@@ -208,5 +208,5 @@ def _made_again(model: GaussianBayesModel, row: Batch) -> FloatArray:
 
 
 def _without(model: GaussianBayesModel, row: Batch) -> GaussianBayesModel:
-    gone = summarise([row], model.schema, model.request(), threads=1).statistics
+    gone = summarise([row], model.schema, model.request()).statistics
     return replace(model, statistics=model.statistics.subtract(gone))

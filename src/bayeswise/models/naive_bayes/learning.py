@@ -28,7 +28,6 @@ def fit(
     families: Families = "auto",
     convention: str | None = None,
     schema: Schema | None = None,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> NaiveBayesModel:
@@ -49,7 +48,6 @@ def fit(
         families=families,
         convention=convention,
         schema=schema,
-        threads=threads,
         progress=progress,
         **overrides,
     )[0]
@@ -62,7 +60,6 @@ def learned(
     families: Families = "auto",
     convention: str | None = None,
     schema: Schema | None = None,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     asking: Callable[[tuple[Factor, ...]], tuple[Factor, ...]] | None = None,
     **overrides: Any,
@@ -81,22 +78,16 @@ def learned(
     selected = isinstance(families, Selection)
     factors = factors_for(schema, families)
     factors = factors if asking is None else asking(factors)
-    found, report = swept(source, schema, request_of(factors, schema), threads, progress)
+    found, report = swept(source, schema, request_of(factors, schema), progress)
     model = NaiveBayesModel(schema, settings, found, factors, selected)
     model.check_prior()
     check_flags(schema, families, found.part)
     return model, report
 
 
-def learned_like(
-    model: Model,
-    table: Any,
-    *,
-    threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> tuple[Model, Report]:
+def learned_like(model: Model, table: Any, *, progress: Callable[[int], None] | None = None) -> tuple[Model, Report]:
     """The table under the schema, families and settings of a model, so that both can be merged."""
-    found, report = swept(open_like(table, model.schema), model.schema, model.request(), threads, progress)
+    found, report = swept(open_like(table, model.schema), model.schema, model.request(), progress)
     return replace(model, statistics=found), report
 
 

@@ -43,7 +43,6 @@ def learned_logistic(
     target: str,
     *,
     schema: Schema | None = None,
-    threads: int | None = None,
     progress: Progress | None = None,
     **overrides: Any,
 ) -> tuple[LogisticModel, Report]:
@@ -132,7 +131,6 @@ def learned_linear(
     target: str,
     *,
     schema: Schema | None = None,
-    threads: int | None = None,
     progress: Progress | None = None,
     **overrides: Any,
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -20,12 +19,13 @@ from bayeswise.foundation.errors import (
     SchemaError,
     TooFewRowsError,
 )
+from bayeswise.foundation.threads import available, each
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.regression.features import Feature, Features, refuse_missing
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
-from bayeswise.models.regression.rows import TargetRows, in_blocks
+from bayeswise.models.regression.rows import TargetRows
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations
@@ -330,7 +330,7 @@ def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str
             declared=declared,
         )
 
-    return reduce(RegressionMoments.merge, in_blocks(of_range, row_ranges(batch.n_rows, os.cpu_count() or 1)))
+    return reduce(RegressionMoments.merge, each(of_range, row_ranges(batch.n_rows, available())))
 
 
 def folds_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> tuple[RegressionMoments, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.local import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.models.regression.rows import in_blocks
+from bayeswise.foundation.threads import each
 
 CELLS_OF_A_PIECE = 1 << 20
 FIRST_BYTES = 256  # of hashes
@@ -49,7 +49,7 @@ def row_hashes(matrix: FloatArray, target: Any) -> Any:
     def fill(rows: slice) -> None:
         _kernels.row_hashes(matrix[rows], beside[rows], odd, hashes[rows])
 
-    in_blocks(fill, _pieces(matrix))
+    each(fill, _pieces(matrix))
     return hashes
 
 
@@ -75,7 +75,7 @@ def _by_hash(hashes: Any) -> tuple[IntArray, Any]:
     def sort(part: slice) -> None:
         _kernels.places_by_hash(hashes, part.start * step, part.stop * step, order, in_order)
 
-    in_blocks(sort, [slice(part, part + 1) for part in range(parts)])
+    each(sort, [slice(part, part + 1) for part in range(parts)])
     return order, in_order
 
 
@@ -113,7 +113,7 @@ def _taken(matrix: FloatArray, places: IntArray) -> FloatArray:
     def fill(rows: slice) -> None:
         _kernels.rows_at(matrix, places[rows], taken[rows])
 
-    in_blocks(fill, _pieces(taken))
+    each(fill, _pieces(taken))
     return taken
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,6 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
+from bayeswise.foundation.threads import each
 from bayeswise.models.regression.features import Features, refuse_extreme, refuse_missing
 from bayeswise.statistics.moments import Moments
 from bayeswise.tables.batch import Batch
@@ -41,7 +40,7 @@ class Rows:
     def of(cls, matrix: FloatArray, weights: FloatArray | None, features: Features, *, standardise: bool) -> Rows:
         """Centred at the means, and numbers in units of their standard deviation unless standardise=False."""
         weights = None if weights is None or not len(weights) else weights
-        parts = in_blocks(
+        parts = each(
             lambda rows: Moments.of(matrix[rows], weights=None if weights is None else weights[rows]),
             _blocks(len(matrix), max(matrix.shape[1], 1)),
         )
@@ -81,7 +80,7 @@ class Rows:
 
     def over(self, work: Callable[[slice], T], width: int = 1) -> list[T]:
         """The work on every block of rows, in order; `width` is how many numbers a cell takes part in."""
-        return in_blocks(work, _blocks(self.n_rows, self.n_columns * width))
+        return each(work, _blocks(self.n_rows, self.n_columns * width))
 
     # -- sums ---------------------------------------------------------------------------------------------------
     def scores(self, weights: FloatArray) -> FloatArray:
@@ -121,29 +120,6 @@ class Rows:
 def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
     step = max(1_024, min(32_768, CELLS_OF_A_BLOCK // cells_of_a_row // 64 * 64))
     return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
-
-
-def in_blocks(work: Callable[[slice], T], blocks: list[slice]) -> list[T]:
-    """The work on every block, in order, on as many threads as there are cores."""
-    if len(blocks) == 1:
-        return [work(blocks[0])]
-    answers: list[Any] = [None] * len(blocks)
-    left = iter(range(len(blocks)))
-
-    def labour() -> None:
-        for k in left:  # shared: each thread takes the next block
-            answers[k] = work(blocks[k])
-
-    helpers = min(len(blocks), os.cpu_count() or 1) - 1
-    if helpers == 0:
-        labour()
-        return answers
-    with ThreadPoolExecutor(helpers) as pool:
-        jobs = [pool.submit(labour) for _ in range(helpers)]
-        labour()
-        for job in jobs:
-            job.result()
-    return answers
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,6 +12,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, MissingCellError, NonFiniteError, SchemaError
+from bayeswise.foundation.threads import each
 from bayeswise.models.description_length.discretising import codes_of, cut_points
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.schema.labels import Vocabulary
@@ -167,8 +166,7 @@ def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[floa
     def cuts_of(column: int) -> tuple[float, ...]:
         return tuple(cut_points(table[:, column], group, len(classes), weights=weight).tolist())
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(schema.numbers, pool.map(cuts_of, range(table.shape[1])), strict=True))
+    return dict(zip(schema.numbers, each(cuts_of, range(table.shape[1])), strict=True))
 
 
 def joined_weights(weights: Sequence[FloatArray | None], parts: Sequence[CodeArray]) -> FloatArray | None:

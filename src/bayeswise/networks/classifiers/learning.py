@@ -34,7 +34,6 @@ def fit_network(
     target: str,
     *,
     cuts: Mapping[str, Any] | None = None,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> NetworkClassifierModel:
@@ -50,7 +49,7 @@ def fit_network(
     >>> model, model.network.edges
     (NetworkClassifierModel(play: {'no': 10, 'yes': 10}, 2 columns, tan, ...), (('play', 'wind'), ('play', 'sky')))
     """
-    return learned_network(table, target, cuts=cuts, threads=threads, progress=progress, **overrides)[0]
+    return learned_network(table, target, cuts=cuts, progress=progress, **overrides)[0]
 
 
 def learned_network(
@@ -58,7 +57,6 @@ def learned_network(
     target: str,
     *,
     cuts: Mapping[str, Any] | None = None,
-    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> tuple[NetworkClassifierModel, Report]:
@@ -78,7 +76,7 @@ def learned_network(
         return sweeps[-1].batches(source)
 
     model = prepared(batches, schema, settings, cuts)
-    found = model.summary(batches(), threads, progress)
+    found = model.summary(batches(), progress)
     if not found.labels:
         raise no_rows(source, schema)
     model = replace(model, statistics=found)

@@ -275,24 +275,22 @@ class NetworkClassifierModel(Classifier):
         together = {name: [cell for part in drawn for cell in part[name]] for name in (*columns, self.target)}
         return {name: [cells[k] for k in order] for name, cells in together.items()}
 
-    def summary(
-        self, batches: Iterable[Batch], threads: int | None = None, progress: Callable[[int], None] | None = None
-    ) -> Grouped[Product]:
+    def summary(self, batches: Iterable[Batch], progress: Callable[[int], None] | None = None) -> Grouped[Product]:
         """The counts of encoded rows."""
         coded = (self.coding.batch(batch) for batch in batches)
-        return summarise(coded, self.coding.coded, self.request(), threads=threads, progress=progress).statistics
+        return summarise(coded, self.coding.coded, self.request(), progress=progress).statistics
 
-    def learned_like(self, table: Any, *, threads: int | None = None) -> tuple[Self, Report]:
+    def learned_like(self, table: Any) -> tuple[Self, Report]:
         """The table under the same cuts, graph and settings, so that both can be merged; and what was met."""
         source = open_like(table, self.schema)
         encoder = Encoder(self.schema, learning=True)
-        found = self.summary(encoder.batches(source), threads)
+        found = self.summary(encoder.batches(source))
         if not found.labels:
             raise no_rows(source, self.schema)
         return replace(self, statistics=found), encoder.report
 
-    def _summary(self, table: Any, targets: Any, weights: Any, threads: int | None, check: bool) -> Grouped[Product]:
-        return self.summary(self.learned(table, targets, weights, check), threads)
+    def _summary(self, table: Any, targets: Any, weights: Any, check: bool) -> Grouped[Product]:
+        return self.summary(self.learned(table, targets, weights, check))
 
     # -- encoding ---------------------------------------------------------------------------------------------
     @cached_property

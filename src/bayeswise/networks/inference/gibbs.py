@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
+from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.networks.inference.importance import adapted_proposal
@@ -171,18 +170,16 @@ def _run(
     place = blocks[target[0]].index(target[1])
     n_burn = max(10, round(_BURN_SHARE * n_sweeps))
     work = N_CHAINS * sum(len(configurations) * (1 + len(factors)) for _, configurations, factors in parts)
-    n_threads = min(8, os.cpu_count() or 1)
-    cuts = np.linspace(0, N_CHAINS, n_threads + 1).astype(int).tolist()
+    cuts = np.linspace(0, N_CHAINS, min(N_CHAINS, available()) + 1).astype(int).tolist()
     ranges = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
-    with ThreadPoolExecutor(n_threads) as pool:
-        for turn, (burn, counted) in enumerate(_turns(n_burn, n_sweeps, max(1, int(_WORK_OF_A_TURN // work)))):
+    for turn, (burn, counted) in enumerate(_turns(n_burn, n_sweeps, max(1, int(_WORK_OF_A_TURN // work)))):
 
-            def go(part: slice, turn: int = turn, burn: int = burn, counted: int = counted) -> None:
-                out, again = sums[part], squares[part]
-                lot = (seed * 1_000_003 + turn) & 0xFFFF_FFFF_FFFF_FFFF
-                _kernels.gibbs(parts, chains[part], target[0], place, burn, counted, lot, part.start, out, again)
+        def go(part: slice, turn: int = turn, burn: int = burn, counted: int = counted) -> None:
+            out, again = sums[part], squares[part]
+            lot = (seed * 1_000_003 + turn) & 0xFFFF_FFFF_FFFF_FFFF
+            _kernels.gibbs(parts, chains[part], target[0], place, burn, counted, lot, part.start, out, again)
 
-            list(pool.map(go, ranges))
+        each(go, ranges)
     return sums, squares
 
 

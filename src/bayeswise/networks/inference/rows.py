@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
+from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import BYTES_PER_CELL, MEMORY_LIMIT, Engine, Finding
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -165,9 +164,8 @@ def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _ke
 
 def _in_threads(tree: _kernels.JunctionTree, codes: CodeArray, columns: list[int]) -> tuple[FloatArray, FloatArray]:
     n_trees = int(MEMORY_LIMIT // (2 * BYTES_PER_CELL * max(1.0, tree.n_cells)))  # each thread has its own cells
-    n_threads = min(os.cpu_count() or 1, 1 + len(codes) // _ROWS_PER_THREAD, max(1, n_trees))
+    n_threads = min(available(), 1 + len(codes) // _ROWS_PER_THREAD, max(1, n_trees))
     if n_threads == 1:
         return tree.batch(codes, columns)
-    with ThreadPoolExecutor(n_threads) as pool:
-        parts = list(pool.map(lambda part: tree.batch(part, columns), np.array_split(codes, n_threads)))
+    parts = each(lambda part: tree.batch(part, columns), np.array_split(codes, n_threads))
     return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, ParameterError, SchemaError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.foundation.threads import each
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
@@ -21,7 +21,6 @@ from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.joint import LARGEST_TABLE, JointCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
-_THREADS = 2
 PRIORS = ("bdeu", "m-estimate", "none")
 
 
@@ -90,8 +89,7 @@ class FamilyCounts:
             scope = [places[each] for each in (*parents.get(name, ()), name)]
             return _joint(rows.codes[:, scope], [rows.states[k] for k in scope], [fixed[k] for k in scope], weigh)
 
-        with ThreadPoolExecutor(_THREADS) as pool:
-            families = dict(zip(rows.names, pool.map(family, rows.names), strict=True))
+        families = dict(zip(rows.names, each(family, rows.names), strict=True))
         columns = Counts.of_columns(rows.codes, list(rows.states), weights=weigh, declared=list(fixed))
         graph = {name: tuple(parents.get(name, ())) for name in rows.names}
         return cls(graph, families, dict(zip(rows.names, columns, strict=True)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
+from bayeswise.foundation.threads import Shared, each
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
@@ -20,7 +20,6 @@ from bayeswise.networks.learning.scores import MOST_CELLS, Scores
 
 MOST_COLUMNS = 20
 MOST_COLUMNS_WITH_A_LIMIT = 25
-_THREADS = 2
 _TASK_COLUMNS = 7  # sets are counted in 2^7 tasks
 _RANGE = 1 << 18  # sets between two looks at the clock
 
@@ -109,13 +108,8 @@ class Families:
             limits = self.most + 1, max(self.most_cells)
             _kernels.subset_sums(*rows, chosen, n_first, *limits, self.sums, self.scores.unit)
 
-        with ThreadPoolExecutor(_THREADS) as pool:
-            try:
-                for done, _ in enumerate(pool.map(task, range(1 << n_first)), start=1):
-                    tell(done, 1 << n_first)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        for done, _ in enumerate(Shared(task, range(1 << n_first)), start=1):
+            tell(done, 1 << n_first)
 
     def scores_of(self, node: int) -> FloatArray:
         """(2^n,) the score of the node given every set of parents, minus infinity for those that are not allowed."""
@@ -180,8 +174,7 @@ class _Tables(_Order):
     def __init__(self, families: Families) -> None:
         super().__init__(families)
         self.best = np.empty((self.n, (1 << self.n) // 2))
-        with ThreadPoolExecutor(_THREADS) as pool:
-            list(pool.map(lambda node: _kernels.best_parents(**families.of(node), best=self.best), range(self.n)))
+        each(lambda node: _kernels.best_parents(**families.of(node), best=self.best), range(self.n))
 
     def extend(self, begin: int, end: int) -> None:
         _kernels.best_graphs(self.best, self.totals, self.last, begin, end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,12 +14,12 @@ from bayeswise import _kernels
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import TooLargeError
+from bayeswise.foundation.threads import Shared
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.rows import CodedRows, summed_weights
 
 _ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of missing values share a tree that takes any pattern
 _CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same
-_THREADS = 2
 _BYTES_PER_CELL = 16
 
 
@@ -108,10 +107,7 @@ class IncompleteRows:
 
     def _parts(self) -> Iterable[tuple[FloatArray, float]]:
         chunks = [(group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK)]
-        if len(chunks) < 2:
-            return map(self._expected, chunks)
-        with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(self._expected, chunks))
+        return Shared(self._expected, chunks)
 
     def _expected(self, chunk: tuple[_Group, int]) -> tuple[FloatArray, float]:
         group, first = chunk

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.threads import available, each
 from bayeswise.networks.learning.constraints import Parents
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.render.labels import guess
 from bayeswise.statistics.pair_counts import PairCounts
 
-_THREADS = 2
 _ROWS_FOR_THREADS = 1 << 17
 
 
@@ -32,15 +30,15 @@ def chow_liu(rows: CodedRows, root: str | None = None) -> Parents:
 
 def pair_counts(rows: CodedRows) -> PairCounts:
     """The counts of all pairs of columns; halves of many rows are counted at the same time."""
-    n_parts = 1 if len(rows.codes) < _ROWS_FOR_THREADS else _THREADS
+    n_parts = 1 if len(rows.codes) < _ROWS_FOR_THREADS else min(2, available())
     parts = np.array_split(rows.codes, n_parts)
     weights = [None] * n_parts if rows.weights is None else np.array_split(rows.weights, n_parts)
 
-    def counted(codes: CodeArray, weigh: FloatArray | None) -> PairCounts:
+    def counted(part: tuple[CodeArray, FloatArray | None]) -> PairCounts:
+        codes, weigh = part
         return PairCounts.of(codes, rows.states, weights=weigh, declared=rows.states)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
-        first, *others = pool.map(counted, parts, weights)
+    first, *others = each(counted, zip(parts, weights, strict=True))
     for other in others:
         first = first.merge(other)
     return first

@@ -7,9 +7,7 @@ Columns are found by name (those of an unnamed array by position); columns that 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -27,6 +25,7 @@ from bayeswise.foundation.errors import (
     SchemaError,
     row_number,
 )
+from bayeswise.foundation.threads import Shared
 from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.encoding.coders import Coders
 from bayeswise.tables.encoding.invalid_values import InvalidCount
@@ -84,9 +83,8 @@ class Encoder:
         """
         sweep = Sweep(self.schema, self.coders, source, targets, weights, self.with_target)
         self.report = sweep.report
-        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as pool:
-            for chunk in source.chunks(sweep.plan.columns(source)):
-                yield from in_parts(sweep.encode(chunk, pool), self.batch_rows)
+        for chunk in source.chunks(sweep.plan.columns(source)):
+            yield from in_parts(sweep.encode(chunk), self.batch_rows)
         sweep.finish(self.check_invalid)
 
 
@@ -132,10 +130,10 @@ class Sweep:
         if coders.classes is not None:
             coders.classes.start(textual=(targets or source).textual)
 
-    def encode(self, chunk: Chunk, pool: Executor) -> Batch:
+    def encode(self, chunk: Chunk) -> Batch:
         """The rows of a chunk that count, as one batch; other threads read labels while this one reads numbers."""
-        read = pool.map if chunk.n_rows >= ROWS_WORTH_A_THREAD else map
-        labels = read(chunk.labels, [self.plan[name] for name in self.schema.categories])
+        columns = [self.plan[name] for name in self.schema.categories]
+        labels = Shared(chunk.labels, columns, helpers=len(columns) if chunk.n_rows >= ROWS_WORTH_A_THREAD else 0)
         weights = self._weights_of(chunk)
         groups, classes = self._groups_of(chunk)
         kept = self._kept(groups, weights)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from bayeswise._kernels import Profiler
+from bayeswise.foundation.threads import each
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import InvalidValue, RawColumn, Source, Storage
 
@@ -84,15 +83,9 @@ def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str
     raw = {column.name: column for column in source.columns}
     names = list(raw) if columns is None else list(columns)
     profilers = {name: Profiler(_exact_distinct(len(names)), COUNTED_LEVELS, COUNTED_BYTES) for name in names}
-    with ThreadPoolExecutor(_threads()) as pool:
-        for chunk in source.chunks(names):
-            for _ in pool.map(chunk.profile, names, profilers.values()):
-                pass
+    for chunk in source.chunks(names):
+        each(lambda column, chunk=chunk: chunk.profile(*column), profilers.items())  # type: ignore[misc]
     return {name: _column_profile(raw[name], profiler) for name, profiler in profilers.items()}
-
-
-def _threads() -> int:
-    return min(8, os.cpu_count() or 1)
 
 
 def _exact_distinct(n_columns: int) -> int:

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, cast
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted
+from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import RawColumn, Storage
-from bayeswise.tables.sources.table import ColumnPiece, TableSource, ahead
+from bayeswise.tables.sources.table import ColumnPiece, TableSource
 
 Fields: TypeAlias = list[tuple[str, str, bool, bool]]
 """(name, storage, is dictionary, is ordered) of each column."""

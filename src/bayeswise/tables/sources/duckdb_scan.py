@@ -16,10 +16,11 @@ from typing import Any
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted, shortened
+from bayeswise.foundation.threads import ahead, available
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, not_unicode, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
-from bayeswise.tables.sources.table import PLAIN, TableSource, ahead
+from bayeswise.tables.sources.table import PLAIN, TableSource
 
 _CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " tells a reader nothing
 _MAGIC = re.compile(r"([*?[])")
@@ -30,6 +31,17 @@ _SETTINGS = (
     "SET preserve_insertion_order = true",
     "SET enable_external_file_cache = false",  # memory must not grow with the file
 )
+
+
+def database() -> Any:
+    """A database in memory with no more threads than may be used, those that wait for files among them."""
+    import duckdb
+
+    most: dict[str, Any] = {"threads": available()}
+    try:
+        return duckdb.connect(":memory:", config={**most, "async_threads": available() - 1})
+    except duckdb.Error:  # not every version has this setting
+        return duckdb.connect(":memory:", config=most)
 
 
 @contextmanager
@@ -96,9 +108,7 @@ class ScanSource(RelationSource):
     """A file that DuckDB scans, on a connection of its own for each sweep."""
 
     def __init__(self, name: str, reader: str, path: Path) -> None:
-        import duckdb
-
-        self._database = duckdb.connect(":memory:")
+        self._database = database()
         address = one_file(path)
         self._link = Link(path) if address is None else None
         self._file = literal(str(self._link.path) if self._link else str(address))
@@ -110,7 +120,7 @@ class ScanSource(RelationSource):
         import duckdb
 
         cursor = self._database.cursor()
-        for setting in _SETTINGS:
+        for setting in (*_SETTINGS, f"SET threads = {available()}"):
             with suppress(duckdb.CatalogException):  # not every version knows all of them
                 cursor.execute(setting)
         return cursor.sql(self._query)

@@ -11,10 +11,11 @@ from typing import Any
 
 from bayeswise.foundation.errors import SourceError, UsageError, listed, quoted, shortened
 from bayeswise.foundation.progress import StepsBar
+from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.duckdb_scan import sql_name
 from bayeswise.tables.sources.memory.records import ListsPiece
-from bayeswise.tables.sources.table import TableSource, ahead
+from bayeswise.tables.sources.table import TableSource
 
 _STEPS_OF_A_WATCH = 100_000  # of SQLite's machine, some milliseconds
 _STORAGES: dict[str, Storage] = {"text": "text", "integer": "integer", "real": "float", "blob": "binary"}

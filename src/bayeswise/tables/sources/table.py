@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Protocol, TypeVar
 
@@ -17,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
+from bayeswise.foundation.threads import each
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import are_plain, normal_name
 from bayeswise.tables.source import InvalidValue, RawColumn
@@ -157,7 +154,7 @@ class TableChunk:
         invalid: dict[str, Sequence[InvalidValue]] = {}
         step = max(1, -(-len(columns) // MOST_TASKS))  # a task has its own cost
         parts = [slice(start, start + step) for start in range(0, len(columns), step)]
-        for found in readers().map(lambda part: self._filled(columns[part], values.T[part]), parts):
+        for found in each(lambda part: self._filled(columns[part], values.T[part]), parts):
             invalid.update(found)
         return values, invalid
 
@@ -195,17 +192,6 @@ class TableChunk:
         self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
 
 
-def readers() -> ThreadPoolExecutor:
-    """Threads that read columns side by side; the kernel leaves the interpreter's lock to others."""
-    return _readers_of(os.getpid())
-
-
-@cache
-def _readers_of(process: int) -> ThreadPoolExecutor:
-    """A forked process has none of its parent's threads and needs its own."""
-    return ThreadPoolExecutor(min(8, os.cpu_count() or 1), thread_name_prefix="bayeswise-reader")
-
-
 def refuse_opaque(column: RawColumn) -> None:
     """Lists, structs and bytes have no labels."""
     if column.storage in ("nested", "binary"):
@@ -213,36 +199,6 @@ def refuse_opaque(column: RawColumn) -> None:
         raise SchemaError(
             f"column {column.name!r} holds {what}, which are not labels", fix="turn it into text or leave it out"
         )
-
-
-def ahead(items: Iterator[_Item], stop: Callable[[], None] | None = None) -> Iterator[_Item]:
-    """The same items, each made by another thread while the one before is in use.
-
-    `stop` is called at the end, so that a thread which still works on an item that nobody waits for can give up.
-
-    >>> list(ahead(iter("abc")))
-    ['a', 'b', 'c']
-    """
-    end = object()
-    with _closed(items), ThreadPoolExecutor(1) as pool:
-        try:
-            pending = pool.submit(next, items, end)
-            while (item := pending.result()) is not end:
-                pending = pool.submit(next, items, end)
-                yield item  # type: ignore[misc]
-        finally:
-            if stop is not None:
-                stop()
-
-
-@contextmanager
-def _closed(items: object) -> Iterator[None]:
-    """A sweep that is given up leaves no stream and no file open."""
-    try:
-        yield
-    finally:
-        if isinstance(items, Generator):
-            items.close()
 
 
 def checked_names(description: str, columns: Sequence[RawColumn]) -> tuple[RawColumn, ...]:

@@ -12,6 +12,7 @@ import typer
 
 from bayeswise.cli.options.many_values import ManyPairs
 from bayeswise.cli.options.pairs import by_name, by_number, class_of
+from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.output.writing import check_output, saved, say
 from bayeswise.foundation.errors import UsageError
 
@@ -35,7 +36,7 @@ def application(words: Sequence[str]) -> typer.Typer:
     )
     group.callback()(run)
     for verb, (command, line) in VERBS.items():
-        group.command(verb, short_help=line, cls=ManyPairs)(command)
+        group.command(verb, short_help=line, cls=ManyPairs)(with_threads(command))
     return group
 
 

@@ -20,6 +20,7 @@ import typer
 
 from bayeswise.cli.options.many_values import ManyPairs
 from bayeswise.cli.options.pairs import by_name, by_number
+from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError
 
@@ -46,7 +47,7 @@ def application(words: Sequence[str]) -> typer.Typer:
     group.callback()(run)
     for verb, line in VERBS.items():
         command = getattr(import_module(f"bayeswise.cli.commands.network.{verb}"), verb) if verb in words else unloaded
-        group.command(verb, short_help=line, cls=ManyPairs)(command)
+        group.command(verb, short_help=line, cls=ManyPairs)(with_threads(command))
     return group
 
 

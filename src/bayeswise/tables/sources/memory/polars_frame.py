@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from bayeswise.foundation.errors import SourceError, shortened
+from bayeswise.foundation.threads import POLARS, ahead, available
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch, refuse_zero_bytes
 from bayeswise.tables.sources.arrow import raw_columns as arrow_columns
-from bayeswise.tables.sources.table import TableSource, ahead
+from bayeswise.tables.sources.table import TableSource
 
 
 def raw_columns(frame: Any) -> list[RawColumn]:
@@ -75,6 +77,14 @@ class LazySource(TableSource):
     """A lazy frame: each sweep runs the query, in batches where polars can."""
 
     def __init__(self, frame: Any, description: str = "polars LazyFrame", keeping: object = None) -> None:
+        import polars
+
+        if polars.thread_pool_size() > available():
+            warnings.warn(
+                f"polars reads on its own {polars.thread_pool_size()} threads, more than the limit of {available()}; "
+                f"set {POLARS}={available()} before polars is imported",
+                stacklevel=2,
+            )
         self._frame = frame
         self._keeping = keeping  # what must not go away while the frame is in use
         with translated(description):

@@ -12,8 +12,9 @@ from typing import Any
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import ParameterError, SourceError
+from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
-from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource, ahead, plain_columns
+from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource, plain_columns
 from bayeswise.tables.sources.text import stream as text_file
 from bayeswise.tables.sources.text.dialect import Dialect, sniff
 

@@ -1,0 +1,255 @@
+"""One pool of threads for everything: whoever has work to share borrows helpers, and works too.
+
+A limit holds for all that is done inside of it: our own threads, those of BLAS and OpenMP, of DuckDB and of Arrow.
+Kernels are single-threaded and release the GIL, so a thread at work is a core in use.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import Any, Generic, TypeVar
+
+from bayeswise.foundation.errors import ParameterError
+
+__all__ = ["Shared", "ahead", "available", "each", "limit_threads"]
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+POLARS = "POLARS_MAX_THREADS"
+"""The environment variable that says how many threads polars starts when it is imported."""
+
+_MOST_HELPERS = 512  # of a process; they are started when they are needed
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Crew:
+    """So many threads may work at a time; the one that asks is one of them."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._free = threads - 1
+        self._lock = threading.Lock()
+
+    def borrow(self, most: int) -> int:
+        """Take up to so many helpers, those that are free."""
+        with self._lock:
+            taken = max(0, min(most, self._free))
+            self._free -= taken
+        return taken
+
+    def give_back(self, helpers: int) -> None:
+        with self._lock:
+            self._free += helpers
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """While the thread that asks waits, another may work in its place."""
+        self.give_back(1)
+        try:
+            yield
+        finally:
+            self.give_back(-1)
+
+
+class _Process:
+    """The threads of this process, and how many may work unless there is a limit."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="bayeswise")
+        self.crew = _Crew(_cores())
+
+
+_process = _Process()
+_limited: ContextVar[_Crew | None] = ContextVar("bayeswise_threads", default=None)
+
+
+def _after_fork() -> None:
+    global _process
+    _process = _Process()  # a forked process has none of its parent's threads
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _crew() -> _Crew:
+    return _limited.get() or _process.crew
+
+
+def available() -> int:
+    """How many threads may work at a time: the cores of this process, or the limit.
+
+    >>> with limit_threads(1):
+    ...     available()
+    1
+    """
+    return _crew().threads
+
+
+def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
+    """The work on each item, in order; of several errors, the first in order is raised.
+
+    >>> each(str.upper, ["a", "b"])
+    ['A', 'B']
+    """
+    return list(Shared(work, items))
+
+
+class Shared(Generic[Item, Answer]):
+    """Work that helpers begin at once, as far as any are free; whoever asks for the answers does what is left.
+
+    Nobody waits for a thread that has not begun, so work may share parts of itself in turn.
+
+    >>> list(Shared(len, ["one", "three"]))
+    [3, 5]
+    """
+
+    def __init__(self, work: Callable[[Item], Answer], items: Iterable[Item], helpers: int | None = None) -> None:
+        self._work = work
+        self._items: Sequence[Item] = list(items)
+        self._crew = _crew()
+        self._helpers: list[Future[None]] = []
+        n_helpers = self._crew.borrow(len(self._items) - 1 if helpers is None else helpers)
+        if n_helpers:
+            self._answers: list[Future[Answer]] = [Future() for _ in self._items]
+            self._left = deque(range(len(self._items)))
+            self._helpers = [_process.pool.submit(copy_context().run, self._help) for _ in range(n_helpers)]
+
+    def __iter__(self) -> Iterator[Answer]:
+        """The answers in order, each as soon as it is there."""
+        if not self._helpers:
+            yield from map(self._work, self._items)
+            return
+        try:
+            for answer in self._answers:
+                while not answer.done() and self._take_one():
+                    pass
+                if not answer.done():
+                    with self._crew.lent():
+                        answer.exception()
+                yield answer.result()
+        finally:
+            self._dismiss()
+
+    def give_up(self) -> None:
+        """Begin no other part; nobody will ask for the answers."""
+        if self._helpers:
+            self._dismiss()
+
+    def _help(self) -> None:
+        try:
+            while self._take_one():
+                pass
+        finally:
+            self._crew.give_back(1)
+
+    def _take_one(self) -> bool:
+        """Do the next part; after an error nobody begins another one."""
+        try:
+            k = self._left.popleft()
+        except IndexError:
+            return False
+        try:
+            self._answers[k].set_result(self._work(self._items[k]))
+        except BaseException as error:
+            self._left.clear()
+            self._answers[k].set_exception(error)
+            if not isinstance(error, Exception):  # an interrupt is for the thread that it reached
+                raise
+        return True
+
+    def _dismiss(self) -> None:
+        """Send home the helpers that have not begun, and wait for the others to finish their part."""
+        self._left.clear()
+        for helper in self._helpers:
+            if helper.cancel():
+                self._crew.give_back(1)
+        for helper in self._helpers:
+            if not helper.cancelled():
+                helper.exception()
+
+
+def ahead(items: Iterator[Item], stop: Callable[[], None] | None = None) -> Iterator[Item]:
+    """The same items, each made by a helper, if one is free, while the one before is in use.
+
+    `stop` is called at the end, so that a helper which still works on an item that nobody waits for can give up.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    end: Any = object()
+
+    def following() -> Shared[None, Item]:
+        return Shared(lambda _: next(items, end), [None], helpers=1)
+
+    coming = following()
+    try:
+        while True:
+            (item,) = coming
+            if item is end:
+                return
+            coming = following()
+            yield item
+    finally:
+        if stop is not None:
+            stop()
+        coming.give_up()
+        if isinstance(items, Generator):  # a sweep that is given up leaves no stream and no file open
+            items.close()
+
+
+@contextmanager
+def limit_threads(threads: int | None) -> Iterator[None]:
+    """At most so many threads for all that is done inside: ours, those of BLAS and OpenMP, of DuckDB and of Arrow.
+
+    None sets no limit; a limit inside another never exceeds it. The pool of polars has the size that the environment
+    variable POLARS_MAX_THREADS gave it when polars was imported: a lazy frame that needs more than the limit says so.
+
+    >>> import bayeswise as bw
+    >>> with bw.limit_threads(1):
+    ...     model = bw.fit([{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}], target="play")
+    """
+    if threads is None:
+        yield
+        return
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise ParameterError(f"threads is {threads!r}, which is not a number of threads", fix="give 1 or more")
+    outer = _limited.get()
+    most = threads if outer is None else min(threads, outer.threads)
+    before = _limited.set(_Crew(most))
+    try:
+        with _limited_libraries(most):
+            yield
+    finally:
+        _limited.reset(before)
+
+
+@contextmanager
+def _limited_libraries(threads: int) -> Iterator[None]:
+    import scipy.linalg  # noqa: F401  its BLAS is another one than NumPy's, and must be loaded to be limited
+    from threadpoolctl import threadpool_limits
+
+    arrow = sys.modules.get("pyarrow")
+    before = 0 if arrow is None else int(arrow.cpu_count())
+    if arrow is not None:
+        arrow.set_cpu_count(min(threads, before))
+    try:
+        with threadpool_limits(limits=min(threads, _cores())):
+            yield
+    finally:
+        if arrow is not None:
+            arrow.set_cpu_count(before)
