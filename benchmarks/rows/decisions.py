@@ -29,7 +29,7 @@ def deciding(n_rows: int) -> float:
 def sliding(n_rows: int) -> float:
     """Another prior, and decided again."""
     import bayeswise as bw
-    from bayeswise.posteriors.prior_shift import shift_prior
+    from bayeswise.posteriors.prior import shift_prior
 
     shares, costs, states = posterior(n_rows, 2), bw.Costs(MAIL), ["spam", "ham"]
     old, new = {"spam": 0.5, "ham": 0.5}, {"spam": 0.2, "ham": 0.8}

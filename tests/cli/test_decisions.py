@@ -17,7 +17,7 @@ from scipy import stats
 import bayeswise as bw
 from bayeswise.decisions import within_capacity
 from bayeswise.decisions.costs.decision_file import DecisionFile
-from bayeswise.posteriors.prior_shift import estimate_prior, shift_prior
+from bayeswise.posteriors.prior import estimate_prior, shift_prior
 
 Command = Callable[..., SimpleNamespace]
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -14,12 +14,12 @@ from bayeswise.models.hypotheses.boundaries import (
     ANY,
     NOTHING,
     Concept,
+    ConceptCube,
     Row,
     candidate_elimination,
     covers,
     find_s,
 )
-from bayeswise.models.hypotheses.cube import ConceptCube
 
 
 @dataclass(frozen=True)

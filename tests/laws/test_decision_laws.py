@@ -22,7 +22,7 @@ from bayeswise.decisions import (
     within_capacity,
 )
 from bayeswise.decisions.policy.rule import rule
-from bayeswise.posteriors.prior_shift import shift_prior
+from bayeswise.posteriors.prior import shift_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.decisions.CostWarning")
 

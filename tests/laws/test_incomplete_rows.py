@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from network_cases import random_network
 
 from bayeswise.networks.learning import FamilyCounts
-from bayeswise.networks.learning.ascent import em_steps, gradient_steps
-from bayeswise.networks.learning.fitting import fit_tables
+from bayeswise.networks.learning.fitting import em_steps, fit_tables, gradient_steps
 from bayeswise.networks.learning.incomplete import IncompleteRows
 from bayeswise.networks.learning.rows import CodedRows
 

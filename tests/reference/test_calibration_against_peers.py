@@ -14,7 +14,7 @@ from bayeswise.evaluation.reliability import brier_parts, classwise_ece, log_par
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.posteriors.calibration_fits import dirichlet_weights, sigmoid_line
-from bayeswise.posteriors.prior_shift import estimate_prior, shift_prior
+from bayeswise.posteriors.prior import estimate_prior, shift_prior
 
 GENERATOR = np.random.default_rng(17)
 LOGITS = GENERATOR.normal(size=(600, 3)) * 1.5 + [0.5, 0.0, -0.5]

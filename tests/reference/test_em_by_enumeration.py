@@ -11,7 +11,7 @@ from network_cases import random_network
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning.ascent import em_steps
+from bayeswise.networks.learning.fitting import em_steps
 from bayeswise.networks.learning.incomplete import IncompleteRows
 from bayeswise.networks.learning.rows import CodedRows
 

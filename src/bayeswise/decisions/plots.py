@@ -9,7 +9,7 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.posteriors.shares import as_shares, check_posterior
+from bayeswise.posteriors.normalise import as_shares, check_posterior
 from bayeswise.render.display import Display, bare, label, note, titled
 from bayeswise.render.numbers import number
 from bayeswise.render.theme import INK, NEUTRAL, state_colour

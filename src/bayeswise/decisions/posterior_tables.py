@@ -10,7 +10,7 @@ import numpy as np
 from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.shares import as_shares, check_posterior
+from bayeswise.posteriors.normalise import as_shares, check_posterior
 from bayeswise.tables.schema.labels import Label, label_of
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.decisions import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, DataError, NetworkError, ParameterError, UsageError
-from bayeswise.networks.tables import LARGEST_TABLE, configuration, table_of
+from bayeswise.networks.node import LARGEST_TABLE, configuration, table_of
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 

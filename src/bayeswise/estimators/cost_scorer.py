@@ -12,7 +12,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.foundation.errors import CostError, FitError, row_number
-from bayeswise.posteriors.shares import check_posterior
+from bayeswise.posteriors.normalise import check_posterior
 from bayeswise.tables.schema.labels import Vocabulary, label_of
 
 

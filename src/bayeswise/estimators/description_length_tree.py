@@ -19,8 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.description_length.bits import Code, DescriptionLength, Part
-from bayeswise.models.description_length.multinomial import nml_bits
+from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, nml_bits
 
 
 class DescriptionLengthTree(ClassifierMixin, BaseEstimator):

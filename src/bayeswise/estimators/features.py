@@ -34,8 +34,8 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch, TextBlock
+from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels
 from bayeswise.tables.encoding.encoder import Encoder, refuse_infinite, refuse_missing_numbers
-from bayeswise.tables.encoding.integer_codes import IntegerCodes, integer_levels
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import LabelType, Vocabulary
 from bayeswise.tables.schema.names import normal_name

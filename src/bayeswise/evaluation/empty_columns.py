@@ -18,8 +18,8 @@ from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
-from bayeswise.posteriors.odds import probability_of
-from bayeswise.posteriors.prior_shift import shifted
+from bayeswise.posteriors.normalise import probability_of
+from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.names import find_name
 

@@ -12,7 +12,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.calibration_fits import isotonic_steps
-from bayeswise.posteriors.shares import SUM_TOLERANCE
+from bayeswise.posteriors.normalise import SUM_TOLERANCE
 from bayeswise.render.plain import Tabular
 from bayeswise.statistics.intervals import wilson
 from bayeswise.tables.schema.labels import Label

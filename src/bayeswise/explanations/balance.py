@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.posteriors.odds import probability_of
+from bayeswise.posteriors.normalise import probability_of
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 from bayeswise.explanations.account import Account, Alternatives, Contribution, known_columns
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.odds import probability_of
+from bayeswise.posteriors.normalise import probability_of
 from bayeswise.tables.schema.labels import Label, find_state
 
 TOP_POINTS = 100.0

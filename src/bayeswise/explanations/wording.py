@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bayeswise.posteriors.odds import odds_of
+from bayeswise.posteriors.normalise import odds_of
 from bayeswise.render.labels import shown
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, polygamma
 
-from bayeswise.families.arithmetic.beta_power import log_beta_power
-from bayeswise.families.arithmetic.evidence import difference_of_products
+from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Rows, Support, one_line, reasons, refuse_unless

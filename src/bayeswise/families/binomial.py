@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.beta_power import log_beta_power
 from bayeswise.families.arithmetic.chance import Chance
-from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_evidence
+from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_evidence, log_beta_power
 from bayeswise.families.arithmetic.special import log_beta
 from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless

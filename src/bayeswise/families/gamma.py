@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln, polygamma
 
-from bayeswise.families.arithmetic.beta_power import log_beta_power_of_odds
-from bayeswise.families.arithmetic.evidence import deviance, log_gamma_evidence
+from bayeswise.families.arithmetic.evidence import deviance, log_beta_power_of_odds, log_gamma_evidence
 from bayeswise.families.arithmetic.special import (
     HALF_LOG_TWO_PI,
     log_minus_digamma,

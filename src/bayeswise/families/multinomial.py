@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswise.families.arithmetic.beta_power import log_beta_power
 from bayeswise.families.arithmetic.chance import log_share
-from bayeswise.families.arithmetic.evidence import difference_of_products
+from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.categorical import Categorical, CategoricalParameters
 from bayeswise.families.priors import Dirichlet

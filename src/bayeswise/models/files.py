@@ -12,12 +12,18 @@ from typing import Any
 
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import StoreError
-from bayeswise.models.forgetting import forgotten_by, with_ledger, with_unknown_ledger
+from bayeswise.models.forgetting import (
+    forgotten_by,
+    read_ledger,
+    settle_ledger,
+    with_ledger,
+    with_unknown_ledger,
+    write_ledger,
+)
 from bayeswise.models.registry import MODELS
 from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
 from bayeswise.store.file import model_bytes, read_value
-from bayeswise.store.ledger import read_ledger, settle_ledger, write_ledger
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 

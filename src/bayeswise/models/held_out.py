@@ -18,7 +18,7 @@ from bayeswise.models.classifier import are_batches
 from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import turns
-from bayeswise.posteriors.prior_shift import shifted
+from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of

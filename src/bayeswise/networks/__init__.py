@@ -1,8 +1,7 @@
 """Belief networks: a graph, a table for each node, and exact answers to any question about them.
 
 network.py             the network, a frozen value
-node.py                a node as one writes it down
-tables.py              conditional tables, checked
+node.py                a node as one writes it down, and its conditional table, checked
 inference/             exact and sampled answers
 explaining/            why an answer is what it is, what to ask next, which entries matter
 learning/              tables and graphs from rows
@@ -16,7 +15,6 @@ from __future__ import annotations
 
 from bayeswise.networks.inference.distribution import Distribution, Explanation
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.networks.node import Node
-from bayeswise.networks.tables import noisy_max, noisy_or
+from bayeswise.networks.node import Node, noisy_max, noisy_or
 
 __all__ = ["BeliefNetwork", "Distribution", "Explanation", "Node", "noisy_max", "noisy_or"]

@@ -13,8 +13,7 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.networks.node import Node
-from bayeswise.networks.tables import checked, table_of
+from bayeswise.networks.node import Node, checked, table_of
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 

@@ -1,13 +1,21 @@
-"""A node: its name, its states, its parents and its table, as one writes them down."""
+"""A node: its name, its states, its parents and its table, as one writes them down.
+
+The table becomes a matrix with one row for each configuration of the parents, checked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from bayeswise.foundation.errors import NetworkError
-from bayeswise.tables.schema.labels import Vocabulary
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,3 +49,220 @@ class Node:
     def __repr__(self) -> str:
         given = f" | {', '.join(self.parents)}" if self.parents else ""
         return f"Node({self.name}{given}: {', '.join(map(str, self.states[:8]))})"
+
+
+ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file read again is the same
+TOLERANCE = 1e-6  # rows this close are renormalised, and said so; those of few digits may be as far as rounding takes
+FEWEST_DIGITS = 3  # decimals of such a row
+LARGEST_TABLE = 1 << 26
+
+
+def table_of(node: str, states: Vocabulary, parents: Sequence[tuple[str, Vocabulary]], given: Any) -> FloatArray:
+    """(n_configurations, n_states) from a mapping by states of the parents, or from numbers in their order.
+
+    The last parent changes fastest. A row is {state: p}, a list, or for two states the probability of the first.
+
+    >>> storm = ("storm", Vocabulary(["yes", "no"]))
+    >>> table_of("fire", Vocabulary(["yes", "no"]), [storm], {"yes": 0.4, "no": [0.1, 0.9]}).tolist()
+    [[0.4, 0.6], [0.1, 0.9]]
+    """
+    n_rows = math.prod(len(levels) for _, levels in parents)
+    if n_rows * len(states) > LARGEST_TABLE:
+        raise NetworkError(
+            f"the table of {node!r} would have {n_rows} rows of {len(states)} states", fix="give it fewer parents"
+        )
+    if isinstance(given, Mapping) and parents:
+        return _by_configuration(node, states, parents, given, n_rows)
+    if isinstance(given, Mapping) or (not parents and _is_number(given)):
+        return np.array([_row(node, states, given, "")])
+    return _from_numbers(node, states, n_rows, given)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _from_numbers(node: str, states: Vocabulary, n_rows: int, given: Any) -> FloatArray:
+    try:
+        numbers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise NetworkError(
+            f"the table of {node!r} is not an array of numbers", fix="give a row for each case"
+        ) from None
+    if numbers.size == n_rows and len(states) == 2 and numbers.size != n_rows * 2:
+        numbers = np.stack([numbers.ravel(), 1.0 - numbers.ravel()], axis=-1)
+    if numbers.size != n_rows * len(states) or (numbers.ndim > 1 and numbers.shape[-1] != len(states)):
+        raise NetworkError(
+            f"the table of {node!r} has the shape {numbers.shape}; its parents and states make {n_rows} rows "
+            f"of {len(states)}",
+            fix="give one row for each configuration of the parents, the last parent changing fastest",
+        )
+    return numbers.reshape(n_rows, len(states))
+
+
+def _by_configuration(
+    node: str, states: Vocabulary, parents: Sequence[tuple[str, Vocabulary]], given: Mapping[Any, Any], n_rows: int
+) -> FloatArray:
+    table = np.full((n_rows, len(states)), np.nan)
+    for key, row in given.items():
+        labels = key if isinstance(key, tuple) else (key,)
+        if len(labels) != len(parents):
+            names = ", ".join(name for name, _ in parents)
+            raise NetworkError(
+                f"the table of {node!r} has a row for {key!r}; its parents are {names}", fix="name a state of each"
+            )
+        place = 0
+        for label, (name, levels) in zip(labels, parents, strict=True):
+            what = f"the table of {node!r} has a row for a state that {name!r} has not:"
+            place = place * len(levels) + find_state(label, levels, what=what)
+        table[place] = _row(node, states, row, f" given {key!r}")
+    missing = np.flatnonzero(np.isnan(table[:, 0]))
+    if len(missing):
+        case = configuration([levels for _, levels in parents], int(missing[0]))
+        raise NetworkError(f"the table of {node!r} has no row for {case!r}", fix="add it")
+    return table
+
+
+def configuration(levels: Sequence[Vocabulary], place: int) -> tuple[Label, ...]:
+    """The states of the parents that a row is about; the last parent changes fastest.
+
+    >>> configuration([Vocabulary(["a", "b"]), Vocabulary([1, 2, 3])], 4)
+    ('b', 2)
+    """
+    states: list[Label] = []
+    for vocabulary in reversed(levels):
+        place, code = divmod(place, len(vocabulary))
+        states.append(vocabulary[code])
+    return tuple(reversed(states))
+
+
+def _row(node: str, states: Vocabulary, given: Any, where: str) -> list[float]:
+    if isinstance(given, Mapping):
+        row = [math.nan] * len(states)
+        for state, probability in given.items():
+            row[find_state(state, states, what=f"node {node!r} has no state", error=ParameterError)] = probability
+        if math.nan in row or any(p != p for p in row):
+            lost = next(state for state, p in zip(states, row, strict=True) if p != p)
+            raise NetworkError(f"the table of {node!r}{where} has no probability for {lost!r}", fix="add it")
+        return _floats(node, row, where)
+    if _is_number(given):
+        if len(states) != 2:
+            raise NetworkError(
+                f"the table of {node!r}{where} is one number for {len(states)} states", fix="give one for each"
+            )
+        (first,) = _floats(node, [given], where)
+        return [first, 1.0 - first]
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise NetworkError(
+            f"the table of {node!r}{where} has {given!r:.80} for a row",
+            fix="write a number for each state, or {state: p}",
+        )
+    row = _floats(node, given, where)
+    if len(row) != len(states):
+        raise NetworkError(
+            f"the table of {node!r}{where} has {len(row)} numbers for {len(states)} states", fix="give one for each"
+        )
+    return row
+
+
+def _floats(node: str, row: Any, where: str) -> list[float]:
+    for entry in row:
+        if not isinstance(entry, int | float | np.number | np.bool_):
+            raise NetworkError(
+                f"the table of {node!r}{where} has {entry!r:.80} for a probability", fix="write a number from 0 to 1"
+            )
+    try:
+        return [float(p) for p in row]
+    except OverflowError:
+        raise NetworkError(
+            f"the table of {node!r}{where} has a number beyond floats", fix="write a number from 0 to 1"
+        ) from None
+
+
+def checked(node: str, table: FloatArray, parents: Sequence[tuple[str, Vocabulary]]) -> tuple[FloatArray, str | None]:
+    """The table with rows that sum to one, and a note where that needed a touch; anything worse is an error."""
+    levels = [vocabulary for _, vocabulary in parents]
+    if not np.isfinite(table).all() or (table < 0.0).any():
+        row, state = map(int, np.argwhere(~np.isfinite(table) | (table < 0.0))[0])
+        raise NetworkError(
+            f"the table of {node!r}{_given(levels, row)} has the entry {table[row, state]:g}",
+            fix="a probability is a number from 0 to 1",
+        )
+    total = table.sum(axis=1)
+    worst = int(np.argmax(np.abs(total - 1.0)))
+    off = abs(float(total[worst]) - 1.0)
+    if off <= ROUNDING:
+        return table, None
+    wrong = _beyond_rounding(table, total)
+    if wrong is not None:
+        raise NetworkError(
+            f"the table of {node!r}{_given(levels, wrong)} sums to {float(total[wrong]):.12g}, not to 1",
+            fix=f"correct the row {[float(p) for p in table[wrong, :8]]}",
+        )
+    touched = np.where((np.abs(total - 1.0) > ROUNDING)[:, None], table / total[:, None], table)
+    n_touched = int((np.abs(total - 1.0) > ROUNDING).sum())
+    return touched, f"{node}: {n_touched} of {len(table)} rows renormalised; the worst summed to {total[worst]:.9g}"
+
+
+def _beyond_rounding(table: FloatArray, total: FloatArray) -> int | None:
+    """The row that is farther from 1 than the rounding of its entries explains, the worst one; None if there is none.
+
+    Rounding changes an entry by half a unit of its last digit: 0.333 three times may stand for thirds, 0.5 and 0.505
+    for nothing. The digits are those of the entry with the most decimals.
+    """
+    off = np.abs(total - 1.0)
+    for row in np.argsort(-off, kind="stable").tolist():
+        if off[row] <= TOLERANCE:
+            return None
+        digits = max(_decimals(float(p)) for p in table[row])
+        if digits < FEWEST_DIGITS or off[row] > 0.5 * 10.0**-digits * table.shape[1] * (1.0 + 1e-6):
+            return int(row)
+    return None
+
+
+def _decimals(number: float) -> int:
+    """How many digits stand after the point in the shortest way to write a number.
+
+    >>> _decimals(0.333333), _decimals(1.0), _decimals(2.5e-7)
+    (6, 0, 8)
+    """
+    exponent = Decimal(repr(number)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _given(levels: Sequence[Vocabulary], row: int) -> str:
+    return f" given {configuration(levels, row)!r}" if levels else ""
+
+
+def noisy_or(causes: Mapping[str, float], leak: float = 0.0) -> FloatArray:
+    """The rows of an effect that each present cause brings about alone: P(no) = (1 - leak) prod (1 - p_i).
+
+    Causes and effect have the states (yes, no) in this order; rows are in the order of the causes.
+
+    >>> noisy_or({"flu": 0.8, "cold": 0.5}).round(9).tolist()
+    [[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [0.0, 1.0]]
+    """
+    return noisy_max([[[p, 1.0 - p], [0.0, 1.0]] for p in causes.values()], [leak, 1.0 - leak])
+
+
+def noisy_max(causes: Sequence[Sequence[Sequence[float]]], leak: Sequence[float] | None = None) -> FloatArray:
+    """Each cause alone gives a distribution of the effect; the effect is the strongest of what they give.
+
+    `causes[i][state]` is the distribution that state of cause i gives; states of the effect run from strongest to
+    none. P(effect weaker or equal k) = prod_i P_i(weaker or equal k).
+
+    >>> noisy_max([[[0.8, 0.2], [0.0, 1.0]]]).tolist()
+    [[0.8, 0.2], [0.0, 1.0]]
+    """
+    tables = [np.asarray(cause, dtype=np.float64) for cause in causes]
+    if leak is not None:
+        tables.append(np.asarray([leak], dtype=np.float64))
+    if not tables or any(table.ndim != 2 or table.shape[1] != tables[0].shape[1] for table in tables):
+        raise ParameterError("causes of a noisy maximum are tables with one column for each state of the effect")
+    for table in tables:
+        checked("noisy maximum", table, [])
+    tails = [np.cumsum(table[:, ::-1], axis=1) for table in tables]  # P(weakest k states)
+    weaker = np.ones((1, tables[0].shape[1]))
+    for tail in tails:
+        weaker = (weaker[:, None, :] * tail[None, :, :]).reshape(-1, tail.shape[1])
+    return np.clip(np.diff(weaker, axis=1, prepend=0.0)[:, ::-1], 0.0, 1.0)

@@ -1,10 +1,7 @@
 """From joint probabilities to posteriors: the only place where logarithms become probabilities.
 
-normalise.py         posterior = joint / evidence for many rows
-odds.py              how much more probable one state is than another
-prior.py             a prior given by name, checked
-prior_shift.py       the same evidence under another prior
-shares.py            posteriors as arrays from outside, checked
+normalise.py         posterior = joint / evidence for many rows; odds; posteriors from outside, checked
+prior.py             a prior given by name, checked; the same evidence under another prior
 calibration.py       the calibration that fits rows whose state is known
 calibration_maps.py  calibrations as values: temperature, Platt, isotonic, Dirichlet
 calibration_fits.py  the estimates behind calibration
@@ -15,8 +12,15 @@ bayes_text.py        both of them as text, step by step
 
 from bayeswise.posteriors.bayes_rule import Inference, bayes
 from bayeswise.posteriors.joint_table import JointTable
-from bayeswise.posteriors.normalise import Posterior, Undefined, log_posterior, normalise
-from bayeswise.posteriors.odds import log_odds, odds_of, probability_of
+from bayeswise.posteriors.normalise import (
+    Posterior,
+    Undefined,
+    log_odds,
+    log_posterior,
+    normalise,
+    odds_of,
+    probability_of,
+)
 from bayeswise.posteriors.prior import prior_by_state
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.posteriors.prior import SUM_TOLERANCE
-from bayeswise.render.fractions import Number, decimal_text, exact, fraction_text
 from bayeswise.render.labels import guess
+from bayeswise.render.numbers import Number, decimal_text, exact, fraction_text
 from bayeswise.tables.schema.labels import Label, find_state, label_key, label_of
 
 N = TypeVar("N", float, Fraction)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bayeswise.render.fractions import decimal_text, fraction_text
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import decimal_text, fraction_text
 from bayeswise.render.terminal import aligned
 from bayeswise.tables.schema.labels import Label
 

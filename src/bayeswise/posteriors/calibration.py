@@ -29,7 +29,7 @@ from bayeswise.posteriors.calibration_maps import (
     Temperature,
     logit_of_log,
 )
-from bayeswise.posteriors.shares import check_posterior
+from bayeswise.posteriors.normalise import check_posterior
 
 _FOLDS = 5
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.posteriors.odds import probability_of
+from bayeswise.posteriors.normalise import probability_of
 
 LOG_LEAST = float(np.log(np.nextafter(0.0, 1.0)))
 """The logarithm of the least double: what a probability of 0 is taken for where an infinite loss would end all."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.posteriors.prior import SUM_TOLERANCE
-from bayeswise.render.fractions import Number, decimal_text, exact, fraction_text
+from bayeswise.render.numbers import Number, decimal_text, exact, fraction_text
 from bayeswise.tables.schema.labels import Label, find_state, label_of
 
 Cell = tuple[Label, ...]

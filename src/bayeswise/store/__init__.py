@@ -5,5 +5,4 @@ fields.py     which fields of a dataclass a document holds, and what was added s
 file.py       a document as one file with format, kind and checksum; files of older formats
 container.py  the safetensors container, and the arrays that it may hold
 parsing.py    JSON and TOML that are measured before they are parsed
-ledger.py     which batches of rows a model has forgotten, beside its file
 """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayeswise.families.arithmetic import special
-from bayeswise.families.arithmetic.beta_power import log_beta_power
+from bayeswise.families.arithmetic.evidence import log_beta_power
 
 SIZES = [1e-300, 1e-10, 0.3, 1.0, 2.5, 9.99, 10.0, 10.01, 37.5, 1e3, 1e6, 1e10, 1e15]
 STEPS = [0.0, 1e-12, 0.5, 1.0, 7.25, 1e4, 1e9]

@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 
 import bayeswise as bw
 from bayeswise.models.description_length.comparing import candidates, compare, compare_table
-from bayeswise.models.description_length.kept_rows import KeptRows
+from bayeswise.models.description_length.sharing import KeptRows
 from bayeswise.models.held_out import held_out
 from bayeswise.models.naive_bayes import select
 from bayeswise.statistics import fingerprint

@@ -19,12 +19,12 @@ import bayeswise as bw
 from bayeswise import families
 from bayeswise.estimators.description_length_tree import DescriptionLengthTree
 from bayeswise.models.averaged_naive_bayes import averaged
+from bayeswise.models.description_length import bits as multinomial
 from bayeswise.models.description_length import (
     coded_family,
     cut_points,
     description_length,
     log_regret,
-    multinomial,
     nml_bits,
     select,
 )

@@ -14,9 +14,8 @@ from network_cases import asia, random_network
 from bayeswise.foundation.errors import NetworkError, ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.render.graph.boxes import Box
-from bayeswise.render.graph.crossings import crossings, ordered
 from bayeswise.render.graph.layers import layers_of, with_bends
-from bayeswise.render.graph.layout import Layout, Route, layout_of
+from bayeswise.render.graph.layout import Layout, Route, crossings, layout_of, ordered
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Picture
 
 PUBLIC = Path(__file__).parents[4] / "shared" / "networks"

@@ -12,7 +12,7 @@ import pytest
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.posteriors import bayes
-from bayeswise.render.fractions import decimal_text, exact, fraction_text
+from bayeswise.render.numbers import decimal_text, exact, fraction_text
 
 TEST = {"positive": {"disease": ".8", "healthy": ".1"}}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.prior_shift import estimate_prior, shift_prior
+from bayeswise.posteriors.prior import estimate_prior, shift_prior
 
 OLD, NEW = {"a": 0.5, "b": 0.5}, {"a": 0.8, "b": 0.2}
 

@@ -7,7 +7,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
-from bayeswise.tables.encoding.integer_codes import IntegerCodes, integer_levels
+from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels
 from bayeswise.tables.schema.labels import Vocabulary
 
 

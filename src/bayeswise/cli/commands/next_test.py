@@ -60,14 +60,14 @@ def run(
 
 
 def _numbers(cells: Any, names: tuple[str, ...]) -> dict[str, float]:
-    from bayeswise.render.fractions import exact
+    from bayeswise.render.numbers import exact
 
     return {name: float(exact(cells[name], f"--row {name}")) for name in names if name in cells}
 
 
 def _prices(typed: list[str] | None) -> dict[str, float]:
     from bayeswise.cli.options.pairs import by_number
-    from bayeswise.render.fractions import exact
+    from bayeswise.render.numbers import exact
 
     return {n: float(exact(v, f"--price {n}")) for n, v in by_number(typed or [], "--price", "lab=5").items()}
 

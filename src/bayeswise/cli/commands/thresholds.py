@@ -51,7 +51,7 @@ def run(
 
 def _cells(typed: list[str] | None) -> dict[str, Any] | None:
     from bayeswise.cli.options.pairs import by_number
-    from bayeswise.render.fractions import exact
+    from bayeswise.render.numbers import exact
 
     if not typed:
         return None

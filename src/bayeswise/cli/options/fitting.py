@@ -24,7 +24,7 @@ from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
 from bayeswise.models.fitting import learned
 from bayeswise.models.naive_bayes import select
 from bayeswise.posteriors.prior import SUM_TOLERANCE
-from bayeswise.render.fractions import exact
+from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Label

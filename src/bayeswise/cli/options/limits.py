@@ -13,7 +13,7 @@ from bayeswise.decisions.decide import Decisions, decide_rows
 from bayeswise.decisions.policy.capacity import within_capacity
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.prior_shift import estimate_prior, shifted
+from bayeswise.posteriors.prior import estimate_prior, shifted
 from bayeswise.tables.schema.labels import Label
 
 

@@ -18,7 +18,7 @@ from bayeswise.decisions.decide import decide_rows
 from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.progress import Bar
-from bayeswise.posteriors.prior_shift import shifted
+from bayeswise.posteriors.prior import shifted
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.batch import Batch

@@ -16,8 +16,8 @@ from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.atomic import replacing, replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.models.regression.score_account import ScoreAccount
-from bayeswise.render.fractions import exact
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import exact
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label

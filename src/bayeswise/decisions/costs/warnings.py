@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.decisions.policy.envelope import lower_envelope
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.fractions import exact
+from bayeswise.render.numbers import exact
 from bayeswise.tables.schema.labels import label_key
 
 if TYPE_CHECKING:

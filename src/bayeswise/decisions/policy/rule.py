@@ -12,8 +12,8 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.policy.envelope import lower_envelope
 from bayeswise.foundation.errors import CostError, ParameterError, PriorError
-from bayeswise.render.fractions import decimal_text, exact
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import decimal_text, exact
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 

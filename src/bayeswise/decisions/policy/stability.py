@@ -12,7 +12,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.posteriors.shares import check_posterior
+from bayeswise.posteriors.normalise import check_posterior
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.diagrams.solving.solver import Numbers
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.networks.tables import configuration
+from bayeswise.networks.node import configuration
 from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label
 

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.diagrams.nested import option_table
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.networks.tables import checked
+from bayeswise.networks.node import checked
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state

@@ -2,7 +2,8 @@
 
 The probability of rows with the parameters integrated out is a ratio of gamma functions. By Stirling's formula it is
 the likelihood at the posterior mean less a few terms of one sign, and that form keeps its digits with 1e15 rows or with
-a prior of 1e15 pseudo-counts.
+a prior of 1e15 pseudo-counts. In the same way a log x + b log y and log B(a, b), of which beta and binomial densities
+are made, cancel near the peak; the deviance of (a, b) from (n x, n y) with n = a + b is what remains.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log1p_minus, stirling_error, two_product
+from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log1p_minus, log_beta, stirling_error, two_product
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log
 
@@ -161,3 +162,39 @@ def difference_of_products(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLik
     """
     (first, first_low), (second, second_low) = two_product(a, b), two_product(c, d)
     return np.asarray((first - second) + (first_low - second_low))
+
+
+_SMALLEST_SHARE = 1e-290  # below it a share may have lost digits to underflow
+
+
+def log_beta_power(a: ArrayLike, b: ArrayLike, x: ArrayLike, y: ArrayLike, gap: ArrayLike) -> FloatArray:
+    """a log x + b log y - log B(a, b), where gap = a y - b x is given with all its digits.
+
+    log(a b / (2 pi n)) / 2 - deviance(a, n x) - deviance(b, n y) and the errors of Stirling.
+
+    >>> round(np.exp(log_beta_power(2.0, 3.0, x=0.5, y=0.5, gap=-0.5)).item(), 12)      # 12 / 2^5
+    0.375
+    """
+    first, second, share, rest, away = (np.asarray(value, dtype=np.float64) for value in (a, b, x, y, gap))
+    total = first + second
+    errors = stirling_error(total) - stirling_error(first) - stirling_error(second)
+    log_peak = 0.5 * (np.log(first) + np.log(second) - np.log(total)) - HALF_LOG_TWO_PI + errors
+    return np.asarray(log_peak - deviance(first, total * share, away) - deviance(second, total * rest, -away))
+
+
+def log_beta_power_of_odds(a: ArrayLike, b: ArrayLike, x: ArrayLike, y: ArrayLike) -> FloatArray:
+    """The same for the shares x / (x + y) and y / (x + y) of any two numbers above 0.
+
+    >>> round(np.exp(log_beta_power_of_odds(2.0, 3.0, 7e300, 7e300)).item(), 12)
+    0.375
+    """
+    first, second, one, other = (np.asarray(value, dtype=np.float64) for value in (a, b, x, y))
+    with np.errstate(over="ignore", invalid="ignore"):
+        share, rest = 1.0 / (1.0 + other / one), 1.0 / (1.0 + one / other)
+        exact_gap = difference_of_products(first, other, second, one) / (one + other)
+        gap = np.where(np.isfinite(exact_gap), exact_gap, first * rest - second * share)
+        near = log_beta_power(first, second, share, rest, gap)
+    log_ratio = np.log(one) - np.log(other)
+    log_share, log_rest = np.minimum(log_ratio, 0.0), np.minimum(-log_ratio, 0.0)  # one of the two is all but 1
+    far = first * log_share + second * log_rest - log_beta(first, second)
+    return np.where(np.minimum(share, rest) < _SMALLEST_SHARE, far, near)

@@ -16,9 +16,8 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.description_length.bits import Part
-from bayeswise.models.description_length.kept_rows import KeptRows
 from bayeswise.models.description_length.lengths import description_length
-from bayeswise.models.description_length.sharing import candidates_of
+from bayeswise.models.description_length.sharing import KeptRows, candidates_of
 from bayeswise.models.naive_bayes.left_out import left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.relearning import posteriors_of_folds

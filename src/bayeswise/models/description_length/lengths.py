@@ -20,8 +20,15 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
-from bayeswise.models.description_length.bits import CODES, Code, DescriptionLength, Part, counted_bits, parameter_bits
-from bayeswise.models.description_length.multinomial import LOG_TWO
+from bayeswise.models.description_length.bits import (
+    CODES,
+    LOG_TWO,
+    Code,
+    DescriptionLength,
+    Part,
+    counted_bits,
+    parameter_bits,
+)
 from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers

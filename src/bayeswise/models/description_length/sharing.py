@@ -7,7 +7,7 @@ of whole ones are summed beside them, as long as a column is positive or whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.exact import stacked
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, with_pairs
-from bayeswise.models.description_length.kept_rows import KeptRows
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.factors import Factor
@@ -30,9 +29,10 @@ from bayeswise.models.naive_bayes.selection import Extent, candidates, choice
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.statistics import Moments, Product
 from bayeswise.statistics.cells import log_of
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema
+from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
@@ -191,3 +191,40 @@ def _are_all(some: Moments, every: Moments) -> bool:
 def _side_by_side(columns: list[Moments]) -> Moments:
     parts = [stacked([getattr(each, name)[:, 0] for each in columns]) for name in ("weight", "total", "squares")]
     return Moments(columns[0].rows, *parts)
+
+
+MOST_ROWS = 1 << 13
+_SEED = 0x6B65_7074_2072_6F77  # a small one may be the seed that made the table, and choose by its columns
+
+
+@dataclass
+class KeptRows:
+    """At most `most` rows: each has a number drawn for it, and the bar is lowered whenever too many lie below it."""
+
+    most: int = MOST_ROWS
+    parts: list[tuple[Batch, IntArray]] = field(default_factory=list)
+    bar: int = 1 << 32
+    _generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(_SEED))
+
+    def watching(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The batches as they come; their rows are kept on the way."""
+        for batch in batches:
+            numbers = self._generator.integers(0, 1 << 32, batch.n_rows)
+            has_target = np.ones(batch.n_rows, dtype=bool) if batch.groups is None else batch.groups >= 0
+            rows = np.flatnonzero(has_target & (numbers < self.bar))
+            self.parts.append((batch.take(rows), numbers[rows]))
+            self._lower_the_bar()
+            yield batch
+
+    def _lower_the_bar(self) -> None:
+        while sum(batch.n_rows for batch, _ in self.parts) > self.most:
+            self.bar //= 2
+            below = [(batch, numbers, np.flatnonzero(numbers < self.bar)) for batch, numbers in self.parts]
+            self.parts = [(batch.take(rows), numbers[rows]) for batch, numbers, rows in below]
+
+    def batches(self, schema: Schema, vocabularies: Mapping[str, Vocabulary]) -> Iterator[Batch]:
+        """The rows in the codes of a model's vocabularies."""
+        known = tuple(vocabularies[name] for name in schema.categories)
+        for batch, _ in self.parts:
+            if batch.n_rows:
+                yield batch.recode(known, unseen=[MISSING] * len(known))

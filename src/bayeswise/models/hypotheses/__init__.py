@@ -4,8 +4,7 @@ space.py       prior, likelihood, posterior step by step
 combining.py   Bayes-optimal, Gibbs and MAP answers
 learning.py    from a table of categories to its conjunctive concepts
 concepts.py    what they are and what they say
-boundaries.py  FIND-S and candidate elimination
-cube.py        the belief in every concept
+boundaries.py  FIND-S and candidate elimination; the belief in every concept
 plots.py       the posterior datum by datum
 """
 

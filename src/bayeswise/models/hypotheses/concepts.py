@@ -13,15 +13,18 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.models.hypotheses.boundaries import (
     ANY,
+    MOST_CONCEPTS,
     NOTHING,
     Boundaries,
     Concept,
+    ConceptCube,
+    ConceptPrior,
     Row,
     candidate_elimination,
+    count_concepts,
     covers,
     find_s,
 )
-from bayeswise.models.hypotheses.cube import MOST_CONCEPTS, ConceptCube, ConceptPrior, count_concepts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import SchemaError
+from bayeswise.models.hypotheses.boundaries import ConceptPrior, check_prior, checked_noise
 from bayeswise.models.hypotheses.concepts import WILDCARD, ConceptModel
-from bayeswise.models.hypotheses.cube import ConceptPrior, check_prior, checked_noise
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import examine

@@ -17,7 +17,7 @@ from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.hypotheses.combining import Answers, Combined, combine
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import SUM_TOLERANCE
-from bayeswise.render.fractions import exact as exact_number
+from bayeswise.render.numbers import exact as exact_number
 
 if TYPE_CHECKING:
     from bayeswise.models.hypotheses.plots import PosteriorDisplay

@@ -23,9 +23,8 @@ from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
-from bayeswise.models.regression.solving.newton import Certificate, Point, minimise
+from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.normal_equations import SPREADS
-from bayeswise.models.regression.solving.penalties import Penalty
 from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch

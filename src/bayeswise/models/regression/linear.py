@@ -28,8 +28,7 @@ from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import TargetRows
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
-from bayeswise.models.regression.solving.normal_equations import NormalEquations
-from bayeswise.models.regression.solving.scale_evidence import ScaleEvidence
+from bayeswise.models.regression.solving.normal_equations import NormalEquations, ScaleEvidence
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.store.fields import added_later

@@ -14,9 +14,8 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.networks.classifiers.counted import Counted, pseudo_rows_of
 from bayeswise.networks.classifiers.settings import NetworkSettings
 from bayeswise.networks.classifiers.structure import Graph
-from bayeswise.networks.learning.ascent import em_steps
 from bayeswise.networks.learning.constraints import silent
-from bayeswise.networks.learning.fitting import Climb
+from bayeswise.networks.learning.fitting import Climb, em_steps
 from bayeswise.networks.learning.incomplete import IncompleteRows, Layout
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.statistics import RowsWithHoles

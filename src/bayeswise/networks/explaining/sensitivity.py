@@ -16,7 +16,7 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.networks.tables import configuration
+from bayeswise.networks.node import configuration
 from bayeswise.tables.schema.labels import Label, find_state
 
 if TYPE_CHECKING:

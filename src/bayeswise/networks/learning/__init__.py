@@ -4,8 +4,7 @@ learn.py        all of it in one call
 rows.py         any table as codes, states and weights
 counts.py       exact joint counts of every node with its parents
 incomplete.py   rows with missing values, by pattern
-ascent.py       EM and gradient ascent, step by step
-fitting.py      the best of several starts
+fitting.py      EM and gradient ascent, and the best of several starts
 scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have
 climbing.py     hill climbing with tabu and restarts

@@ -3,10 +3,8 @@
 picture.py    what is drawn, as plain values
 lettering.py  how wide a text is, and how it is cut
 boxes.py      how large a node is
-layout.py     the whole layout, part by part
+layout.py     the whole layout, part by part: the order of nodes on a line, and their places
 layers.py     the line on which each node stands
-crossings.py  the order of nodes on a line, with few crossings
-positions.py  the place of each node on its line
 svg.py        the picture as SVG
 dot.py        the picture in the language of Graphviz
 """

@@ -100,7 +100,7 @@ def value(
     bayeswise diagram value oil.toml oil --before drill --price oil=5
     """
     from bayeswise.cli.commands.diagram.page import valued
-    from bayeswise.render.fractions import exact
+    from bayeswise.render.numbers import exact
 
     diagram = _read(file)
     evidence = _states(diagram, given, "--given", diagram.names)

@@ -1,15 +1,12 @@
 """How the weights of regressions are found, each with a certificate or exactly.
 
-normal_equations.py     least squares from exact moments
+normal_equations.py     least squares from exact moments, the lasso, the scale of the prior by evidence
 exact_solve.py          linear equations with exact coefficients
-sparse_weights.py       the lasso on moments
-scale_evidence.py       the scale of the prior, by evidence
 robust.py               noise with heavy tails, by EM
 logistic_fit.py         from rows to the weights of a logistic regression
 softmax.py              its loss and derivatives
-newton.py               Newton's method with a certificate
+newton.py               Newton's method with a certificate, and minus the log of a prior
 conjugate_gradients.py  the same without writing the Hessian down
-penalties.py            minus the log of a prior
 folds.py                the scale of the prior, by rows left out
 separation.py           whether a maximum without a prior exists
 wide.py                 more columns than rows

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.models.regression.solving.newton import EPSILON, Certificate
-from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.newton import EPSILON, Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import SoftmaxLoss
 
 Operator = Callable[[FloatArray], FloatArray]

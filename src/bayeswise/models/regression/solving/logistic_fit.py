@@ -17,8 +17,7 @@ from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
-from bayeswise.models.regression.solving.newton import Certificate, Point, minimise
-from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.separation import refuse_separated
 from bayeswise.models.regression.solving.softmax import SoftmaxLoss
 from bayeswise.models.regression.solving.wide import turned_rows

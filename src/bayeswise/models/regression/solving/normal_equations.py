@@ -3,6 +3,16 @@
 prior None       min |y - Xw|^2 / 2                        least squares: maximum likelihood under Gaussian noise
 prior gaussian   ... + |s w|^2 / (2 scale^2)               w ~ N(0, (noise scale / s)^2), s = standard deviations
 prior laplace    ... + |s w|_1 / scale                     p(w | noise^2) ~ exp(-|s w| / (scale noise^2))
+
+How wide the prior should be follows from the evidence (type-II maximum likelihood). With R = X'X in the columns' units,
+eigenvalues l and rotated moments c, and t = scale^2:
+
+    log p(y | scale) = -sum log(1 + t l) / 2 - (freedom / 2) log S(t) + constant
+    S(t) = y'y - sum t c^2 / (1 + t l) = least squares + sum c^2 / (l (1 + t l))
+
+The second form has no cancellation: rows that lie on a plane are seen to do so. The noise is integrated out under
+p(noise^2) ~ 1 / noise^2 and the intercept under a flat prior; the noise at its most probable value gives the same
+maximum.
 """
 
 from __future__ import annotations
@@ -12,6 +22,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import brentq
+from scipy.special import gammaln
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
@@ -24,7 +37,6 @@ from bayeswise.models.regression.solving.exact_solve import (
     solve_refined,
     symmetric_inverse,
 )
-from bayeswise.models.regression.solving.sparse_weights import sparse_minimum
 from bayeswise.statistics.regression import RegressionMoments
 
 WIDEST = 1e8
@@ -162,3 +174,143 @@ class NormalEquations:
         seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
         below = np.where(seen, values + scale**-2, min(scale, WIDEST) ** -2)
         return np.asarray(vectors / np.sqrt(below) / self.unit[:, None])
+
+
+MOST_ROUNDS = 2_000
+
+
+def sparse_minimum(
+    matrix: FloatArray, moment: FloatArray, penalty: FloatArray, start: FloatArray | None = None
+) -> FloatArray:
+    """The weights of least penalised squares; a penalty of 0 leaves a weight free.
+
+    With R = I each weight is the moment, shrunk by the penalty towards 0:
+
+    >>> sparse_minimum(np.eye(2), np.array([3.0, 0.5]), np.array([1.0, 1.0])).tolist()
+    [2.0, 0.0]
+    """
+    v = np.zeros(len(moment)) if start is None else start.copy()
+    diagonal = np.diag(matrix)
+    usable = np.flatnonzero(diagonal > 0)
+    v[diagonal <= 0] = 0.0
+    slope = moment - matrix @ v  # what each coordinate could still gain
+    good = 1e-13 * float(np.abs(moment).max(initial=0.0))
+    for k in range(1, MOST_ROUNDS + 1):
+        change = _one_round(matrix, diagonal, penalty, usable, v, slope)
+        if change <= 1e-9 * max(float(np.abs(v).max(initial=0.0)), 1e-300):
+            break
+        if k % 8 == 0:  # signs settle long before sizes do
+            solved = _finished(matrix, moment, penalty, v)
+            if violation(matrix, moment, penalty, solved) <= good:
+                return solved
+    return _finished(matrix, moment, penalty, v)
+
+
+def _one_round(
+    matrix: FloatArray, diagonal: FloatArray, penalty: FloatArray, usable: IntArray, v: FloatArray, slope: FloatArray
+) -> float:
+    largest = 0.0
+    for j in usable:
+        target = slope[j] + diagonal[j] * v[j]
+        new = np.sign(target) * max(abs(target) - penalty[j], 0.0) / diagonal[j]
+        change = new - v[j]
+        if change != 0.0:
+            slope -= matrix[:, j] * change
+            v[j] = new
+            largest = max(largest, abs(float(change)))
+    return largest
+
+
+def _finished(matrix: FloatArray, moment: FloatArray, penalty: FloatArray, v: FloatArray) -> FloatArray:
+    """With the signs known the rest is linear: solve it, and keep the answer if it meets the conditions."""
+    active = np.flatnonzero(v)
+    if not len(active):
+        return v
+    try:
+        factor = cho_factor(matrix[np.ix_(active, active)], lower=True)
+    except LinAlgError:
+        return v
+    solved = np.zeros_like(v)
+    solved[active] = cho_solve(factor, moment[active] - penalty[active] * np.sign(v[active]))
+    same_signs = bool(np.all(np.sign(solved[active]) == np.sign(v[active])))
+    better = violation(matrix, moment, penalty, solved) <= violation(matrix, moment, penalty, v)
+    return solved if same_signs and better else v
+
+
+def violation(matrix: FloatArray, moment: FloatArray, penalty: FloatArray, v: FloatArray) -> float:
+    """How far v is from the conditions of a minimum: the largest subgradient of least size."""
+    return float(np.abs(subgradient(matrix @ v - moment, penalty, v)).max(initial=0.0))
+
+
+def subgradient(gradient: FloatArray, penalty: FloatArray, v: FloatArray) -> FloatArray:
+    """The subgradient of least size of a smooth function with that gradient, plus the penalised absolute values."""
+    at_zero: BoolArray = v == 0
+    inside = np.sign(gradient) * np.maximum(np.abs(gradient) - penalty, 0.0)
+    return np.where(at_zero, inside, gradient + penalty * np.sign(v))
+
+
+LOG_NARROWEST, LOG_WIDEST = -28.0, 28.0  # of scale^2
+
+
+@dataclass(frozen=True)
+class ScaleEvidence:
+    """log p(y | scale) of one set of moments."""
+
+    values: FloatArray  # (n,) eigenvalues of X'X
+    squares: FloatArray  # (n,) squared moments along them
+    least: float  # least squares
+    freedom: float
+
+    @classmethod
+    def of(cls, equations: NormalEquations) -> ScaleEvidence:
+        values, vectors = np.linalg.eigh(equations.correlation)
+        values = np.where(values > len(values) * np.finfo(float).eps * values.max(initial=0.0), values, 0.0)
+        squares = np.where(values > 0, (vectors.T @ equations.moment) ** 2, 0.0)
+        return cls(values, squares, _least_squares(equations, values, squares), equations.freedom)
+
+    def log_evidence(self, scale: float) -> float:
+        """log p(y | scale) for p(noise^2) = 1 / noise^2 and a flat intercept."""
+        t = scale**2
+        left = self._left(t)
+        if left <= 0 or self.freedom <= 0:
+            return np.inf if left <= 0 else np.nan
+        determinant = -0.5 * float(np.log1p(t * self.values).sum())
+        half = 0.5 * self.freedom
+        return determinant - half * float(np.log(np.pi * left)) + float(gammaln(half))
+
+    def best_scale(self) -> float:
+        """The scale of largest evidence: the best of a grid, then where the slope is zero."""
+        grid = np.linspace(LOG_NARROWEST, LOG_WIDEST, 225)
+        slopes = np.array([self._slope(log_t) for log_t in grid])
+        falls = np.flatnonzero((slopes[:-1] > 0) & (slopes[1:] <= 0))
+        tops = [brentq(self._slope, grid[k], grid[k + 1], xtol=1e-15, rtol=1e-15) for k in falls]
+        ends = [float(grid[0]), float(grid[-1])]
+        best = max([*ends, *tops], key=lambda log_t: self.log_evidence(float(np.exp(0.5 * log_t))))
+        return float(np.exp(0.5 * best))
+
+    def left(self, scale: float) -> float:
+        """S at a scale."""
+        return self._left(scale**2)
+
+    def _left(self, t: float) -> float:
+        return self.least + float((_over(self.squares, self.values) / (1.0 + t * self.values)).sum())
+
+    def _slope(self, log_t: float) -> float:
+        """The derivative by log t."""
+        t = float(np.exp(log_t))
+        shrunk = 1.0 / (1.0 + t * self.values)
+        fitted = float((self.squares * t * shrunk**2).sum())
+        left = max(self._left(t), np.finfo(np.float64).tiny)
+        return -0.5 * float((t * self.values * shrunk).sum()) + 0.5 * self.freedom * fitted / left
+
+
+def _least_squares(equations: NormalEquations, values: FloatArray, squares: FloatArray) -> float:
+    """What the best weights without a prior leave: exact for few columns."""
+    if len(values) <= MOST_EXACT:
+        return equations.residual_square(equations.flat()[0])
+    left = equations.total - float(_over(squares, values).sum())
+    return left if left > 64 * np.finfo(float).eps * equations.total else 0.0
+
+
+def _over(squares: FloatArray, values: FloatArray) -> FloatArray:
+    return np.divide(squares, values, out=np.zeros_like(squares), where=values > 0)

@@ -17,9 +17,8 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
-from bayeswise.models.regression.solving.newton import Certificate, solve_symmetric
-from bayeswise.models.regression.solving.penalties import Penalty
-from bayeswise.models.regression.solving.sparse_weights import sparse_minimum
+from bayeswise.models.regression.solving.newton import Certificate, Penalty, solve_symmetric
+from bayeswise.models.regression.solving.normal_equations import sparse_minimum
 
 MOST_ROUNDS = 2_000
 TIGHT, ROUGH = 1e-11, 1e-4

@@ -23,8 +23,7 @@ from bayeswise.models.regression.rows import SPREADS
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
 from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit, separable
-from bayeswise.models.regression.solving.newton import Certificate
-from bayeswise.models.regression.solving.penalties import Penalty
+from bayeswise.models.regression.solving.newton import Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import first_start, share_first
 from bayeswise.posteriors.normalise import log_posterior
 

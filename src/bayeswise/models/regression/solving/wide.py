@@ -22,7 +22,7 @@ from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
-from bayeswise.models.regression.solving.scale_evidence import ScaleEvidence
+from bayeswise.models.regression.solving.normal_equations import ScaleEvidence
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
