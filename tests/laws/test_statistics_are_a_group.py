@@ -13,6 +13,7 @@ from strategies import GROUPS, LEVELS, N_GROUPS, Rows, rows
 
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.statistics import (
+    ColumnCounts,
     Counts,
     Grouped,
     JointCounts,
@@ -26,6 +27,7 @@ from bayeswise.statistics import (
     WordCounts,
     fingerprint,
 )
+from bayeswise.statistics.column_counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 Summarise = Callable[[Rows], Any]
@@ -49,6 +51,12 @@ def sample_of(sample: Rows) -> Sample:
 
 def counts_of(sample: Rows) -> Counts:
     return Counts.of(sample.codes[:, 0], LEVELS, sample.groups, N_GROUPS, sample.weights)
+
+
+def columns_of(sample: Rows) -> ColumnCounts:
+    levels = [LEVELS] * sample.codes.shape[1]
+    names = [f"x{k}" for k in range(len(levels))]
+    return CodedCounts.of(names, sample.codes, levels, sample.groups, N_GROUPS, sample.weights).settled()
 
 
 def joint_of(sample: Rows) -> JointCounts:
@@ -77,8 +85,8 @@ def grouped_of(sample: Rows) -> Grouped[Product]:
     return Grouped.of(GROUPS, product_of(sample))
 
 
-UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, joint_of, pairs_of, holes_of, words_of]
-UNNAMED += [product_of]
+UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, columns_of, joint_of, pairs_of, holes_of]
+UNNAMED += [words_of, product_of]
 PLAIN = pytest.mark.parametrize("of", UNNAMED, ids=lambda of: of.__name__)
 EVERY = pytest.mark.parametrize("of", [*UNNAMED, grouped_of], ids=lambda of: of.__name__)
 pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))

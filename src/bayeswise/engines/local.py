@@ -18,7 +18,7 @@ from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
 from bayeswise.foundation.threads import available, each
 from bayeswise.statistics import Grouped, Product, Weights
-from bayeswise.statistics.counts import CodedCounts
+from bayeswise.statistics.column_counts import CodedCounts
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema, positions_in
@@ -117,7 +117,8 @@ def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any
 
 def _of_nothing(schema: Schema, request: Request, declared: Vocabulary | None) -> Grouped[Product]:
     """The statistics of no rows: what an empty table answers, and where a sweep starts."""
-    vocabularies = tuple(schema[name].levels or Vocabulary() for name in schema.categories)
+    none = Vocabulary()
+    vocabularies = tuple(levels or none for levels in schema.levels_of(schema.categories))
     empty = Batch(
         n_rows=0,
         values=np.zeros((0, len(schema.numbers))),

@@ -184,13 +184,25 @@ def stacked(arrays: Sequence[ExactArray]) -> ExactArray:
     >>> stacked([ExactArray.from_floats([1.0, 0.5]), ExactArray.from_floats([2.0, 4.0])])
     ExactArray([[1.0, 2.0], [0.5, 4.0]])
     """
-    low = min((array.low for array in arrays), default=0)
-    high = max((array.low + array.digits.shape[-1] for array in arrays), default=0)
-    shape = arrays[0].shape if arrays else (0,)
-    limbs = np.zeros((*shape, len(arrays), max(high - low, 0) + 1), dtype=np.int64)
-    for k, array in enumerate(arrays):
-        start = array.low - low
-        limbs[..., k, start : start + array.digits.shape[-1]] = array.digits
+    return side_by_side([array.reshape(*array.shape, 1) for array in arrays] or [ExactArray.zeros((0, 0))])
+
+
+def side_by_side(arrays: Sequence[ExactArray]) -> ExactArray:
+    """Arrays that differ at most in the length of their last axis, one after the other along it.
+
+    >>> side_by_side([ExactArray.from_floats([1.0, 0.5]), ExactArray.from_floats([2.0])])
+    ExactArray([1.0, 0.5, 2.0])
+    """
+    low = min((array.low for array in arrays if array.digits.size), default=0)
+    high = max((array.low + array.digits.shape[-1] for array in arrays if array.digits.size), default=0)
+    width = sum(array.shape[-1] for array in arrays)
+    limbs = np.zeros((*arrays[0].shape[:-1], width, high - low + 1), dtype=np.int64)
+    column = 0
+    for array in arrays:
+        start, after = array.low - low, column + array.shape[-1]
+        if array.digits.size:
+            limbs[..., column:after, start : start + array.digits.shape[-1]] = array.digits
+        column = after
     return ExactArray.from_limbs(limbs, low)
 
 

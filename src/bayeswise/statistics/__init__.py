@@ -7,7 +7,8 @@ several statistics of the same rows side by side.
 protocol.py         the contract, and the fingerprint of a statistic
 product.py          several statistics side by side, groups with labels
 weights.py          the weight of each group
-counts.py           levels of a category column; the same by code while a sweep goes on
+counts.py           levels of a category column
+column_counts.py    the same of many columns, as one table; by code while a sweep goes on
 joint.py            combinations of levels
 pair_counts.py      levels of all pairs of columns
 words.py            words of texts
@@ -22,6 +23,7 @@ sample.py           all values, for families without a statistic of fixed size
 incomplete_rows.py  rows with missing cells, for EM
 """
 
+from bayeswise.statistics.column_counts import ColumnCounts, ColumnLevels
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.incomplete_rows import RowsWithHoles
 from bayeswise.statistics.joint import JointCounts
@@ -37,6 +39,8 @@ from bayeswise.statistics.weights import Weights
 from bayeswise.statistics.words import WordCounts
 
 __all__ = [
+    "ColumnCounts",
+    "ColumnLevels",
     "Counts",
     "Grouped",
     "JointCounts",

@@ -25,6 +25,7 @@ import numpy as np
 
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, StoreError
+from bayeswise.foundation.exact import ExactArray, side_by_side
 from bayeswise.store.container import (
     FILE_TYPES,
     HEAD_BYTES,
@@ -281,5 +282,48 @@ def _forms_of(columns: list[dict[str, Tree]]) -> Tree:
     return [[column["name"] for column in columns], forms, form_of]
 
 
-FORMAT = 2
-MIGRATIONS: dict[int, Migration] = {1: _columns_by_form}
+# -- from format 2 to 3 -------------------------------------------------------------------------------------
+def _counts_in_one_table(kind: str, document: Document) -> tuple[str, Document]:
+    tensors = dict(document.tensors)
+    return kind, Document(_with_tables(document.tree, "", tensors), tensors)
+
+
+def _with_tables(tree: Tree, path: str, tensors: Tensors) -> Tree:
+    """The tree with the counts of all columns as one table where each had its own."""
+    if isinstance(tree, list):
+        nested = any(isinstance(each, list | dict) for each in tree)
+        return [_with_tables(each, f"{path}/{n}", tensors) for n, each in enumerate(tree)] if nested else tree
+    if not isinstance(tree, dict):
+        return tree
+    if "$map" in tree:
+        pairs = enumerate(tree["$map"])
+        return {"$map": [[key, _with_tables(each, f"{path}/{n}", tensors)] for n, (key, each) in pairs]}
+    parts = tree["parts"]["$map"] if tree.get("$type") == "Product" else []
+    if parts and all(isinstance(each, dict) and each.get("$type") == "Counts" for _, each in parts):
+        return _table_of(parts, path, tensors)
+    inside = {name: path if name.startswith("$") else f"{path}/{name}" for name in tree}
+    return {name: _with_tables(member, inside[name], tensors) for name, member in tree.items()}
+
+
+def _table_of(parts: list[Any], path: str, tensors: Tensors) -> Tree:
+    known: dict[bytes, int] = {}
+    forms: list[Tree] = []
+    form_of: list[int] = []
+    tables: list[ExactArray] = []
+    for _, counts in parts:
+        form = [counts["levels"], counts["declared"]]
+        form_of.append(known.setdefault(tree_bytes(form), len(known)))
+        if len(known) > len(forms):
+            forms.append(form)
+        for exact in (counts["weight"], counts["missing"]):
+            table = ExactArray.from_words(tensors.pop(exact["$exact"]["$tensor"]), exact["low"])
+            tables.append(table if len(table.shape) > 1 else table[:, None])
+    table = side_by_side(tables)
+    tensors[f"{path}/table"] = table.words()
+    levels = {"$type": "ColumnLevels", "names": [name for name, _ in parts], "forms": forms, "form_of": form_of}
+    exact_table = {"$exact": {"$tensor": f"{path}/table"}, "low": table.low}
+    return {"$type": "ColumnCounts", "levels": levels, "table": exact_table}
+
+
+FORMAT = 3
+MIGRATIONS: dict[int, Migration] = {1: _columns_by_form, 2: _counts_in_one_table}

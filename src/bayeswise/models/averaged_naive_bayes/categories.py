@@ -15,7 +15,7 @@ from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tem
 from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, PseudoRows
 from bayeswise.models.naive_bayes.factors import Leaving
-from bayeswise.statistics import Counts, PairCounts, Product
+from bayeswise.statistics import ColumnCounts, Counts, PairCounts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
@@ -168,7 +168,7 @@ class AveragedCategoryScores(CategoryScores):
 
 def averaged_categories(
     columns: tuple[str, ...],
-    statistic: Product,
+    statistic: ColumnCounts,
     settings: AveragedSettings,
     schema: Schema,
     pairs: PairCounts | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
-from bayeswise.statistics import Counts, Product
+from bayeswise.statistics import ColumnCounts, Counts
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
@@ -31,11 +31,11 @@ class Categories:
     name = "categories"
 
     def request(self, schema: Schema) -> Request:
-        return Request.counts(self.name, self.columns, [schema[column].levels for column in self.columns])
+        return Request.counts(self.name, self.columns, schema.levels_of(self.columns))
 
-    def scores(self, statistic: Product, settings: NaiveBayesSettings, schema: Schema) -> CategoryScores:
-        tables = [CategoryTable.of(statistic[name], settings, schema[name]) for name in self.columns]
-        return CategoryScores(tuple(tables), positions_in(schema.categories, self.columns))
+    def scores(self, statistic: ColumnCounts, settings: NaiveBayesSettings, schema: Schema) -> CategoryScores:
+        tables = ColumnTables(self.columns, statistic, settings, schema)
+        return CategoryScores(tables, positions_in(schema.categories, self.columns))
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,6 @@ class CategoryTable:
         log_cells = self.log_probability()
         missing = log_cells[self.n_levels :] if self.column.missing == "level" else np.zeros((1, len(self.total)))
         return np.concatenate([log_cells[: self.n_levels], missing, self.log_unseen()[None]])
-
-    @property
-    def shape_and_beliefs(self) -> Any:
-        """Equal for columns whose log-probabilities are the same function of their counts."""
-        imagined = self.imagined
-        if imagined.shares is not None or type(self) is not CategoryTable:
-            return id(self)
-        policies = (self.column.missing == "level", self.column.unseen == "ignore")
-        return self.count.shape, policies, imagined.each, imagined.all, imagined.printed
 
     def left_out(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
         """(n_rows, n_states) log-likelihoods of the rows' own cells, each row taken out of its class first.
@@ -178,42 +169,86 @@ def _log_ratio(above: FloatArray, below: FloatArray, n_cells: int) -> FloatArray
     return np.where(unknown, -np.log(max(n_cells, 1)), log(above) - np.log(safe))
 
 
-def _with_ends(tables: Sequence[CategoryTable]) -> FloatArray:
-    """(n_tables, n_levels + 2, n_states) of tables with the same shape and beliefs."""
-    one, imagined = tables[0], tables[0].imagined
-    count = np.stack([table.count for table in tables])  # (n_tables, n_states, n_cells)
+def _with_ends(one: CategoryTable, count: FloatArray) -> FloatArray:
+    """(n_tables, n_levels + 2, n_states) of tables as the one is, with counts (n_tables, n_states, n_cells)."""
+    imagined = one.imagined
     total, n_cells = count.sum(axis=2), count.shape[2]
     above = count.transpose(0, 2, 1) + imagined.by_cell(n_cells)[:, None]
     log_cells = _log_ratio(above, (total + imagined.below(n_cells))[:, None, :], n_cells)
-    log_ends = np.zeros((len(tables), one.n_levels + 2, len(one.count)))
+    log_ends = np.zeros((len(count), one.n_levels + 2, len(one.count)))
     log_ends[:, :n_cells] = log_cells
     log_ends[:, -1] = one._log_other(total, n_cells)
     return log_ends
+
+
+class ColumnTables(Sequence[CategoryTable]):
+    """The tables of all columns, each made when it is asked for: there may be 20,000."""
+
+    def __init__(
+        self, columns: tuple[str, ...], statistic: ColumnCounts, settings: NaiveBayesSettings, schema: Schema
+    ) -> None:
+        self.columns, self.statistic, self.settings, self.schema = columns, statistic, settings, schema
+
+    @property
+    def sizes(self) -> IntArray:
+        """(n_columns,) how many levels each column has."""
+        return self.statistic.levels.sizes
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @overload
+    def __getitem__(self, index: int) -> CategoryTable: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[CategoryTable, ...]: ...
+    def __getitem__(self, index: int | slice) -> CategoryTable | tuple[CategoryTable, ...]:
+        if isinstance(index, slice):
+            return tuple(self[k] for k in range(*index.indices(len(self))))
+        name = self.columns[index]
+        return CategoryTable.of(self.statistic[name], self.settings, self.schema[name])
+
+    def alike(self) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Columns whose log-probabilities are one function of their counts, and these (n, n_levels + 2, n_states)."""
+        levels, count = self.statistic.levels, self.statistic.table.to_floats()  # (n_states, n_slots)
+        form_of = np.array(list(map(self.schema.form_of.__getitem__, self.columns)))
+        both = levels.form_of_columns * len(self.schema.forms) + form_of
+        smoothing = self.settings.smoothing
+        given = smoothing.p if isinstance(smoothing, MEstimate) else {}
+        own = np.array([levels.positions[name] for name in given if name in levels.positions], dtype=np.int64)
+        both[own] = -1 - own  # a column whose shares were given is like no other
+        for kind in np.unique(both):
+            columns = np.flatnonzero(both == kind)
+            one = self[int(columns[0])]
+            slots = levels.slots(columns, one.count.shape[1])
+            counts = np.ascontiguousarray(count[:, slots].transpose(1, 0, 2))
+            yield columns, _with_ends(one, counts) if kind >= 0 else one.with_ends()[None]
 
 
 @dataclass(frozen=True)
 class CategoryScores:
     """The tables of all columns, as one table for the kernel."""
 
-    tables: tuple[CategoryTable, ...]
+    tables: Sequence[CategoryTable]
     positions: IntArray  # of the columns in Batch.codes
 
     @cached_property
     def sizes(self) -> IntArray:
+        if isinstance(self.tables, ColumnTables):
+            return self.tables.sizes
         return np.array([table.n_levels for table in self.tables], dtype=np.int64)
 
     @cached_property
     def log_table(self) -> FloatArray:
         """(sum of sizes + 2, n_states); columns of as many cells, treated alike, are answered together."""
         table = np.empty((int((self.sizes + 2).sum()), len(self.tables[0].count)))
-        alike: dict[Any, list[int]] = {}
-        for k, each in enumerate(self.tables):
-            alike.setdefault(each.shape_and_beliefs, []).append(k)
-        for members in alike.values():
-            places = self.starts[members][:, None] + np.arange(self.sizes[members[0]] + 2)
-            chosen = [self.tables[k] for k in members]
-            table[places] = _with_ends(chosen) if len(chosen) > 1 else chosen[0].with_ends()
+        for columns, log_ends in self._alike():
+            table[self.starts[columns][:, None] + np.arange(log_ends.shape[1])] = log_ends
         return table
+
+    def _alike(self) -> Iterator[tuple[IntArray, FloatArray]]:
+        if isinstance(self.tables, ColumnTables):
+            return self.tables.alike()
+        return ((np.array([k]), table.with_ends()[None]) for k, table in enumerate(self.tables))
 
     @cached_property
     def starts(self) -> IntArray:

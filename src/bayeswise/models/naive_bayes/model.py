@@ -248,7 +248,7 @@ class NaiveBayesModel(Classifier):
         for factor in self.factors:
             part = self.statistics.part[factor.name]
             if isinstance(factor, Categories):
-                known.update({name: part[name].levels for name in factor.columns})
+                known.update(zip(part.levels.names, part.levels.each, strict=True))
             elif isinstance(factor, Words):
                 known[factor.columns[0]] = part.levels
         return known

@@ -322,6 +322,11 @@ class Schema:
         """Which of the forms each column has."""
         return dict(zip(self._table.names, self._table.form_of, strict=True))
 
+    def levels_of(self, columns: Iterable[str]) -> list[Vocabulary | None]:
+        """The declared levels of some columns; thousands of columns share those of their form."""
+        levels = [form.levels for form in self.forms]
+        return [levels[form] for form in map(self.form_of.__getitem__, columns)]
+
     @property
     def _table(self) -> Columns:
         assert isinstance(self.columns, Columns)
