@@ -11,8 +11,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
-from tests.model_cases import MODELS
-from tests.unit.store.files.make_files import FILES, answers_of
+from bayeswise.store.file import FORMAT, describe
+from tests.unit.store.files.make_files import CASES, FILES, answers_of
 
 KEPT = json.loads((FILES / "answers.json").read_text())
 
@@ -38,4 +38,14 @@ def test_a_file_of_an_earlier_version_is_the_same_model_when_it_is_saved_today(n
 
 
 def test_there_is_a_file_of_every_kind_of_model() -> None:
-    assert set(KEPT) == set(MODELS) == {path.stem for path in FILES.glob("*.bayeswise")}
+    assert set(KEPT) == set(CASES) == {path.stem for path in FILES.glob("*.bayeswise")}
+
+
+def test_files_of_every_format_are_kept() -> None:
+    assert {describe(path)["format"] for path in FILES.glob("*.bayeswise")} == set(range(1, FORMAT + 1))
+
+
+@pytest.mark.parametrize("name", sorted(name for name in CASES if name.endswith("-format-3")))
+def test_a_file_that_was_migrated_is_the_file_of_today(name: str) -> None:
+    today = bytes_of(bw.load(FILES / f"{CASES[name]}.bayeswise"))
+    assert today == (FILES / f"{name}.bayeswise").read_bytes()
