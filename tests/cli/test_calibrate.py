@@ -17,7 +17,6 @@ import pytest
 import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.evaluation.calibrated import calibrated
-from bayeswise.foundation.errors import FitError
 
 Command = Callable[..., SimpleNamespace]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -119,10 +118,11 @@ def test_an_output_that_is_read_is_refused_before_the_work(bayeswise: Command, c
     assert copy.read_bytes() == LEARNED.read_bytes()
 
 
-def test_a_model_that_keeps_no_statistics_says_so() -> None:
+def test_a_model_that_keeps_weights_is_calibrated_on_folds_that_learn_their_own() -> None:
     model = bw.fit(str(LEARNED), target="repaid", model="logistic")
-    with pytest.raises(FitError, match="cannot leave learned rows out"):
-        calibrated(model, str(LEARNED))
+    found = calibrated(model, str(LEARNED), method="sigmoid")
+    assert found.how == "10 folds" and found.n_rows == 1_000
+    assert np.abs(found.predict_proba(str(TEST)) - model.predict_proba(str(TEST))).max() > 0.001
 
 
 def test_a_number_has_no_posterior_of_classes(bayeswise: Command, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "aode": {"model": "aode"},
     "k-dependence": {"model": "k-dependence"},
     "markov-blanket": {"model": "markov-blanket"},
+    "logistic": {"model": "logistic"},
+    "logistic, scale by evidence": {"model": "logistic", "scale": "evidence"},
 }
 every_model = pytest.mark.parametrize("settings", MODELS.values(), ids=MODELS)
 selecting = pytest.mark.parametrize(
@@ -93,6 +95,15 @@ def test_a_row_left_out_is_a_fit_of_the_others(settings: dict[str, Any]) -> None
         again = bw.fit(rows_at(table, [k for k in range(40) if k != row]), "y", **settings)
         np.testing.assert_allclose(left_out[row], again.predict_proba(rows_at(table, [row]))[0], rtol=1e-9, atol=1e-12)
         assert log_evidence[row] == pytest.approx(again.log_evidence(rows_at(table, [row]))[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, "evidence", "cv"])
+def test_a_row_left_out_of_a_regression_is_a_fit_of_the_others(scale: float | str) -> None:
+    table = table_of(2, n_rows=24)
+    left_out = bw.fit(table, "y", model="logistic", scale=scale).leave_one_out(table)
+    for row in range(0, 24, 5):
+        again = bw.fit(rows_at(table, [k for k in range(24) if k != row]), "y", model="logistic", scale=scale)
+        np.testing.assert_allclose(left_out[row], again.predict_proba(rows_at(table, [row]))[0], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["tan", "markov-blanket"])
@@ -182,6 +193,18 @@ def test_a_fitted_model_in_a_wrapper_is_not_taken_for_one_that_leaves_rows_out()
     decider = bw.DecisionMaker(bw.fit(table, "y"), zero_one)
     with pytest.raises(FitError, match="no row is left out"):
         evaluate(decider, table, targets=table["y"], cv=5)
+
+
+def test_weights_do_not_say_which_rows_made_them_but_how_many_there_were() -> None:
+    table = table_of(10)
+    model = bw.fit(table, "y", model="logistic")
+    with pytest.raises(FitError, match="not those that the model has learned: the weight of its classes is"):
+        evaluate(model, rows_at(table, range(30)), cv=5)
+    table["height"][3] = None
+    assert len(evaluate(bw.fit(table, "y", model="logistic", missing="mean"), table, cv=5).truth) == 40
+    wide = noise(0, 1_000, 60, numbers=True)
+    with pytest.raises(TooLargeError, match=r"rows select the weights .* Fix: use folds"):
+        evaluate(bw.fit(wide, "y", model="logistic"), wide, cv="loo")
 
 
 # -- noise is not learnable ------------------------------------------------------------------------------------------

@@ -17,7 +17,14 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
-from bayeswise.models.table_model import Capabilities, ModelFacts, ProbabilityModel, ScoredRows, capabilities_of
+from bayeswise.models.table_model import (
+    Capabilities,
+    ModelFacts,
+    ProbabilityModel,
+    ScoredRows,
+    capabilities_of,
+    leaves_rows_out,
+)
 from bayeswise.posteriors.calibration import checked_method, fit_calibration
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
@@ -236,9 +243,9 @@ def _refuse_without_rows(model: Any) -> None:
             f"{type(model).__name__} answers with a number, and calibration is of the probabilities of classes",
             fix="leave the calibration out",
         )
-    if not capabilities_of(model).leave_one_out:
+    if not leaves_rows_out(model):
         raise FitError(
-            f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
+            f"{type(model).__name__} cannot leave learned rows out, and does not learn the others again",
             fix="leave the calibration out",
         )
 

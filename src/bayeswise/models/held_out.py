@@ -15,8 +15,8 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.models.classifier import are_batches
-from bayeswise.models.relearning import posteriors_of_folds
-from bayeswise.models.table_model import capabilities_of
+from bayeswise.models.relearning import posteriors_of_folds, refuse_other_rows
+from bayeswise.models.table_model import capabilities_of, leaves_rows_out
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -118,9 +118,9 @@ def _of_model(
     model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None
 ) -> tuple[HeldOut, Callable[[Folds], FloatArray]]:
     """The rows without a posterior, and how to find one."""
-    if cv is not None and not capabilities_of(model).leave_one_out:
+    if cv is not None and not leaves_rows_out(model):
         raise FitError(
-            f"{type(model).__name__} cannot leave learned rows out: it keeps weights, not the rows' statistics",
+            f"{type(model).__name__} cannot leave learned rows out, and does not learn the others again",
             fix="check it on rows that it has not learned, without cv",
         )
     target = model.schema.target.name
@@ -171,6 +171,9 @@ def _of_classes(batch: Batch, model: Any) -> Batch:
 
 def _refuse_unlearned(model: Any, batches: list[Batch]) -> None:
     """A row that was never learned cannot be left out: forgetting all of them says so."""
+    if not capabilities_of(model).leave_one_out:
+        refuse_other_rows(model, batches)
+        return
     for batch in batches:
         model = model.forget(batch, again=True)
 

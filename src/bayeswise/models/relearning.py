@@ -1,29 +1,39 @@
 """Learned rows under the model of the others, one by one or in folds.
 
-Cuts of numbers, graphs with tables of several columns and families chosen by evidence are found by looking at rows. A
-posterior of a row whose model kept what that row helped to select is not a left-out posterior, so all of it is selected
-again without the row: a fit for each different row. Tables that are too large for that are refused before any work.
+Cuts of numbers, graphs with tables of several columns and families chosen by evidence are found by looking at rows, and
+so are the weights of a regression, the units of its columns and the scale of its prior. A posterior of a row whose
+model kept what that row helped to select is not a left-out posterior, so all of it is selected again without the row: a
+fit for each different row. Tables that are too large for that are refused before any work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
+from bayeswise.models.table_model import capabilities_of
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.labels import Vocabulary
 
 if TYPE_CHECKING:
     from bayeswise.models.classifier import Classifier
+
+Scores: TypeAlias = Callable[[Any, Batch], FloatArray]  # of a model and encoded rows, (n_rows, n_states)
 
 MOST_CELLS = 100_000_000  # that may be read by all fits together: some ten seconds
 
 
 def log_joint_relearned(model: Classifier, batches: Sequence[Batch]) -> FloatArray:
-    """(n_rows, n_states) log p(state, row) under the model of all other rows; -inf for a state that they lack.
+    """(n_rows, n_states) log p(state, row) under the model of all other rows; -inf for a state that they lack."""
+    return scores_relearned(model, batches, lambda each, batch: each.log_joint(batch))
+
+
+def scores_relearned(model: Any, batches: Sequence[Batch], scores_of: Scores) -> FloatArray:
+    """(n_rows, n_states) the scores of each row under the model of all other rows; -inf for a state that they lack.
 
     Rows without a target or without weight are not in the answer.
     """
@@ -31,14 +41,14 @@ def log_joint_relearned(model: Classifier, batches: Sequence[Batch]) -> FloatArr
     batches = [batch for batch in batches if batch.n_rows]
     if not batches:
         return np.zeros((0, len(model.classes)))
-    _check_rows(model, batches)
+    refuse_other_rows(model, batches)
     first, which = _different_rows(batches)
     _check_work(model, len(first), sum(batch.n_rows for batch in batches))
     starts = np.cumsum([0, *(batch.n_rows for batch in batches)])
     joint = np.full((len(first), len(model.classes)), -np.inf)
     for k, row in enumerate(first.tolist()):
         place = int(np.searchsorted(starts, row, side="right")) - 1
-        joint[k] = _without_row(model, batches, place, row - int(starts[place]))
+        joint[k] = _without_row(model, batches, place, row - int(starts[place]), scores_of)
     return joint[which]
 
 
@@ -77,15 +87,15 @@ def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any
     return model
 
 
-def _without_row(model: Classifier, batches: Sequence[Batch], place: int, row: int) -> FloatArray:
+def _without_row(model: Any, batches: Sequence[Batch], place: int, row: int, scores_of: Scores) -> FloatArray:
     batch = batches[place]
     rest = batch.take(np.delete(np.arange(batch.n_rows), row))
     others = [*batches[:place], *([rest] if rest.n_rows else []), *batches[place + 1 :]]
     joint = np.full(len(model.classes), -np.inf)
     if others:
         without = model.relearned(others)
-        columns = without.statistics.labels.positions_in(model.statistics.labels)
-        joint[columns] = without.log_joint(without.recoded(batch.take(np.array([row]))))[0]
+        columns = Vocabulary(without.classes).positions_in(Vocabulary(model.classes))
+        joint[columns] = scores_of(without, without.recoded(batch.take(np.array([row]))))[0]
     return joint
 
 
@@ -96,8 +106,14 @@ def _with_target(batch: Batch) -> Batch:
     return batch if kept.all() else batch.take(np.flatnonzero(kept))
 
 
-def _check_rows(model: Classifier, batches: Sequence[Batch]) -> None:
-    """What was selected is a function of all rows, so that all of them must be at hand, and no others."""
+def refuse_other_rows(model: Any, batches: Sequence[Batch]) -> None:
+    """What was selected is a function of all rows, so that all of them must be at hand, and no others.
+
+    Weights do not say which rows they were learned from: how many there were of each class must be the same.
+    """
+    if not capabilities_of(model).leave_one_out:
+        _refuse_other_classes(model, batches)
+        return
     selected = " and ".join(model.selected_by_rows)
     fix = "give the whole table that was learned, or use cv=10 (--cv 10)"
     left = model
@@ -113,7 +129,30 @@ def _check_rows(model: Classifier, batches: Sequence[Batch]) -> None:
         )
 
 
-def _check_work(model: Classifier, n_fits: int, n_rows: int) -> None:
+def _refuse_other_classes(model: Any, batches: Sequence[Batch]) -> None:
+    found, complete = np.zeros((2, len(model.classes)))
+    for batch in batches:
+        if batch.groups is None:
+            continue
+        mass = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+        codes = batch.group_labels.positions_in(Vocabulary(model.classes))[batch.groups]
+        known = (batch.groups >= 0) & (codes >= 0)
+        whole = known & (batch.codes >= 0).all(axis=1) & ~np.isnan(batch.values).any(axis=1)
+        found += np.bincount(codes[known], mass[known], minlength=len(found))
+        complete += np.bincount(codes[whole], mass[whole], minlength=len(found))
+    if not any(np.allclose(each, model.class_weight, rtol=1e-9, atol=0.0) for each in (found, complete)):
+        raise NotMergedError(
+            f"these rows are not those that the model has learned: the weight of its classes is "
+            f"{_numbers(model.class_weight)}, and here it is {_numbers(found)}",
+            fix="give the whole table that was learned, or leave out cv (--cv) for rows that are new to the model",
+        )
+
+
+def _numbers(weights: FloatArray) -> str:
+    return " / ".join(f"{each:,.10g}" for each in weights[:6].tolist()) + " / ..." * (len(weights) > 6)
+
+
+def _check_work(model: Any, n_fits: int, n_rows: int) -> None:
     cells = n_fits * n_rows * model.cells_per_row
     if cells > MOST_CELLS:
         selected = " and ".join(model.selected_by_rows)

@@ -33,6 +33,8 @@ class Capabilities:
     """Knows how probable rows are: `log_evidence`, `sample`."""
     leave_one_out: bool = False
     """Keeps exact statistics by class: `forget`, `leave_one_out`, `has_learned_exactly`."""
+    relearns: bool = False
+    """Keeps no such statistics, but can learn encoded rows again from the start: `relearned`, `recoded`."""
     alternatives: bool = False
     """Columns contribute one by one: `alternatives` says what a column could say instead."""
     level_counts: bool = False
@@ -45,6 +47,12 @@ class Capabilities:
     """Has a weight for each column: `weights`, `references`, `regression_facts`."""
     calibrated: bool = False
     """The posterior is corrected by rows that were left out."""
+
+
+def leaves_rows_out(model: Any) -> bool:
+    """Whether learned rows can be left out: by subtraction, or by learning the others again."""
+    found = capabilities_of(model)
+    return found.leave_one_out or found.relearns
 
 
 def capabilities_of(model: Any) -> Capabilities:

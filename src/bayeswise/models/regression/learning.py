@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,6 +93,24 @@ def fitted_logistic(
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
     fit = fit_logistic(design.features, design.matrix, codes, len(classes), design.weights, settings)
     return LogisticModel.of(design.features, classes, settings, fit, weight)
+
+
+def relearned_logistic(model: LogisticModel, batches: Sequence[Batch]) -> LogisticModel:
+    """The regression of encoded rows under the schema and settings of a model; levels are those of these rows."""
+    shown = [
+        Vocabulary.of([level for batch in batches for level in _levels_in(batch, c)])
+        for c in range(len(model.schema.categories))
+    ]
+    rows = [batch.recode(shown) for batch in batches]
+    codes = [batch.group_labels.positions_in(model.labels)[batch.groups] for batch in batches]
+    found = fitted_logistic(model.schema, rows, np.concatenate(codes).astype(np.int32), model.labels, model.settings)
+    tell_unfinished(found.certificate)
+    return found
+
+
+def _levels_in(batch: Batch, category: int) -> list[Any]:
+    codes = np.unique(batch.codes[:, category])
+    return [batch.vocabularies[category][int(code)] for code in codes[codes >= 0]]
 
 
 def fitted_sparse_logistic(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,17 +15,23 @@ from bayeswise.explanations.account import Account, Contribution, number_grid
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.classifier import are_batches
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
 from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
+from bayeswise.models.relearning import scores_relearned
 from bayeswise.models.table_model import Capabilities, ProbabilityModel
-from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
+
+_STEPS = 20  # of a fit, and passes over the rows that one takes
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     covariance: FloatArray  # of standardised weights, vector after vector, each with its intercept; or empty
     log_evidence_of_scale: float | None
     class_weight: FloatArray  # (n_classes,) of the rows that were learned
-    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, alternatives=True, weights=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, alternatives=True, weights=True)
 
     @property
     def rows_learned(self) -> float:
@@ -208,6 +215,39 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) the posterior."""
         return normalise(self.log_relative(batch)).probability
+
+    # -- rows left out ------------------------------------------------------------------------------------------
+    @property
+    def selected_by_rows(self) -> tuple[str, ...]:
+        """Everything: weights, the units of columns, levels, and a scale that rows choose."""
+        return ("weights",)
+
+    @property
+    def cells_per_row(self) -> int:
+        """How many cells the steps of a fit read of each row, about."""
+        steps = _STEPS * (10 if isinstance(self.settings.scale, str) else 1)  # scales are tried
+        return steps * max(1, len(self.features.names)) * max(1, len(self.classes) - 1)
+
+    def relearned(self, batches: Sequence[Batch]) -> LogisticModel:
+        """The regression of these rows alone; schema and settings stay."""
+        from bayeswise.models.regression.learning import relearned_logistic
+
+        return relearned_logistic(self, batches)
+
+    def recoded(self, batch: Batch) -> Batch:
+        """The rows with their levels as positions in those that the model knows; others are unseen."""
+        return batch.recode(self.levels)
+
+    def leave_one_out(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row under the regression of all others, by a fit for each.
+
+        The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
+        """
+        known = {**self.vocabularies, self.schema.target.name if self.schema.target else "": self.labels}
+        encoder = Encoder(self.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
+        batches = table if are_batches(table) else list(encoder.batches(open_like(table, self.schema)))
+        scores = scores_relearned(self, batches, lambda model, batch: log_posterior(model.log_relative(batch)))
+        return normalise(scores, undefined="uniform").probability if len(scores) else scores
 
     def explain(self, row: Any) -> Account:
         """Why: the score of a row of means, and w (x - mean) of each column, for one row; not moderated."""
