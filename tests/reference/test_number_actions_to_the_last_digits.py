@@ -10,7 +10,7 @@ from scipy.stats import expon, gamma, norm, poisson, t
 
 import bayeswise as bw
 from bayeswise.decisions import best_action, newsvendor, pinball_action, within_action
-from bayeswise.decisions.expectation import Expectation
+from bayeswise.decisions.number_actions import Expectation
 from bayeswise.foundation.errors import CostError, ParameterError
 
 

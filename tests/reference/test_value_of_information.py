@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import bayeswise as bw
-from bayeswise.evaluation.column_outcomes import family_outcomes
-from bayeswise.evaluation.empty_columns import empty_columns, next_test_for
+from bayeswise.evaluation.empty_columns import empty_columns, family_outcomes, next_test_for
 from bayeswise.families.normal import Normal
 from bayeswise.foundation.errors import FitError, ParameterError
 

@@ -12,10 +12,9 @@ from numpy.random import Generator
 
 from bayeswise import _kernels
 from bayeswise.acquisition.beliefs import Beliefs, BeliefsOfFewRows
-from bayeswise.acquisition.likeness import Likeness, diverse
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.queries import Query, asking_action, savings_of_asking
-from bayeswise.acquisition.strategies import UNCERTAINTY, entropy
+from bayeswise.acquisition.strategies import UNCERTAINTY, Likeness, diverse, entropy
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.tables.schema.labels import Label

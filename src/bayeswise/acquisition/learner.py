@@ -10,10 +10,10 @@ import numpy as np
 
 from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.choosing import STRATEGIES, Chooser, expected_savings, least_costs
-from bayeswise.acquisition.likeness import Likeness
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.queries import Query, asking_action
 from bayeswise.acquisition.risk import Risk, Step, estimated
+from bayeswise.acquisition.strategies import Likeness
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError

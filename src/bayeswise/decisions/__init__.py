@@ -5,8 +5,7 @@ posterior_tables.py  a posterior in any form
 decide.py            the action of least expected cost
 policy/              which action where, why, and how stable
 information.py       what knowing more is worth, and which test to make next
-expectation.py       what a cost comes to on average
-number_actions.py    actions that are numbers
+number_actions.py    actions that are numbers, and what a cost comes to on average
 plots.py             regions of three states
 """
 

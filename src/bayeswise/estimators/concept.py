@@ -14,8 +14,7 @@ from bayeswise.estimators import features
 from bayeswise.estimators.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.models.hypotheses.concepts import ConceptModel, check_way
-from bayeswise.models.hypotheses.learning import concept_of
+from bayeswise.models.hypotheses.concepts import ConceptModel, check_way, concept_of
 
 
 class ConceptClassifier(ClassifierMixin, BaseEstimator):

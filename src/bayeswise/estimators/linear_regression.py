@@ -27,12 +27,12 @@ from bayeswise.estimators.features import (
 from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
+from bayeswise.models.regression.features import is_wide
 from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
 from bayeswise.models.regression.learning import tell_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
-from bayeswise.models.regression.room import is_wide
 from bayeswise.models.regression.rows import Design
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide

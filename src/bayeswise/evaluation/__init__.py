@@ -6,8 +6,7 @@ reliability.py      calibration, and scores taken apart
 calibrated.py       a calibration by rows that count by what is at stake in them
 novelty.py          rows unlike any that were learned
 parameter_draws.py  posteriors under parameters drawn from their posterior
-empty_columns.py    tests that could be made
-column_outcomes.py  what they could show
+empty_columns.py    tests that could be made, and what they could show
 text.py             an evaluation for a terminal
 report.py           an evaluation as one page
 plots.py            an evaluation as pictures

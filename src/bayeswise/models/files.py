@@ -48,7 +48,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.averaged_naive_bayes.pairs.PairedNumbers",
         "models.averaged_naive_bayes.category_pairs.CategoryPairs",
         "models.naive_bayes.words.Words",
-        "statistics.pair_sums.PairSums",
+        "statistics.scatter.PairSums",
         *_FACTORS,
         "statistics.*",
         "families.*",

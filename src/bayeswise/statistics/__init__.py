@@ -4,9 +4,8 @@ A statistic is what was seen; smoothing, priors and variance floors are not in i
 classes; one group where there are none), and hold no names: `Grouped` gives the groups their labels, `Product` puts
 several statistics of the same rows side by side.
 
-protocol.py         the contract, and the fingerprint of a statistic
+protocol.py         the contract, the fingerprint of a statistic, and the weight of each group
 product.py          several statistics side by side, groups with labels
-weights.py          the weight of each group
 counts.py           levels of a category column
 column_counts.py    the same of many columns, as one table; by code while a sweep goes on
 joint.py            combinations of levels
@@ -14,8 +13,7 @@ pair_counts.py      levels of all pairs of columns
 words.py            words of texts
 cells.py            numbers as the kernels take them
 moments.py          sums and sums of squares of numbers
-pair_sums.py        the same, with cross products while rows are few
-scatter.py          all cross products of numbers
+scatter.py          all cross products of numbers; of pairs of columns while rows are few
 patterns.py         the same for rows with missing values
 intervals.py        intervals of means and of shares
 regression.py       X'X, X'y and y'y
@@ -31,11 +29,10 @@ from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.statistics.patterns import PatternScatter
 from bayeswise.statistics.product import Grouped, Product
-from bayeswise.statistics.protocol import SufficientStatistics, fingerprint
+from bayeswise.statistics.protocol import SufficientStatistics, Weights, fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.statistics.sample import Sample
 from bayeswise.statistics.scatter import Scatter
-from bayeswise.statistics.weights import Weights
 from bayeswise.statistics.words import WordCounts
 
 __all__ = [

@@ -14,8 +14,7 @@ from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
-from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, refuse_negative_spread
-from bayeswise.statistics.weights import Weights
+from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative, refuse_negative_spread
 
 Divisor = Literal["n", "n-1", "n-K"]
 

@@ -16,8 +16,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, SupportError, TooFewRowsError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import refuse_amounts, refuse_negative
-from bayeswise.statistics.weights import Weights
+from bayeswise.statistics.protocol import Weights, refuse_amounts, refuse_negative
 
 MOST_VALUES = 5_000_000  # different ones, over all columns and groups: about 1 GB while they are sorted
 

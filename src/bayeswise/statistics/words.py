@@ -12,8 +12,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative
-from bayeswise.statistics.weights import Weights
+from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 
 

@@ -44,8 +44,7 @@ def run(
     S are the most specific concepts that cover every row of the class and no other row, G the most general ones. If
     rows contradict each other there is none: they are named, and with --noise belief carries on.
     """
-    from bayeswise.models.hypotheses.concepts import as_plain
-    from bayeswise.models.hypotheses.learning import learn_concept
+    from bayeswise.models.hypotheses.concepts import as_plain, learn_concept
 
     source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
     overrides = columns.asked_for([column.name for column in source.columns], category=category, ignore=ignore)

@@ -10,9 +10,8 @@ import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.foundation.errors import BayeswiseError
-from bayeswise.tables.schema.inference import Examination, examine
+from bayeswise.tables.schema.inference import Examination, examine, find_leaks
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.schema.leaks import find_leaks
 from bayeswise.tables.schema.notes import Advice
 from bayeswise.tables.schema.profile import ColumnProfile
 

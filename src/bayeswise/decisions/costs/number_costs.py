@@ -12,8 +12,7 @@ import numpy as np
 
 from bayeswise.decisions.costs.cells import plain_number
 from bayeswise.decisions.costs.tables import read_toml
-from bayeswise.decisions.expectation import Expectation, one_number
-from bayeswise.decisions.number_actions import absolute_action, pinball_action, squared_action
+from bayeswise.decisions.number_actions import Expectation, absolute_action, one_number, pinball_action, squared_action
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
 from bayeswise.render.labels import guess, shown

@@ -23,7 +23,7 @@ from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.statistics import Moments
 from bayeswise.statistics.cells import log_of
-from bayeswise.statistics.pair_sums import PairSums
+from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 
 _BLOCK_CELLS = 1 << 18

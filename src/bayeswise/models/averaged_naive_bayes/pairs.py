@@ -13,7 +13,7 @@ from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
 from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
-from bayeswise.statistics.pair_sums import PairSums, most_rows_for
+from bayeswise.statistics.scatter import PairSums, most_rows_for
 from bayeswise.tables.schema.schema import Schema
 
 

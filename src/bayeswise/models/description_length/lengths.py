@@ -33,7 +33,7 @@ from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.selection import choice
-from bayeswise.statistics.pair_sums import PairSums
+from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.schema.labels import Vocabulary
 
 _MOST_SHOWN = 8

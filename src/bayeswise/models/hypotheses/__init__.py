@@ -2,15 +2,13 @@
 
 space.py       prior, likelihood, posterior step by step
 combining.py   Bayes-optimal, Gibbs and MAP answers
-learning.py    from a table of categories to its conjunctive concepts
-concepts.py    what they are and what they say
+concepts.py    from a table of categories to its conjunctive concepts, and what they say
 boundaries.py  FIND-S and candidate elimination; the belief in every concept
 plots.py       the posterior datum by datum
 """
 
 from bayeswise.models.hypotheses.combining import Combined
-from bayeswise.models.hypotheses.concepts import ConceptModel
-from bayeswise.models.hypotheses.learning import learn_concept
+from bayeswise.models.hypotheses.concepts import ConceptModel, learn_concept
 from bayeswise.models.hypotheses.space import HypothesisSpace
 
 __all__ = ["Combined", "ConceptModel", "HypothesisSpace", "learn_concept"]

@@ -2,10 +2,9 @@
 
 settings.py          likelihood, prior, scale
 learning.py          from a table to a model
-features.py          numbers, and indicators of categories
+features.py          numbers, and indicators of categories; how much memory they take
 rows.py              sweeps in blocks on threads
 row_order.py         an order that depends on the cells alone
-room.py              how much memory a fit takes
 regression_model.py  what regressions of a number have in common
 linear.py            Gaussian noise, from exact moments
 glm.py               other likelihoods, by iteration

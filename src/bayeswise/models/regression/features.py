@@ -13,9 +13,17 @@ from functools import cached_property
 
 import numpy as np
 
+from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import DataError, FitError, MissingCellError, NonFiniteError, SchemaError, row_number
-from bayeswise.models.regression.room import refuse_no_room
+from bayeswise.foundation.errors import (
+    DataError,
+    FitError,
+    MissingCellError,
+    NonFiniteError,
+    SchemaError,
+    TooLargeError,
+    row_number,
+)
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep
@@ -196,3 +204,24 @@ def usable(schema: Schema) -> Schema:
 
 def _judged_by_regression(column: Column) -> Column:
     return replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")
+
+
+LIMBS = 6  # 8-byte words of an exact sum of products, in the middle of a merge
+
+
+def refuse_no_room(n_entries: float, what: str, fix: str) -> None:
+    """`TooLargeError` with the estimate, before the memory is taken."""
+    if n_entries > MOST_ENTRIES:
+        raise TooLargeError(
+            f"{what} would take {8 * n_entries / 1e9:,.1f} GB; at most {8 * MOST_ENTRIES / 1e9:.1f} are taken", fix=fix
+        )
+
+
+def entries_of_moments(n_features: int) -> float:
+    """The memory of exact cross products of all pairs of columns."""
+    return LIMBS * 0.5 * n_features * (n_features + 1.0)
+
+
+def is_wide(n_features: int) -> bool:
+    """Whether exact cross products of all columns have no room."""
+    return entries_of_moments(n_features) > MOST_ENTRIES

@@ -11,18 +11,17 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
-from bayeswise.models.regression.features import Features, usable
+from bayeswise.models.regression.features import Features, is_wide, usable
 from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.room import is_wide
 from bayeswise.models.regression.rows import Design, TargetRows
 from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import fit_logistic
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
-from bayeswise.statistics.weights import Weights
+from bayeswise.statistics.protocol import Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary

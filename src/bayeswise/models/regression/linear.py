@@ -21,10 +21,9 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.foundation.threads import available, each
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.regression.features import Feature, Features, refuse_missing
+from bayeswise.models.regression.features import Feature, Features, entries_of_moments, refuse_missing, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
-from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.rows import TargetRows
 from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments

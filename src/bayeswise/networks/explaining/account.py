@@ -106,18 +106,18 @@ class NetworkAccount:
 
     def to_text(self, *, width: int = 80) -> str:
         """The account for a terminal of that width, without colour."""
-        from bayeswise.networks.explaining.account_text import text
+        from bayeswise.networks.explaining.account_views import text
 
         return text(self, width)
 
     def to_html(self) -> str:
         """A page that needs nothing else: no script, no network."""
-        from bayeswise.networks.explaining.account_html import page
+        from bayeswise.networks.explaining.account_views import page
 
         return page(self)
 
     def _repr_html_(self) -> str:
-        from bayeswise.networks.explaining.account_html import fragment
+        from bayeswise.networks.explaining.account_views import fragment
 
         return fragment(self)
 

@@ -96,7 +96,7 @@ def answer(
         from bayeswise.networks.inference.propagation import propagate
 
         return propagate(network, node, evidence, soft)
-    from bayeswise.networks.inference.importance import estimate
+    from bayeswise.networks.inference.sampling import estimate
 
     return estimate(network, node, evidence, soft, n_rows, seed, adapted=method != "likelihood-weighting")
 

@@ -21,9 +21,8 @@ from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLarg
 from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
-from bayeswise.networks.inference.importance import adapted_proposal
 from bayeswise.networks.inference.propagation import factors_of
-from bayeswise.networks.inference.sampling import weighted
+from bayeswise.networks.inference.sampling import adapted_proposal, weighted
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of
+from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of, shortened
+from bayeswise.render.graph.boxes import width as width_of
 from bayeswise.render.graph.layout import Layout, Route, layout_of
-from bayeswise.render.graph.lettering import shortened
-from bayeswise.render.graph.lettering import width as width_of
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Legend, Picture, Width, line_width
 from bayeswise.render.labels import markup
 from bayeswise.render.theme import CHANCE, DECISION, EDGE, GROUND, INK, NEUTRAL, OBSERVED, TRACK, UTILITY, NodeColours

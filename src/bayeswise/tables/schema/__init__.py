@@ -1,6 +1,6 @@
 """What each column of a table means: inferred in one pass, overridden by the user, then frozen.
 
-inference.py        from a source to its schema
+inference.py        from a source to its schema; columns that give the target away
 profile.py          what one pass says about each column
 column_evidence.py  what a profile is evidence of
 kinds.py            the kind of a column and its reason; the first rule that applies decides
@@ -10,5 +10,4 @@ labels.py           labels of states and levels, never silently merged
 names.py            names of columns, and suggestions for mistyped ones
 null_words.py       words that mean a missing value
 notes.py            notes and advice on columns
-leaks.py            columns that give the target away
 """

@@ -6,17 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Unpack
 
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.kinds import Finding, infer_kind, inferred_from_extremes
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
-from bayeswise.tables.schema.notes import Advice, keep, no_column, shown
+from bayeswise.tables.schema.notes import Advice, keep, leave_out, no_column, shown
 from bayeswise.tables.schema.overrides import Asked, Names, Override, Overrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, profile
-from bayeswise.tables.schema.schema import Columns, Schema, Target
+from bayeswise.tables.schema.schema import LABELLED, Columns, Schema, Target
 from bayeswise.tables.source import Source
 
 
@@ -202,3 +205,61 @@ def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], with
     if evidence.all_different(profile):
         found.append(Advice(name, "every row has a class of its own: an id?", "choose another target with -t"))
     return found
+
+
+_MOST_VALUES = 1000
+_ROWS_PER_VALUE = 10
+
+
+def find_leaks(source: Source, examination: Examination) -> tuple[Advice, ...]:
+    """One more sweep, over the columns with few values beside the target."""
+    names = [finding.column.name for finding in examination.findings if _is_suspect(finding)]
+    if examination.target is None or examination.target.problem is not None or not names:
+        return ()
+    target = examination.target.target.name
+    tallies = {name: Tally() for name in names}
+    for chunk in source.chunks([target, *names]):
+        groups = chunk.labels(target)[0]
+        for name, tally in tallies.items():
+            tally.observe(chunk.labels(name)[0], groups)
+    verdicts = {name: tally.verdict() for name, tally in tallies.items()}
+    return tuple(
+        Advice(name, f"{verdict}; will it be known before the answer?", f"if not: {leave_out(name)}")
+        for name, verdict in verdicts.items()
+        if verdict
+    )
+
+
+def _is_suspect(finding: Finding) -> bool:
+    labelled = finding.column.kind in (*LABELLED, "number", "count")
+    return labelled and finding.problem is None and 2 <= finding.profile.distinct <= _MOST_VALUES
+
+
+@dataclass
+class Tally:
+    """Which values were met with which classes.
+
+    >>> tally = Tally()
+    >>> tally.observe(np.array([0, 1, 0, 1], dtype=np.int32), np.array([1, 0, 1, 0], dtype=np.int32))
+    >>> tally.verdict()
+    'it copies the target'
+    """
+
+    rows: int = 0
+    pairs: set[int] = field(default_factory=set)
+
+    def observe(self, codes: CodeArray, groups: CodeArray) -> None:
+        both = (codes >= 0) & (groups >= 0)
+        self.rows += int(np.count_nonzero(both))
+        pairs = (codes[both].astype(np.int64) << 32) | groups[both]
+        self.pairs.update(np.unique(pairs).tolist())
+
+    def verdict(self) -> str:
+        """What the pairs say, empty if nothing."""
+        values = {pair >> 32 for pair in self.pairs}
+        classes = {pair & 0xFFFFFFFF for pair in self.pairs}
+        if len(classes) < 2 or len(self.pairs) > len(values):
+            return ""
+        if len(values) == len(classes):
+            return "it copies the target" if self.rows >= 2 * len(values) else ""
+        return "each of its values goes with one class" if self.rows >= _ROWS_PER_VALUE * len(values) else ""

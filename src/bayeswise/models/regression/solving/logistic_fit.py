@@ -10,8 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.room import refuse_no_room
+from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LogisticSettings

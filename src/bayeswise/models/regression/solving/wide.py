@@ -15,10 +15,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.features import Features, entries_of_moments, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
-from bayeswise.models.regression.room import entries_of_moments, refuse_no_room
 from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.settings import LinearSettings
