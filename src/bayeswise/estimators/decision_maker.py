@@ -15,11 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.stakes import stakes, weights_by_stakes
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
+from bayeswise.decisions.policy.action_account import ActionAccount, with_change
 from bayeswise.decisions.policy.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.estimators.targets import n_rows_of
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
+from bayeswise.explanations.account import CalibratedAccount
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import (
     CostError,
@@ -32,6 +34,7 @@ from bayeswise.foundation.errors import (
 from bayeswise.models.held_out import held_out, rows_at
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.posteriors.normalise import check_posterior
+from bayeswise.posteriors.calibration_maps import AsItIs
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 
 AMBIGUOUS, UNKNOWN = "ambiguous", "unknown"
@@ -180,6 +183,23 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, rows: Any = None) -> Any:
         """The action of each row; `unknown` where the row is unlike any that was learned."""
         return self._as_array(self._actions(X, self.decide(X, rows)))
+
+    def explain(self, X: Any, rows: Any = None, *, against: Any = None) -> ActionAccount:
+        """Why this action for one row: posterior, threshold, what each column moved, the least change of it."""
+        model = self._fitted()
+        if not hasattr(model, "explain"):
+            raise ParameterError(
+                f"{type(model).__name__} does not say what each column adds to its answer",
+                fix="decide with an estimator of bayeswise, such as bw.NaiveBayes()",
+            )
+        account = model.explain(X)
+        calibration = getattr(self, "calibration_", None)
+        if calibration is not None and not isinstance(calibration, AsItIs):
+            account = CalibratedAccount.of(account, calibration)
+        costs = self._costs()
+        cells = columns_for(costs, table_of(X, rows, costs), 1)
+        table = costs if costs.constant else costs.for_row({name: float(value[0]) for name, value in cells.items()})
+        return with_change(model, ActionAccount.of(account, table, against), keep=costs.columns)
 
     def refusals(self, X: Any, rows: Any = None) -> ObjectArray:
         """(n_rows,) why a row is not decided: "ambiguous" by its posterior, "unknown" by log p(row), else ""."""

@@ -29,6 +29,7 @@ class Contribution:
     value: Any
     log_likelihood: FloatArray  # (n_states,)
     note: str = ""  # "missing: skipped", "unseen: smoothed"
+    parts: tuple[tuple[str, FloatArray], ...] = ()  # of a text: each word, and what it says; they add up to the whole
 
     def __post_init__(self) -> None:
         log_likelihood = _frozen(self.log_likelihood, f"the log-likelihood of column {self.column!r}")
@@ -340,8 +341,8 @@ def number_grid(
     """Round numbers where a column has its values: 1.7 standard deviations about its mean, as far as n rows can reach.
 
     A statistic that rows can be taken out of keeps no least and no largest value. No value is further from the mean
-    than sqrt(n - 1) standard deviations; and a column whose mean is more than one of them away from 0 is taken to stay
-    on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0.
+    than sqrt(n - 1) standard deviations; and a column whose mean is more than a third of one away from 0 is taken to
+    stay on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0.
 
     >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
     ([2.0, 4.0, 6.0, 8.0], 40.0)
@@ -350,9 +351,9 @@ def number_grid(
     """
     reach = stddev * min(_WIDTH, math.sqrt(max(n_rows - 1.0, 0.0)))
     low, high = mean - reach, mean + reach
-    if positive or mean > stddev:
+    if positive or mean > stddev / 3.0:
         low = max(low, 0.0)
-    elif mean < -stddev:
+    elif mean < -stddev / 3.0:
         high = min(high, 0.0)
     if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
         return [float(mean)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -83,14 +83,15 @@ def weigh(account: Account, state: int, against: int | None) -> Balance:
     if not others or state in others:
         raise ParameterError(f"{account.states[state]!r} has no rival", fix="name two different states")
     log_odds = _log_odds(account, state, others)
-    log_ratios = _pairwise(account, state, others[0]) if len(others) == 1 else _chain(account, state, others)
-    prior, *ratios = log_ratios
-    weights = (Weight(c.column, c.value, ratio, c.note) for c, ratio in zip(account.contributions, ratios, strict=True))
+    named = list(_lines(account))
+    terms = np.array([account.log_prior, *(log_terms for _, log_terms in named)])  # (1 + n_lines, n_states)
+    prior, *ratios = _pairwise(terms, state, others[0]) if len(others) == 1 else _chain(terms, state, others)
+    weights = (replace(line, log_ratio=ratio) for (line, _), ratio in zip(named, ratios, strict=True))
     single = len(others) == 1
     rival = str(account.states[others[0]]) if single else "all others"
-    named = account.states[others[0]] if single else None
+    rival_state = account.states[others[0]] if single else None
     complete = len(others) == len(account.states) - 1
-    return Balance(account.states[state], named, prior, tuple(weights), log_odds, rival, complete)
+    return Balance(account.states[state], rival_state, prior, tuple(weights), log_odds, rival, complete)
 
 
 def _log_odds(account: Account, state: int, others: list[int]) -> float:
@@ -110,12 +111,21 @@ def _log_odds(account: Account, state: int, others: list[int]) -> float:
     return -float(log_sum_exp(np.array(log_gaps)))
 
 
-def _pairwise(account: Account, state: int, rival: int) -> list[float]:
-    return [float(terms[state] - terms[rival]) for terms in account.log_terms]
+def _lines(account: Account) -> Iterator[tuple[Weight, FloatArray]]:
+    """A line for each column and what it says of each state, (n_states,); for each word of a text."""
+    for each in account.contributions:
+        if not each.parts:
+            yield Weight(each.column, each.value, 0.0, each.note), each.log_likelihood
+        for word, log_likelihood in each.parts:
+            yield Weight(each.column, word, 0.0, each.note), log_likelihood
 
 
-def _chain(account: Account, state: int, others: list[int]) -> list[float]:
-    return list(_chain_ratios(account.log_terms[:, state], account.log_terms[:, others]))
+def _pairwise(terms: FloatArray, state: int, rival: int) -> list[float]:
+    return [float(each[state] - each[rival]) for each in terms]
+
+
+def _chain(terms: FloatArray, state: int, others: list[int]) -> list[float]:
+    return list(_chain_ratios(terms[:, state], terms[:, others]))
 
 
 def _chain_ratios(log_for: FloatArray, log_others: FloatArray) -> Iterator[float]:

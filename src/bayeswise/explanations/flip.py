@@ -37,6 +37,7 @@ from bayeswise.explanations.account import (
 )
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label, find_state
 
 Changes = dict[str, Contribution]
@@ -64,6 +65,18 @@ class Flip:
     changes: tuple[Change, ...]  # the most effective first
     account: Account  # of the changed case
     proven: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "to": json_value(self.to),
+            "proven": self.proven,
+            "changes": [
+                {"column": step.column, "before": json_value(step.before), "after": json_value(step.after)}
+                for step in self.changes
+            ],
+            "posterior": [float(share) for share in self.account.posterior],
+        }
 
     def __str__(self) -> str:
         steps = (f"{c.column}: {value_text(c.before)} -> {value_text(c.after)}" for c in self.changes)

@@ -45,6 +45,9 @@ def run(
         ),
     ] = None,
     calibrate: calibrating.LearnedTable = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Add a column with the strongest reasons for the action, or against it.")
+    ] = False,
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
     ] = None,
@@ -72,11 +75,13 @@ def run(
     bayeswise decide mail.bayeswise - --costs decision.toml --prior spam=.2 < mail.csv
     bayeswise decide mail.bayeswise mail.csv --costs decision.toml --at-most ask=5% --novelty 0.001
     bayeswise decide loan.bayeswise new.csv --costs decision.toml --calibrate train.csv
+    bayeswise decide loan.bayeswise new.csv --costs decision.toml --why
 
     Appends action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount".
     With --at-most the rows that save most get the places, at the least expected cost together; the table is read as a
     whole first. For a regression the action is a number, and [number] in the file says what too little (under) and too
-    much (over) cost per unit.
+    much (over) cost per unit. --why appends the three columns that move the odds most: × 3 makes the action three times
+    as defensible, × 0.5 half as much; `bayeswise explain --costs` has the whole story of a row.
     """
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.answers import kept_columns
@@ -96,7 +101,7 @@ def run(
         like=fitted.schema,
     )
     calibrated = None if calibrate is None else partial(calibrating.calibrated_model, fitted, calibrate, opened)
-    route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty)
+    route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty, why=why)
     source = opened(files, once=True)
     kept, _ = kept_columns(keep, source.columns, source.description)
     layout = route.layout(kept)
@@ -126,21 +131,27 @@ def deciding(
     prior: list[str] | None,
     at_most: list[str],
     novelty: float | None,
+    why: bool = False,
 ) -> Route:
     """How a model of classes decides, its posterior calibrated, or a regression of a number."""
     if not model.capabilities.classes:
-        return _of_numbers(model, costs, bool(prior or at_most or calibrated or novelty is not None))
+        return _of_numbers(model, costs, bool(prior or at_most or calibrated or why or novelty is not None))
     from bayeswise.cli.options.limits import Limits
     from bayeswise.cli.output.decided_rows import DecidedLayout, DecidedRows
 
     decision = costs_option.read_decision(costs, model)
     limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])
+    if why and (limits.at_most or limits.estimate):
+        raise UsageError(
+            "--why is about one row alone, and with --at-most or --prior estimate all rows decide together",
+            fix="leave one of them out",
+        )
     shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
     aligned = decision.costs.aligned(model.classes)
     evaluated = model if calibrated is None else calibrated(aligned)
     return Route(
-        lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None),
-        lambda source, bar, layout: DecidedRows(evaluated, source, bar, layout, aligned, shifted, limits),
+        lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None, why=why),
+        lambda source, bar, layout: DecidedRows(evaluated, source, bar, layout, aligned, shifted, limits, why=why),
         {"classes": list(model.classes), "actions": list(decision.costs.actions)},
     )
 
@@ -152,7 +163,7 @@ def _of_numbers(model: Any, costs: str, asked: bool) -> Route:
 
     if asked:
         raise UsageError(
-            "--prior, --at-most, --novelty and --calibrate are about classes, and this model predicts a number",
+            "--prior, --at-most, --novelty, --why and --calibrate are about classes, and this model predicts a number",
             fix="leave them out",
         )
     target, _ = read_columns(costs)

@@ -15,6 +15,7 @@ from bayeswise.decisions.costs.cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.decisions.decide import decide_rows
+from bayeswise.decisions.policy.action_account import ActionAccount, with_prior
 from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.progress import Bar
@@ -31,7 +32,7 @@ _ADDED = ("action", "expected_cost", "runner_up")
 
 @dataclass(frozen=True)
 class DecidedLayout(Layout):
-    """The columns that are kept, then action, expected_cost, runner_up, novelty_p if asked for, and the posterior."""
+    """The columns that are kept, then action, expected_cost, runner_up, novelty_p and why if asked for, posterior."""
 
     decided: tuple[str, ...] = _ADDED
 
@@ -40,14 +41,16 @@ class DecidedLayout(Layout):
         return (*self.kept, *self.decided, *self.probabilities)
 
     @classmethod
-    def named(cls, kept: Sequence[str], classes: Sequence[Label], *, novelty: bool = False) -> DecidedLayout:
+    def named(
+        cls, kept: Sequence[str], classes: Sequence[Label], *, novelty: bool = False, why: bool = False
+    ) -> DecidedLayout:
         """Names that the table has already are numbered.
 
         >>> DecidedLayout.named(["age", "action"], ["no", "yes"]).names
         ('age', 'action', 'action_2', 'expected_cost', 'runner_up', 'p_no', 'p_yes')
         """
         taken = {normal_name(name) for name in kept}
-        first = (*_ADDED, *(["novelty_p"] if novelty else []))
+        first = (*_ADDED, *(["novelty_p"] if novelty else []), *(["why"] if why else []))
         added = [_free(name, taken) for name in (*first, *probability_names(classes))]
         return cls(tuple(kept), added[0], tuple(added[len(first) :]), None, tuple(added[: len(first)]))
 
@@ -73,7 +76,10 @@ class DecidedRows(Answers):
         costs: Costs,
         prior: FloatArray | None,
         limits: Limits | None = None,
+        *,
+        why: bool = False,
     ) -> None:
+        self.why = why
         known = [column.name for column in source.columns]
         self.costs = costs
         self.prior = prior
@@ -116,6 +122,8 @@ class DecidedRows(Answers):
         n_kept = len(self.layout.kept)
         cells[n_kept : n_kept + 3] = decided.columns(self.limits.unknown)
         safe[n_kept + 2] = False
+        if self.why:
+            safe[-len(self.model.classes) - 1] = False
         self.counts += np.bincount(decided.decisions.best[~decided.unknown], minlength=len(self.counts))
         self.unknown += int(decided.unknown.sum())
         known = decided.decisions.least_cost[~decided.unknown]
@@ -146,7 +154,19 @@ class DecidedRows(Answers):
         yield from ([None] * batch.n_rows for _ in range(3))  # filled in when all is known
         if self._tail is not None:
             yield p_value.tolist()
+        if self.why:
+            yield [self._reasons(batch, row, found) for row in range(batch.n_rows)]
         yield from posterior.T.tolist()
+
+    def _reasons(self, batch: Batch, row: int, cost_columns: dict[str, FloatArray]) -> str:
+        """The columns that speak most about the action of a row, and about the next best one."""
+        account = self.model.explain(batch.rows(slice(row, row + 1)))
+        if self.prior is not None:
+            account = with_prior(account, np.exp(self.model.log_prior), self.prior)
+        costs = self.costs
+        if not costs.constant:
+            costs = costs.for_row({name: float(cells[row]) for name, cells in cost_columns.items()})
+        return ActionAccount.of(account, costs).reasons() if len(costs.actions) > 1 else ""
 
     def totals(self) -> dict[str, Any]:
         """What all rows together come to."""

@@ -18,7 +18,7 @@ from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.models.regression.score_account import ScoreAccount
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import exact
-from bayeswise.render.plain import json_number, json_value
+from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 
@@ -98,8 +98,7 @@ def action_explained(
     """Why this action, what would change it, and the page or picture of the states that decide it."""
     from bayeswise.cli.options.costs import new_prior
     from bayeswise.cli.output.table_text import as_json as json_text
-    from bayeswise.decisions.policy.action_account import ActionAccount, action_named, change_of_action, with_prior
-    from bayeswise.decisions.policy.action_account import change_text as action_change_text
+    from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
 
     _refuse_other_posterior(model, one, account)
     table = decision.costs.aligned(account.states)
@@ -110,23 +109,22 @@ def action_explained(
         account = with_prior(account, np.exp(model.log_prior), shifted)
     story = ActionAccount.of(account, table, None if against is None else action_named(against, table))
     keep = [name for name in decision.costs.columns if name in account.columns]
-    change = change_of_action(model, story, story.rival if against else None, keep=keep) if flip else None
+    if flip:
+        story = with_change(model, story, story.rival if against else None, keep=keep)
     if html is not None:
         with replacing_text(html) as page:
-            page.write(account.to_html(*story.states))
+            page.write(story.to_html())
     if png is not None:
         draw(account, story.states[1], png, story.states[0])
     if as_json:
         facts = {**facts_of(account, story.states[1], False, None, story.states[0]), "decision": story.to_dict()}
         if flip:
-            facts["flip"] = None if change is None else _flip_facts(change)
+            facts["flip"] = None if story.change is None else story.change.to_dict()
         print(json_text(facts, indent=2))
         return
     print(story.to_text(width=console_width()))
-    if flip:
-        print("", action_change_text(change), sep="\n")
-        if keep:
-            say(f"{', '.join(map(shown, keep))}: not changed, for the costs depend on it.")
+    if flip and keep:
+        say(f"{', '.join(map(shown, keep))}: not changed, for the costs depend on it.")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))
 
 
@@ -169,17 +167,5 @@ def facts_of(
     facts = account.to_dict()
     facts["balance"] = balance_dict(account.weigh(account.most_probable if state is None else state, rival))
     if flip:
-        facts["flip"] = None if change is None else _flip_facts(change)
+        facts["flip"] = None if change is None else change.to_dict()
     return facts
-
-
-def _flip_facts(change: Flip) -> dict[str, Any]:
-    return {
-        "to": json_value(change.to),
-        "proven": change.proven,
-        "changes": [
-            {"column": step.column, "before": json_value(step.before), "after": json_value(step.after)}
-            for step in change.changes
-        ],
-        "posterior": [float(share) for share in change.account.posterior],
-    }

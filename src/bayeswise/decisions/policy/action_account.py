@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.explanations import Account, Contribution, Flip
 from bayeswise.explanations.account import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.flip import Change
-from bayeswise.explanations.wording import value_text
+from bayeswise.explanations.wording import factor_text, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
@@ -51,6 +51,8 @@ class ActionAccount:
     costs: Costs  # of this case: numbers, in the order of the states
     action: Label
     rival: Label
+    change: Flip | None = None  # the least change that changes the action, if it was looked for and there is one
+    searched: bool = False
 
     @classmethod
     def of(cls, account: Account, costs: Any, against: Any = None) -> ActionAccount:
@@ -146,7 +148,31 @@ class ActionAccount:
         from bayeswise.explanations.text import account_text
 
         bars = account_text(self.account, self.account.weigh(*self.states), width=width, question=self.question)
-        return f"{self.summary()}\n\n{bars}"
+        return f"{self.summary()}\n\n{bars}" + (f"\n\n{change_text(self.change)}" if self.searched else "")
+
+    def to_html(self) -> str:
+        """A page that needs nothing else: the summary, the bars of the columns, and what would change the action."""
+        from bayeswise.explanations.html import account_page
+
+        lines = [*self.summary().splitlines()[1:], *([change_text(self.change)] if self.searched else [])]
+        head = f"Why {shown(self.action)}, not {shown(self.rival)}?"
+        return account_page(self.account, self.account.weigh(*self.states), head=head, lines=lines)
+
+    def reasons(self, n: int = 3) -> str:
+        """The strongest columns in a line; a factor above 1 speaks for the action, below 1 for its rival.
+
+        >>> case = Account(("good", "bad"), np.log([0.7, 0.3]), (
+        ...     Contribution("duration", 48, np.log([0.2, 0.4])),
+        ... ))
+        >>> loan = {"lend": {"good": 0, "bad": 5}, "refuse": {"good": 1, "bad": 0}}
+        >>> ActionAccount.of(case, loan).reasons()
+        'duration 48 × 2'
+        """
+        strongest = [each for each in self.account.weigh(*self.states).ranked if each.log_ratio != 0.0][:n]
+        return "; ".join(
+            f"{shown(each.column)} {value_text(each.value, each.note)} {factor_text(each.log_ratio)}"
+            for each in strongest
+        )
 
     @property
     def question(self) -> str:
@@ -163,6 +189,7 @@ class ActionAccount:
             "state": json_value(self.states[0]),
             "threshold": self.threshold,
             "distance": json_number(self.distance),
+            **({"change": None if self.change is None else self.change.to_dict()} if self.searched else {}),
         }
 
     def __str__(self) -> str:
@@ -284,7 +311,21 @@ def explain_action(
         table = table.for_row(given)
     if prior is not None:
         account = with_prior(account, np.exp(getattr(model, "log_prior")), prior_by_state(prior, account.states))  # noqa: B009
-    return ActionAccount.of(account, table, against)
+    return with_change(model, ActionAccount.of(account, table, against), keep=table_columns(costs))
+
+
+def table_columns(costs: Any) -> tuple[str, ...]:
+    """The columns that costs depend on."""
+    return costs.columns if isinstance(costs, Costs) else ()
+
+
+def with_change(model: Any, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()) -> ActionAccount:
+    """The story with the least change of the action, where the model says what each column could say instead."""
+    inside = getattr(model, "model_", model)  # of an estimator
+    if not getattr(getattr(inside, "capabilities", None), "alternatives", False):
+        return story
+    known = [name for name in keep if name in story.account.columns]
+    return replace(story, change=change_of_action(inside, story, to, keep=known), searched=True)
 
 
 def with_prior(account: Account, before: FloatArray, after: FloatArray) -> Account:

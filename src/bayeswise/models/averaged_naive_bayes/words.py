@@ -140,6 +140,10 @@ class AveragedWordScores:
     def _plain(self) -> WordScores:
         return WordScores(self.columns[0], self.position, "multinomial", self.statistic, self.alpha)
 
+    def words_of(self, batch: Batch) -> list[tuple[str, FloatArray]]:
+        """The words of the first text by the counts alone; what the average makes of them is the rest."""
+        return self._plain.words_of(batch)
+
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return self._plain.sample(states, generator)
 

@@ -138,7 +138,8 @@ class NaiveBayesModel(Classifier):
             log_cells = each.by_column(batch)[0]  # (n_columns, n_states)
             for c, column in enumerate(factor.columns):
                 value, note = self.shown_cell(column, batch, *self._notes_of(column))
-                parts.append(Contribution(column, value, log_cells[c], note))
+                words = _words(each, batch, log_cells[c]) if isinstance(factor, Words) else ()
+                parts.append(Contribution(column, value, log_cells[c], note, words))
         order = {name: k for k, name in enumerate(self.schema.used)}
         parts.sort(key=lambda part: order[part.column])
         return Account(self.classes, self.log_prior, tuple(parts), self.settings.convention)
@@ -271,6 +272,19 @@ def _normalised(joint: FloatArray) -> Posterior:
 
     over_ranges(divide, len(joint))
     return Posterior(joint, log_evidence)
+
+
+def _words(scores: Any, batch: Batch, log_text: FloatArray) -> tuple[tuple[str, FloatArray], ...]:
+    """The words of a text with what each says of the states, and the rest: absent words, or an average."""
+    words: list[tuple[str, FloatArray]] = scores.words_of(batch)
+    if not words or not np.isfinite(log_text).all():
+        return ()
+    rest = log_text - np.sum([added for _, added in words], axis=0)
+    common = float(np.ptp(rest)) <= 1e-12 * max(1.0, float(np.abs(log_text).max()))
+    if common:  # a number that all states have alike belongs to any word
+        (first, added), *others = words
+        return ((first, added + rest), *others)
+    return (*words, ("(the rest of the text)", rest))
 
 
 def request_of(factors: tuple[Factor, ...], schema: Schema) -> Request:

@@ -168,6 +168,19 @@ class WordScores:
         self.add_to(log_sum, batch)
         return log_sum[:, None, :]
 
+    def words_of(self, batch: Batch) -> list[tuple[str, FloatArray]]:
+        """The known words of the first text, and (n_states,) what each adds; none where a state is ruled out by one."""
+        matrix, cells, words = self._cells(batch)
+        at = slice(matrix.indptr[0], matrix.indptr[1])
+        known = words.positions_in(self.statistic.levels)[matrix.indices[at]]
+        table = self.log_weight[0]
+        found = [
+            (f"{self.statistic.levels[w]}{f' ({times:g} times)' if times != 1 else ''}", times * table[w])
+            for w, times in zip(known.tolist(), cells[at].tolist(), strict=True)
+            if w >= 0 and times > 0
+        ]
+        return found if all(np.isfinite(added).all() for _, added in found) else []
+
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         """Each text taken out of its class; words that it alone shows vanish (unless declared) and weigh nothing."""
         matrix, cells, words = self._cells(batch)
