@@ -14,8 +14,10 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.logspace import log
 from bayeswise.foundation.progress import Bar
 from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
+from bayeswise.posteriors.calibration_fits import LOG_LEAST
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import told_apart
 from bayeswise.render.plain import Tabular
@@ -92,6 +94,26 @@ class Evaluation(Tabular):
     def expected(self) -> Estimate:
         """The mean cost that the posteriors promised; far from what was paid, they are not calibrated."""
         return self._learned(lambda each: each.decisions.least_cost)
+
+    @property
+    def beyond_promise(self) -> Estimate:
+        """The mean of what was paid less what the posteriors promised, row by row; above 0 they were too sure."""
+        size = self._bounds[1] - self._bounds[0]
+        inflation = variance_inflation(self.n_folds)
+        values = self.cost - self.decisions.least_cost
+        bounds = (-size, size) if np.isfinite(size) else None
+        found = mean_with_interval(values, self.weights, self.level, bounds, inflation)
+        return found if self.in_folds is None else found.around(self.in_folds.beyond_promise)
+
+    @property
+    def beyond_entropy(self) -> Estimate:
+        """The mean log-loss less the entropy of the posteriors, which is what they promise it to be."""
+        log_p = log(self.decisions.posterior)
+        own = np.maximum(log_p[np.arange(len(self.truth)), self.truth], LOG_LEAST)
+        entropy = -np.where(self.decisions.posterior > 0.0, self.decisions.posterior * log_p, 0.0).sum(axis=1)
+        inflation = variance_inflation(self.n_folds)
+        found = mean_with_interval(-own - entropy, self.weights, self.level, None, inflation)
+        return found if self.in_folds is None else found.around(self.in_folds.beyond_entropy)
 
     @cached_property
     def paid_by_state(self) -> FloatArray:

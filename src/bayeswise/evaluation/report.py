@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from bayeswise.decisions.plots import simplex_regions
+from bayeswise.decisions.policy.action_account import ActionAccount
 from bayeswise.decisions.policy.rule import rule
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
+from bayeswise.evaluation.text import promise_lines
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render import svg
 from bayeswise.render.labels import markup, shown
@@ -23,19 +25,31 @@ _MOST_STATES = 6
 _LEAST_COVERAGE = 0.05
 
 
-def report_page(evaluation: Evaluation, *, title: str = "What the decisions cost") -> str:
-    """The whole page; parts that do not apply (curves of two states) are left out."""
-    sections = (f"<section>{part}</section>" for part in _parts(evaluation))
+def report_page(
+    evaluation: Evaluation,
+    *,
+    title: str = "What the decisions cost",
+    calibrated: bool = False,
+    stories: Sequence[ActionAccount] = (),
+) -> str:
+    """The whole page; parts that do not apply (curves of two states) are left out.
+
+    `stories` are the accounts of some rows, and `calibrated` says whether their posteriors are, for the remedy.
+    """
+    sections = (f"<section>{part}</section>" for part in _parts(evaluation, calibrated, stories))
     return page(title, f"<h1>{markup(shown(title))}</h1>", *sections)
 
 
-def _parts(evaluation: Evaluation) -> Iterator[str]:
-    yield _headline(evaluation)
+def _parts(evaluation: Evaluation, calibrated: bool, stories: Sequence[ActionAccount]) -> Iterator[str]:
+    remedy = promise_lines(evaluation, calibrated=calibrated)
+    yield _headline(evaluation) + "".join(f"<p>{markup(line)}</p>" for line in remedy)
     yield f'<div class="pair"><div>{_costs(evaluation)}</div><div>{_confusion(evaluation)}</div></div>'
     yield _policy(evaluation)
     pictures = [f"<div>{picture}</div>" for picture in _pictures(evaluation)]
     yield f'<div class="pair">{"".join(pictures)}</div>'
     yield _scores(evaluation)
+    for story in stories:
+        yield story.to_fragment()
 
 
 def _headline(evaluation: Evaluation) -> str:

@@ -47,6 +47,36 @@ def _confusion(evaluation: Evaluation) -> Iterator[str]:
     yield from aligned(lines)
 
 
+def promise_lines(evaluation: Evaluation, *, calibrated: bool = False) -> list[str]:
+    """What to say where what the posteriors promised and what happened differ by more than chance, and the remedy."""
+    cost, surprise = evaluation.beyond_promise, evaluation.beyond_entropy
+    too_sure = surprise.low > 0.0 or cost.low > 0.0
+    too_modest = not too_sure and (surprise.high < 0.0 or cost.high < 0.0)
+    if not (too_sure or too_modest):
+        return []
+    told = []
+    if cost.low > 0.0 or cost.high < 0.0:
+        paid, promised = evaluation.cost_per_case.mean, evaluation.expected.mean
+        told.append(
+            f"The posteriors promised {number(promised)} per case, and {number(paid)} was paid "
+            f"(difference {_spread(cost)})."
+        )
+    if surprise.low > 0.0 or surprise.high < 0.0:
+        told.append(f"The log-loss is off by {_spread(surprise)} from what the posteriors promised.")
+    told.append("They are too sure." if too_sure else "They are not sure enough.")
+    remedy = (
+        "the rows are unlike those that the calibration saw: fit and calibrate with rows such as these, or, if only "
+        "the shares of the classes have changed, give --prior estimate to `decide`"
+        if calibrated
+        else "calibrate the model: fit --calibrate auto, in Python bw.fit(..., calibrate='auto')"
+    )
+    return [" ".join(told), f"Remedy: {remedy}."]
+
+
+def _spread(found: Estimate) -> str:
+    return f"{number(found.mean)}, {number(found.low)} to {number(found.high)}"
+
+
 def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
     """Costs per case with intervals, baselines, and both tables by true state and action."""
     decisions = evaluation.decisions
@@ -56,6 +86,8 @@ def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
         "interval": evaluation.interval,
         "cost_per_case": _estimate(evaluation.cost_per_case),
         "expected_cost_per_case": _estimate(evaluation.expected),
+        "paid_beyond_promise": _estimate(evaluation.beyond_promise),
+        "log_loss_beyond_promise": _estimate(evaluation.beyond_entropy),
         "always": {
             name: _estimate(found)
             for name, found in zip(told_apart(decisions.actions), evaluation.always.values(), strict=True)

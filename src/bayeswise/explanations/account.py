@@ -146,6 +146,11 @@ class Account(Tabular):
         return replace(self, log_prior=self.log_prior + log_ratio)
 
     @property
+    def cells(self) -> tuple[str, ...]:
+        """The columns that are cells of the case; a calibration is not."""
+        return self.columns
+
+    @property
     def additive(self) -> bool:
         """Whether what a column adds to the log joint does not depend on the others."""
         return True
@@ -272,6 +277,10 @@ class CalibratedAccount(Account):
 
     def shifted(self, log_ratio: FloatArray) -> Account:
         return replace(self, log_prior=self.log_prior + log_ratio, log_shift=self.log_shift + log_ratio)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return self.columns[:-1]
 
     @property
     def additive(self) -> bool:

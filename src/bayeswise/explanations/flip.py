@@ -119,7 +119,7 @@ def least_change_of(
 ) -> Flip | None:
     """The least change of a row that changes a model's answer."""
     account = model.explain(row)
-    changeable = [column for column in account.columns if column not in keep]
+    changeable = [column for column in account.cells if column not in keep]
     return least_change(account, alternatives_of(model, changeable), to, keep=keep)
 
 

@@ -26,15 +26,13 @@ def account_fragment(account: Account, balance: Balance) -> str:
     return fragment(*_parts(account, balance))
 
 
-def account_page(account: Account, balance: Balance, *, head: str = "", lines: Sequence[str] = ()) -> str:
-    """A whole document, which may load nothing; a headline and lines of its own come first."""
-    return page(account.title or head or f"Why {balance.state}?", *action_parts(account, balance, head, lines))
+def account_page(account: Account, balance: Balance) -> str:
+    """A whole document, which may load nothing."""
+    return page(account.title or f"Why {balance.state}?", *_parts(account, balance))
 
 
-def action_parts(account: Account, balance: Balance, head: str, lines: Sequence[str]) -> list[str]:
-    """The account below a headline and lines of text."""
-    if not head:
-        return _parts(account, balance)
+def headed_parts(account: Account, balance: Balance, head: str, lines: Sequence[str]) -> list[str]:
+    """The account below a headline and lines of text of its own."""
     return [f"<h2>{markup(head)}</h2>", *(f"<p>{markup(line)}</p>" for line in lines), *_parts(account, balance)[1:]]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswise.explanations.account import Account, CalibratedAccount, Contribution
+from bayeswise.explanations.account import Account, CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.models.forgetting import forgotten_by, with_ledger
@@ -159,13 +159,6 @@ class CalibratedModel(ProbabilityModel):
             found: Account = self.model.explain(row)
             return found
         return CalibratedAccount.of(self.model.explain(row), self.calibration)
-
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """The values that the column could have instead; a calibration has none."""
-        if column not in self.model.schema.used:
-            return ()
-        found: tuple[Contribution, ...] = self.model.alternatives(column)
-        return found
 
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """Refused: the rows that were learned have been left out once, for the calibration."""

@@ -59,9 +59,11 @@ def run(
 
     if max_cost is not None and math.isnan(max_cost):
         raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
+    from bayeswise.evaluation.text import promise_lines
+
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    found, _, learned = evaluated(
+    found, used, _, learned = evaluated(
         fitted,
         files,
         decision,
@@ -72,6 +74,8 @@ def run(
     )
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_text(facts, indent=2) if as_json else found.to_text())
+    if cv is not None or not learned:  # of learned rows as they are nothing follows
+        say(*promise_lines(found, calibrated=used.capabilities.calibrated))
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
 
@@ -85,8 +89,11 @@ def evaluated(
     cv: str | None,
     calibrate: str | None,
     reader: dict[str, Any],
-) -> tuple[Evaluation, str, bool]:
-    """What `decide` would do with these rows and what that costs, what the rows are called, if they were learned."""
+) -> tuple[Evaluation, Any, str, bool]:
+    """What `decide` would do with these rows and what that costs, by which model, what the rows are called, if learned.
+
+    The model is the one that was evaluated: calibrated if that was asked for.
+    """
     from bayeswise.evaluation.evaluate import evaluate
 
     def opened(names: list[str]) -> Source:
@@ -109,7 +116,7 @@ def evaluated(
             f"These are the rows that the model has learned: what its decisions cost on new rows is not seen here. "
             f"Fix: add --cv loo, or check other rows than {source.description}."
         )
-    return found, source.description, learned
+    return found, calibrated, source.description, learned
 
 
 def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:

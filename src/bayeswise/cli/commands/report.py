@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from bayeswise.cli.commands.check import CrossValidation, evaluated
@@ -11,6 +13,11 @@ from bayeswise.cli.options import calibration as calibrating
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.output.writing import check_output, say
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.costs import Costs
+    from bayeswise.decisions.policy.action_account import ActionAccount
+    from bayeswise.tables.source import Source
 
 
 def run(
@@ -35,7 +42,7 @@ def run(
     \b
     bayeswise report loan.bayeswise test.csv --costs decision.toml -o report.html
 
-    The page is one file without scripts, and loads nothing.
+    The page is one file without scripts, and loads nothing. It ends with the closest call of each action, explained.
     """
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
@@ -45,17 +52,47 @@ def run(
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *files, *(each for each in (costs, calibrate) if each)])
-    found, described, learned = evaluated(
+    reader: dict[str, Any] = {
+        "null": null,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+        "table": table,
+    }
+    found, used, described, learned = evaluated(
         fitted,
         files,
         decision,
         prior=prior,
         cv=cv,
         calibrate=calibrate,
-        reader={"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "table": table},
+        reader=reader,
     )
+    title = f"Decisions about {fitted.schema.target.name}: {described}"
     with replacing_text(out) as page:
-        page.write(report_page(found, title=f"Decisions about {fitted.schema.target.name}: {described}"))
+        stories: list[ActionAccount] = []
+        if decision is not None and not prior and decision.prior is None:
+            source = reading.open_table(files, like=fitted.schema, **reader)
+            stories = closest_calls(used, source, decision.costs)
+        page.write(report_page(found, title=title, calibrated=used.capabilities.calibrated, stories=stories))
     if as_json:
         print(json_text({**found.to_dict(), "rows_were_learned": learned}, indent=2))
     say(f"Saved {out}.")
+
+
+def closest_calls(model: Any, source: Source, costs: Costs) -> list[ActionAccount]:
+    """Of each action that is taken, the row in which the next best one is nearest, explained."""
+    from bayeswise.decisions.decide import decide
+
+    if len(costs.actions) < 2:
+        return []
+    decisions = decide(model, source, costs)
+    stories = []
+    for action in range(len(decisions.actions)):
+        rows = np.flatnonzero(decisions.best == action)
+        if len(rows):
+            row = int(rows[np.argmin(decisions.margin[rows])])
+            story = decisions.explain(row)
+            title = f"row {row + 1} of {source.description}, the closest call"
+            stories.append(replace(story, account=replace(story.account, title=title)))
+    return stories

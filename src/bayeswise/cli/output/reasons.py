@@ -148,7 +148,7 @@ def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
 
 
 def change_to(model: Any, account: Account, to: Label | None) -> Flip | None:
-    return least_change(account, alternatives_of(model, account.columns), to)
+    return least_change(account, alternatives_of(model, account.cells), to)
 
 
 def change_text(change: Flip | None, against: str | None) -> str:

@@ -107,7 +107,7 @@ class ActionAccount:
         """The lines above the bars."""
         ordered = sorted(self.expected_cost.items(), key=lambda each: each[1])
         lines = [
-            f"Why {shown(self.action)}, not {shown(self.rival)}?",
+            self._headline,
             f"Expected cost: {', '.join(f'{shown(a)} {cost:.4g}' for a, cost in ordered[:6])}.",
             self._boundary(),
         ]
@@ -152,11 +152,23 @@ class ActionAccount:
 
     def to_html(self) -> str:
         """A page that needs nothing else: the summary, the bars of the columns, and what would change the action."""
-        from bayeswise.explanations.html import account_page
+        from bayeswise.render.page import page
+
+        return page(self.account.title or self._headline, *self._sections())
+
+    def to_fragment(self) -> str:
+        """The same as a part of a page."""
+        return "".join(self._sections())
+
+    @property
+    def _headline(self) -> str:
+        return f"Why {shown(self.action)}, not {shown(self.rival)}?"
+
+    def _sections(self) -> list[str]:
+        from bayeswise.explanations.html import headed_parts
 
         lines = [*self.summary().splitlines()[1:], *([change_text(self.change)] if self.searched else [])]
-        head = f"Why {shown(self.action)}, not {shown(self.rival)}?"
-        return account_page(self.account, self.account.weigh(*self.states), head=head, lines=lines)
+        return headed_parts(self.account, self.account.weigh(*self.states), self._headline, lines)
 
     def reasons(self, n: int = 3) -> str:
         """The strongest columns in a line; a factor above 1 speaks for the action, below 1 for its rival.
@@ -337,7 +349,7 @@ def change_of_action(
     model: Explainable, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()
 ) -> Flip | None:
     """The least change of the row that changes the action; columns that the costs name stay."""
-    columns = [column for column in story.account.columns if column not in keep]
+    columns = [column for column in story.account.cells if column not in keep]
     return story.least_change(alternatives_of(model, columns), to, keep=keep)
 
 
