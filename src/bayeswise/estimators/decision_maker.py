@@ -33,8 +33,8 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.held_out import held_out, rows_at
 from bayeswise.posteriors.calibration import fit_calibration
-from bayeswise.posteriors.normalise import check_posterior
 from bayeswise.posteriors.calibration_maps import AsItIs
+from bayeswise.posteriors.normalise import check_posterior
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 
 AMBIGUOUS, UNKNOWN = "ambiguous", "unknown"
