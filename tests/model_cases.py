@@ -181,7 +181,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
         f"gaussian-{form}": _gaussian(covariance=form)
         for form in ("per-class", "shared", "diagonal", "shared-diagonal", "spherical")
     },
-    "gaussian-shrinkage": _gaussian(shrinkage="auto", divisor="n-1"),
+    "gaussian-shrinkage": _gaussian(shrinkage="auto", variance_divisor="n-1"),
     "gaussian-student-t": _gaussian(predictive="student-t"),
     "gaussian-prior": _gaussian(prior=_PRIOR),
     "gaussian-available": _gaussian(missing=0.2, covariance="diagonal"),
@@ -192,7 +192,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
     "linear-evidence": _linear(scale="evidence"),
     **{f"linear-{name}": _linear(likelihood=name) for name in ("student-t", "laplace", "poisson", "exponential")},
     "logistic": _classifier(counted(), model="logistic"),
-    "logistic-moderated": _classifier(counted(), model="logistic", moderated=True),
+    "logistic-moderated": _classifier(counted(), model="logistic", marginalize=True),
     "logistic-laplace": _classifier(counted(), model="logistic", prior="laplace"),
     "tan": _network("tan"),
     "tan-missing": _network("tan", missing=0.15),

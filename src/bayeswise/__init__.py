@@ -55,7 +55,7 @@ _HOMES = {
     "average": "bayeswise.models.averaging",
     "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",
     "ConceptClassifier": "bayeswise.estimators.concept",
-    "MEstimate": "bayeswise.models.naive_bayes.settings",
+    "MEstimate": "bayeswise.models.settings.naive_bayes",
     "BeliefNetwork": "bayeswise.networks",
     "NetworkClassifier": "bayeswise.estimators.network_classifier",
     "InfluenceDiagram": "bayeswise.diagrams",

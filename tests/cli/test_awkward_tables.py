@@ -98,7 +98,7 @@ def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Pa
         (["--encoding", "utf-16"], 3, "golf.csv is not utf-16: UTF-16 stream does not start with BOM. Fix: name its"),
         (["--encoding", "rot13"], 2, "unknown encoding 'rot13'"),
         (["--encoding", "utf-32"], 3, "golf.csv is not utf-32"),
-        (["--smoothing", "-1"], 2, "smoothing must be a number from 0 on; found -1.0. Fix: give 0 or more"),
+        (["--smoothing", "-1"], 2, "smoothing is -1.0. Fix: give a number from 0 on"),
         (["--prior", "yes=2"], 2, "the prior of yes is 2, more than 1. Fix: give a probability from 0 to 1"),
         (["--prior", "yes=-1"], 2, "the prior of yes is -1, less than 0. Fix: give a probability from 0 to 1"),
         (["--number", "outlook"], 3, "column 'outlook' is asked to be numbers, but 14 of its 14 cells are none: "),

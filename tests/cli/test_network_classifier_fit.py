@@ -71,22 +71,28 @@ def test_options_of_networks_reach_the_settings(
     write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]
 ) -> None:
     table, path = write(NUMBERS), tmp_path / "m.bayeswise"
-    words = ("--model", "markov-blanket", "--parents", "2", "--criterion", "aic", "--bdeu", "3", "--prior", "big=1/4")
+    words = ("--model", "markov-blanket", "--max-parents", "2", "--score", "aic", "--prior", "bdeu", "big=1/4")
+    words = (*words, "--smoothing", "3")
     done = bayeswise("fit", table, "-t", "kind", "-o", path, "--cuts", "size=-2,7.5", *words, "--number", "size")
     assert done.code == 0, done.err
     model = bw.load(path)
     assert model.cuts == {"size": (-2.0, 7.5)}
-    assert (model.settings.max_parents, model.settings.criterion, model.settings.prior) == (2, "aic", "bdeu")
-    assert (model.settings.strength, model.settings.class_prior) == (3.0, {"big": 0.25, "small": 0.75})
+    assert (model.settings.max_parents, model.settings.score, model.settings.prior) == (2, "aic", "bdeu")
+    assert (model.settings.smoothing, model.settings.class_prior) == (3.0, {"big": 0.25, "small": 0.75})
     assert model.network.parents("kind") == ()
+    earlier = ("--model", "markov-blanket", "--parents", "2", "--criterion=aic", "--bdeu", "3", "--prior", "big=1/4")
+    again = bayeswise("fit", table, "-t", "kind", "-o", path, "--cuts", "size=-2,7.5", *earlier, "--number", "size")
+    assert bw.load(path).settings == model.settings
+    for name, today in (("parents", "max-parents"), ("criterion", "score"), ("bdeu", "prior bdeu --smoothing")):
+        assert f"--{name} is now called --{today}; the earlier name will go" in again.err
 
 
 @pytest.mark.parametrize(("words", "what"), [
     (["--model", "tan", "--family", "normal"], "--family has no say in a tan model"),
-    (["--model", "tan", "--cuts", "size=a"], "not a list of numbers"),
+    (["--model", "tan", "--cuts", "size=a"], "--cuts size=a: 'a' is not a number"),
     (["--model", "tan", "--cuts", "size=9,3"], "increasing order"),
     (["--model", "aode", "--smoothing", "1", "--bdeu", "1"], "exclude each other"),
-    (["--model", "gaussian", "--criterion", "bic"], "--criterion has no say"),
+    (["--model", "gaussian", "--score", "bic"], "--score has no say"),
 ])  # fmt: skip
 def test_what_has_no_say_or_no_meaning_is_refused(
     words: list[str], what: str, write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]

@@ -61,18 +61,18 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 def test_options_reach_the_settings(fitted: Callable[..., Path]) -> None:
     gaussian = bw.load(fitted("gaussian", "--covariance", "shared", "--divisor", "n-K", "--shrinkage", "auto"))
-    assert (gaussian.settings.covariance, gaussian.settings.divisor, gaussian.settings.shrinkage) == (
+    assert (gaussian.settings.covariance, gaussian.settings.variance_divisor, gaussian.settings.shrinkage) == (
         "shared",
         "n-K",
         "auto",
     )
     given = bw.load(fitted("gaussian", "--prior", "yes=.2", "--predictive", "student-t")).settings
     assert given.class_prior == {"no": 0.8, "yes": 0.2} and given.predictive == "student-t"
-    logistic = bw.load(fitted("logistic", "--prior", "student-t", "--scale", "2", "--freedom", "3", "--moderated"))
-    assert (logistic.settings.prior, logistic.settings.scale, logistic.settings.freedom) == ("student-t", 2.0, 3.0)
-    assert logistic.settings.moderated
+    logistic = bw.load(fitted("logistic", "--prior", "student-t", "--scale", "2", "--df", "3", "--marginalize"))
+    assert (logistic.settings.prior, logistic.settings.scale, logistic.settings.df) == ("student-t", 2.0, 3.0)
+    assert logistic.settings.marginalize
     linear = bw.load(fitted("linear", "--prior", "none", "--no-intercept", "--no-standardise"))
-    assert linear.settings.prior is None and not linear.settings.intercept and not linear.settings.standardise
+    assert linear.settings.prior is None and not linear.settings.fit_intercept and not linear.settings.standardise
     robust = bw.load(fitted("linear", "--likelihood", "student-t", "--missing", "mean"))
     assert robust.settings.likelihood == "student-t" and robust.settings.missing == "mean"
 

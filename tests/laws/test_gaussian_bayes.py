@@ -25,15 +25,15 @@ COLUMNS = ("a", "b", "c")
 SCHEMA = Schema(tuple(Column(name, "number") for name in COLUMNS), Target("y", "text"))
 SETTINGS: list[dict[str, Any]] = [
     {},
-    {"divisor": "n-1"},
+    {"variance_divisor": "n-1"},
     {"covariance": "shared"},
-    {"covariance": "shared", "divisor": "n-K"},
-    {"covariance": "diagonal", "divisor": "n-1"},
+    {"covariance": "shared", "variance_divisor": "n-K"},
+    {"covariance": "diagonal", "variance_divisor": "n-1"},
     {"covariance": "shared-diagonal"},
     {"covariance": "spherical"},
     {"shrinkage": 0.3},
     {"shrinkage": "auto"},
-    {"shrinkage": "auto", "covariance": "shared", "divisor": "n-K"},
+    {"shrinkage": "auto", "covariance": "shared", "variance_divisor": "n-K"},
     {"class_prior": {"p": 0.5, "q": 0.5}},
 ]
 

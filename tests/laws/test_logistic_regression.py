@@ -49,7 +49,7 @@ def test_units_and_zero_points_of_columns_do_not_matter(seed: int, factor: float
     X, y = table(seed, 2)
     moved = X.copy()
     moved[:, 0] = moved[:, 0] * factor + shift
-    one, two = (bw.LogisticRegression(moderated=fold).fit(each, y) for each in (X, moved))
+    one, two = (bw.LogisticRegression(marginalize=fold).fit(each, y) for each in (X, moved))
     assert np.allclose(one.predict_proba(X), two.predict_proba(moved), atol=1e-6)
 
 

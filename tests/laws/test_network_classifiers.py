@@ -21,7 +21,7 @@ STRUCTURES: list[dict[str, Any]] = [
     {"structure": "aode", "min_frequency": 5},
     {"structure": "k-dependence", "k": 1},
     {"structure": "k-dependence", "k": 2},
-    {"structure": "markov-blanket", "criterion": "aic"},
+    {"structure": "markov-blanket", "score": "aic"},
 ]
 every_structure = pytest.mark.parametrize("overrides", STRUCTURES, ids=str)
 

@@ -25,7 +25,7 @@ CLASSIFIERS: dict[str, dict[str, Any]] = {
     "tan by EM": {"model": "tan", "missing": "em"},
     "logistic": {"model": "logistic", "missing": "mean"},
     "logistic laplace": {"model": "logistic", "prior": "laplace", "missing": "mean"},
-    "logistic student-t": {"model": "logistic", "prior": "student-t", "missing": "mean", "moderated": True},
+    "logistic student-t": {"model": "logistic", "prior": "student-t", "missing": "mean", "marginalize": True},
     "logistic evidence": {"model": "logistic", "scale": "evidence", "missing": "mean"},
     "logistic cv": {"model": "logistic", "scale": "cv", "missing": "mean"},
 }

@@ -16,7 +16,7 @@ from bayeswise.acquisition.screen import Screen
 from bayeswise.acquisition.strategies import margin
 from bayeswise.families.normal import NormalParameters
 from bayeswise.models.naive_bayes.numbers import NormalScores
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 
 KINDS = {"x": "number", "z": "number"}
 

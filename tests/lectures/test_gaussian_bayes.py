@@ -30,7 +30,7 @@ def on_a_line(
 def test_the_mean_is_the_sum_over_n_and_the_variance_has_the_divisor_of_your_choice() -> None:
     """001 eq 22-31: heights 1.6, 1.7, 1.9 have mean 5.2 / 3, and squares that add up to 0.14 / 3."""
     rows = [{"x": x, "y": "+"} for x in (1.6, 1.7, 1.9)] + [{"x": 0.0, "y": "-"}, {"x": 1.0, "y": "-"}]
-    biased, unbiased = fit(rows, "y"), fit(rows, "y", divisor="n-1")
+    biased, unbiased = fit(rows, "y"), fit(rows, "y", variance_divisor="n-1")
     plus = biased.classes.index("+")
     assert biased.means[plus, 0] == pytest.approx(5.2 / 3, rel=1e-15)
     assert biased.covariances[plus, 0, 0] == pytest.approx(0.14 / 3 / 3, rel=1e-13)

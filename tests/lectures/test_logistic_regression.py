@@ -49,26 +49,26 @@ def test_the_twin_may_be_a_gaussian_with_correlated_columns() -> None:
     assert len(twins.disagree) <= 8
 
 
-def test_moderated_probabilities_go_back_towards_even_where_little_is_known() -> None:
+def test_marginalized_probabilities_go_back_towards_even_where_little_is_known() -> None:
     # The outlier figure: along a direction that the rows say little about, the plug-in answer goes to 1 and the
-    # moderated one does not.
+    # marginalized one does not.
     generator = np.random.default_rng(0)
     X = np.column_stack([np.repeat([-1.0, 1.0], 20), 0.1 * generator.standard_normal(40)])
     X[:, 0] += 0.8 * generator.standard_normal(40)
     y = np.repeat(["a", "b"], 20)
     far = np.array([[0.0, 40.0]])
     plug_in = bw.LogisticRegression(standardise=False).fit(X, y)
-    moderated = bw.LogisticRegression(standardise=False, moderated=True).fit(X, y)
+    marginalized = bw.LogisticRegression(standardise=False, marginalize=True).fit(X, y)
     assert plug_in.predict_proba(far).max() > 0.99
-    assert moderated.predict_proba(far).max() < 0.75
+    assert marginalized.predict_proba(far).max() < 0.75
     near = X[:1]
-    assert abs(plug_in.predict_proba(near) - moderated.predict_proba(near)).max() < 0.05
+    assert abs(plug_in.predict_proba(near) - marginalized.predict_proba(near)).max() < 0.05
 
 
-def test_the_moderated_answer_never_changes_the_decision_between_two_classes() -> None:
+def test_the_marginalized_answer_never_changes_the_decision_between_two_classes() -> None:
     X, y = gaussian_classes()
     rows = 10.0 * np.random.default_rng(1).standard_normal((500, 2))
-    answers = [bw.LogisticRegression(moderated=m).fit(X, y).predict(rows).tolist() for m in (False, True)]
+    answers = [bw.LogisticRegression(marginalize=m).fit(X, y).predict(rows).tolist() for m in (False, True)]
     assert answers[0] == answers[1]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import bayeswise as bw
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 USED: set[str] = set()
 """The adapters that were fitted since it was last emptied: a test that fits none says nothing about us."""
@@ -193,7 +193,7 @@ class QuadraticDiscriminantAnalysis(_GaussianBayes):
 
 
 class LogisticRegression(_Counted, bw.LogisticRegression):
-    freedom, moderated, standardise, missing, kinds, levels = 4.0, False, False, "error", None, None
+    df, marginalize, standardise, missing, kinds, levels = 4.0, False, False, "error", None, None
     scale = property(lambda self: 1.0 if np.isinf(self.C) else self.C if self.prior == "laplace" else np.sqrt(self.C))
 
     @property

@@ -71,7 +71,7 @@ def test_posterior_and_evidence_at_any_offset(offset: float, shared: bool, divis
     moments = {state: mean_and_scatter(exact[state]) for state in STATES}
     less = 0 if divisor == "n" else 1
     pooled = (moments["a"][1] + moments["b"][1]) / (14 - less)
-    model = fit(rows, "y", covariance="shared" if shared else "per-class", divisor=divisor)
+    model = fit(rows, "y", covariance="shared" if shared else "per-class", variance_divisor=divisor)
     check(
         model,
         rows,

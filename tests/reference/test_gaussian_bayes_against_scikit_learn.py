@@ -1,7 +1,7 @@
 """Equality with scikit-learn where the conventions coincide, and the whole suite of its checks.
 
-LinearDiscriminantAnalysis with solver="lsqr" divides by n, that is divisor="n". QuadraticDiscriminantAnalysis divides
-by n in newer versions and by n - 1 in older ones, so the test reads its divisor off its covariances.
+LinearDiscriminantAnalysis with solver="lsqr" divides by n, our variance_divisor="n". QuadraticDiscriminantAnalysis
+divides by n in newer versions and by n - 1 in older ones, so the test reads its divisor off its covariances.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOADS = [load_iris, load_wine]
 @parametrize_with_checks(
     [
         bw.GaussianBayes(),
-        bw.GaussianBayes("shared", divisor="n-K", shrinkage="auto"),
+        bw.GaussianBayes("shared", variance_divisor="n-K", shrinkage="auto"),
         bw.GaussianBayes("spherical", missing="error"),
     ]
 )
@@ -44,7 +44,7 @@ def divisor_of_qda(X: Any, y: Any) -> str:
 @pytest.mark.parametrize("load", LOADS)
 def test_per_class_covariances_are_quadratic_discriminant_analysis(load: Any) -> None:
     X, y = load(return_X_y=True)
-    ours = bw.GaussianBayes(divisor=divisor_of_qda(X, y)).fit(X, y)
+    ours = bw.GaussianBayes(variance_divisor=divisor_of_qda(X, y)).fit(X, y)
     theirs = QuadraticDiscriminantAnalysis().fit(X, y)
     assert ours.predict_log_proba(X) == pytest.approx(theirs.predict_log_proba(X), rel=1e-8, abs=1e-8)
     assert ours.predict_proba(X) == pytest.approx(theirs.predict_proba(X), abs=1e-8)
@@ -91,8 +91,8 @@ def test_weights_are_repetitions_of_rows() -> None:
     X, y = load_iris(return_X_y=True)
     times = np.random.default_rng(0).integers(0, 4, len(y))
     for form in ("per-class", "shared", "spherical"):
-        weighted = bw.GaussianBayes(form, divisor="n-1").fit(X, y, sample_weight=times.astype(float))
-        repeated = bw.GaussianBayes(form, divisor="n-1").fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        weighted = bw.GaussianBayes(form, variance_divisor="n-1").fit(X, y, sample_weight=times.astype(float))
+        repeated = bw.GaussianBayes(form, variance_divisor="n-1").fit(np.repeat(X, times, axis=0), np.repeat(y, times))
         assert weighted.predict_proba(X).tolist() == repeated.predict_proba(X).tolist()
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import bayeswise as bw
-from bayeswise.models.regression.logistic import moderated_scores
+from bayeswise.models.regression.logistic import marginalized_scores
 
 
 def table(n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -82,14 +82,14 @@ def test_many_classes_and_columns_by_conjugate_gradients_reach_the_same_weights(
 
 
 @pytest.mark.parametrize("spread", [0.1, 1.0, 3.0, 10.0, 50.0])
-def test_the_moderated_probability_is_within_two_hundredths_of_the_integral(spread: float) -> None:
+def test_the_marginalized_probability_is_within_two_hundredths_of_the_integral(spread: float) -> None:
     means = np.linspace(0.0, 30.0, 61)
     at = np.linspace(-12.0, 12.0, 20_001)
     weight = np.exp(-0.5 * at**2)
     exact = np.array([(weight / (1 + np.exp(-(mean + spread * at)))).sum() / weight.sum() for mean in means])
     scores = np.column_stack([np.zeros_like(means), means])
-    moderated = moderated_scores(scores, np.ones((len(means), 1)), np.diag([spread**2, 0.0]))
-    assert abs(1 / (1 + np.exp(-moderated[:, 1])) - exact).max() < 0.02
+    marginalized = marginalized_scores(scores, np.ones((len(means), 1)), np.diag([spread**2, 0.0]))
+    assert abs(1 / (1 + np.exp(-marginalized[:, 1])) - exact).max() < 0.02
 
 
 def test_the_evidence_is_near_the_integral_of_the_likelihood_over_the_prior() -> None:

@@ -19,7 +19,7 @@ SINGLE_GRAPH: list[dict[str, Any]] = [
     {"structure": "tan"},
     {"structure": "k-dependence", "k": 1},
     {"structure": "k-dependence", "k": 2},
-    {"structure": "markov-blanket", "criterion": "aic"},
+    {"structure": "markov-blanket", "score": "aic"},
 ]
 
 
@@ -29,9 +29,9 @@ def evidence_of(table: Table, row: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("missing", ["ignore", "level"])
 @pytest.mark.parametrize(("mine", "theirs"), [
-    ({"prior": "laplace", "strength": 1.0}, {"smoothing": 1.0}),
-    ({"prior": "laplace", "strength": 0.3}, {"smoothing": 0.3}),
-    ({"prior": "m-estimate", "strength": 2.0}, {"smoothing": bw.MEstimate(2.0)}),
+    ({"prior": "laplace", "smoothing": 1.0}, {"smoothing": 1.0}),
+    ({"prior": "laplace", "smoothing": 0.3}, {"smoothing": 0.3}),
+    ({"prior": "m-estimate", "smoothing": 2.0}, {"smoothing": bw.MEstimate(2.0)}),
     ({"class_prior": {"k0": 0.5, "k1": 0.3, "k2": 0.2}}, {"class_prior": {"k0": 0.5, "k1": 0.3, "k2": 0.2}}),
 ])  # fmt: skip
 def test_the_naive_structure_is_naive_bayes(mine: dict[str, Any], theirs: dict[str, Any], missing: str) -> None:

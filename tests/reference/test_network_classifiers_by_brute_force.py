@@ -178,7 +178,7 @@ def test_aode_is_the_mean_over_superparents_that_were_seen_often_enough(least: i
 def test_each_prior_imagines_its_rows_in_every_table(prior: str, imagined: Any) -> None:
     table = dependent_table(1, n_rows=40)
     rows = Rows(table)
-    model = fit_network(table, "y", structure="tan", prior=prior, strength=0.5)
+    model = fit_network(table, "y", structure="tan", prior=prior, smoothing=0.5)
     for name in rows.columns:
         above = [p for p in model.network.parents(name) if p != "y"]
         n_levels = len(rows.levels[name])

@@ -69,14 +69,14 @@ def expected_counts(network: BeliefNetwork, rows: list[dict[str, Any]], name: st
 
 
 @EVERY
-@pytest.mark.parametrize(("prior", "strength"), [("laplace", 1.0), ("bdeu", 3.0)])
-def test_tables_are_what_they_let_us_expect(structure: str, prior: str, strength: float) -> None:
+@pytest.mark.parametrize(("prior", "smoothing"), [("laplace", 1.0), ("bdeu", 3.0)])
+def test_tables_are_what_they_let_us_expect(structure: str, prior: str, smoothing: float) -> None:
     """A fixed point of EM, by enumeration of all completions."""
     table = table_of(1, n_rows=60)
-    network = fitted(table, structure, prior=prior, strength=strength).network
+    network = fitted(table, structure, prior=prior, smoothing=smoothing).network
     for name in ("a", "b", "c"):
         found = network.table(name)
-        imagined = strength if prior == "laplace" else strength / found.size
+        imagined = smoothing if prior == "laplace" else smoothing / found.size
         counts = expected_counts(network, rows_of(table), name) + imagined
         assert found == pytest.approx(counts / counts.sum(axis=1, keepdims=True), abs=2e-4)
 
@@ -84,7 +84,7 @@ def test_tables_are_what_they_let_us_expect(structure: str, prior: str, strength
 @EVERY
 def test_the_tables_are_those_of_the_network_that_em_learns_for_the_graph(structure: str) -> None:
     table = table_of(2)
-    model = fitted(table, structure, prior="m-estimate", strength=2.0)
+    model = fitted(table, structure, prior="m-estimate", smoothing=2.0)
     graph = {name: model.network.parents(name) for name in model.network}
     known = fit_tables(CodedRows.of(table), graph, prior="m-estimate", strength=2.0, tolerance=1e-12).network
     for name in ("a", "b", "c"):

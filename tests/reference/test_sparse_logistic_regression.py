@@ -96,7 +96,7 @@ def test_columns_whose_hessian_has_no_room_are_fitted() -> None:
         {"prior": None},
         {"scale": "cv"},
         {"scale": "evidence"},
-        {"moderated": True},
+        {"marginalize": True},
         {"missing": "mean"},
     ],
     ids=str,
@@ -119,6 +119,6 @@ def test_odd_cells_and_columns_of_a_sparse_matrix_are_typed_errors() -> None:
             model.predict(odd)
     with pytest.raises(ParameterError, match="kinds is about named columns"):
         bw.LogisticRegression(kinds={"x0": "category"}).fit(X, y)
-    with pytest.raises(NotAvailableError, match="moderated"):
-        bw.LogisticRegression(moderated=True).fit(X.toarray(), y).predict(X)
+    with pytest.raises(NotAvailableError, match="marginalized"):
+        bw.LogisticRegression(marginalize=True).fit(X.toarray(), y).predict(X)
     assert bw.LogisticRegression().fit(X, ["only"] * 30).predict_proba(X[:1]).tolist() == [[1.0]]

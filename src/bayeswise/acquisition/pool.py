@@ -15,7 +15,7 @@ from bayeswise.foundation.threads import each
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema

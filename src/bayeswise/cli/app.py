@@ -11,9 +11,9 @@ import typer
 import typer.core
 
 from bayeswise import __version__
-from bayeswise.cli.options.help_groups import FitCommand
 from bayeswise.cli.options.many_values import ManyPairs, ManyValues
 from bayeswise.cli.options.reading import with_threads
+from bayeswise.cli.options.settings import FitCommand
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
 VERBS: dict[str, str] = {

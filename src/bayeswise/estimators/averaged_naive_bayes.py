@@ -8,10 +8,10 @@ from typing import Any
 from bayeswise.estimators.naive_bayes import NaiveBayes
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, refuse_unless_averageable
-from bayeswise.models.averaged_naive_bayes.pairs import given_temper, with_pairs
-from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
+from bayeswise.models.averaged_naive_bayes.pairs import with_pairs
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.settings import MEstimate
+from bayeswise.models.settings.averaged import AveragedSettings, given_temper
+from bayeswise.models.settings.naive_bayes import MEstimate
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema
 
@@ -66,6 +66,7 @@ class AveragedNaiveBayes(NaiveBayes):
         self.levels = levels
         self.class_weight = class_weight
 
+    _settings_type = AveragedSettings
     model_: AveragedNaiveBayesModel
 
     @property
@@ -81,14 +82,7 @@ class AveragedNaiveBayes(NaiveBayes):
         return temper
 
     def _settings(self, classes: Sequence[Label] | None = None) -> AveragedSettings:
-        return AveragedSettings(
-            smoothing=self.smoothing,
-            class_prior=self._named_prior(classes),
-            prior_smoothing=self.prior_smoothing,
-            relevance=self.relevance,
-            n_relevant=self.n_relevant,
-            temper=given_temper(self.temper),
-        )
+        return self._kept(AveragedSettings, class_prior=self._named_prior(classes), temper=given_temper(self.temper))
 
     def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
         settings = self._settings()

@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -34,9 +35,12 @@ from bayeswise.estimators.targets import (
 )
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotAvailableError
+from bayeswise.models.settings.declaration import Setting, Settings, declared, named_today
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
+
+Kept = TypeVar("Kept", bound=Settings)
 
 
 class EstimatorBase(BaseEstimator):
@@ -44,8 +48,24 @@ class EstimatorBase(BaseEstimator):
 
     model_: Any
 
+    _settings_type: ClassVar[type[Settings]]  # what the model keeps; its declarations are those of the parameters
     _takes_labels: ClassVar[bool] = True  # whether columns of X may be text or categories
     _schema_words: ClassVar[Mapping[str, Any]] = {"kinds": None, "levels": None}  # parameters about columns
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            cls.__init__ = _taking_earlier_names(cls.__init__)  # type: ignore[method-assign]
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name, also by the names of earlier versions."""
+        super().set_params(**named_today(parameters, self._declared()))
+        return self
+
+    @classmethod
+    def _declared(cls) -> list[Setting]:
+        """The declarations of those parameters that are settings of the model."""
+        return [each for name, each in declared(cls._settings_type).items() if name in cls._get_param_names()]
 
     def explain(self, X: Any) -> Any:
         """The account of one row: what each column adds to the answer."""
@@ -75,6 +95,11 @@ class EstimatorBase(BaseEstimator):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """X after scikit-learn's checks, and those of the model's own."""
         return features.checked(self, X, reset=reset)
+
+    def _kept(self, settings: type[Kept], **changes: Any) -> Kept:
+        """The settings that the model keeps, from the parameters of the same names."""
+        names = [name for name in declared(settings) if name in vars(self)]
+        return settings(**{name: getattr(self, name) for name in names} | changes)
 
     def _overrides(self) -> dict[str, Any]:
         """What is asked for about columns, where it differs from the standard."""
@@ -107,6 +132,16 @@ class EstimatorBase(BaseEstimator):
                 setattr(both, name, getattr(self, name))
         both.model_ = self.model_.merge(other.model_)
         return both
+
+
+def _taking_earlier_names(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor that takes parameters by the names of earlier versions, too, with a warning."""
+
+    @wraps(init)
+    def __init__(self: EstimatorBase, *parameters: Any, **named: Any) -> None:
+        init(self, *parameters, **named_today(named, self._declared()) if named else named)
+
+    return __init__
 
 
 class ClassifierBase(ClassifierMixin, EstimatorBase):

@@ -20,10 +20,8 @@ from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.tables.schema.labels import Label
-
-_BELIEFS = ("covariance", "divisor", "shrinkage", "class_prior", "prior", "predictive", "variance_floor")
 
 
 class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBase):
@@ -31,7 +29,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
 
     covariance    "per-class" (QDA: quadratic boundary), "shared" (LDA: linear), "diagonal", "shared-diagonal",
                   "spherical" (one variance for each class)
-    divisor       "n" (maximum likelihood), "n-1" or "n-K" (K classes)
+    variance_divisor  "n" (maximum likelihood), "n-1" or "n-K" (K classes)
     shrinkage     0 to 1 towards the diagonal, or "auto" (oracle approximating shrinkage)
     class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
     class_weight  "balanced", or a weight for each class: times the weights of its rows
@@ -50,7 +48,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
     def __init__(
         self,
         covariance: str = "per-class",
-        divisor: str = "n",
+        variance_divisor: str = "n",
         shrinkage: float | Literal["auto"] = 0.0,
         class_prior: Mapping[Any, float] | Sequence[float] | None = None,
         *,
@@ -62,7 +60,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         class_weight: Any = None,
     ) -> None:
         self.covariance = covariance
-        self.divisor = divisor
+        self.variance_divisor = variance_divisor
         self.shrinkage = shrinkage
         self.class_prior = class_prior
         self.prior = prior
@@ -72,6 +70,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         self.n_components = n_components
         self.class_weight = class_weight
 
+    _settings_type = GaussianBayesSettings
     model_: GaussianBayesModel
 
     _takes_labels: ClassVar[bool] = False
@@ -164,8 +163,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self, classes: Sequence[Label] | None = None) -> GaussianBayesSettings:
-        given = {name: getattr(self, name) for name in _BELIEFS} | {"class_prior": self._named_prior(classes)}
-        return GaussianBayesSettings(**given)
+        return self._kept(GaussianBayesSettings, class_prior=self._named_prior(classes))
 
     def _check_model(self, model: GaussianBayesModel, *, more_to_come: bool) -> None:
         """As many directions as are asked for; more classes, and so more directions, may come with later rows."""

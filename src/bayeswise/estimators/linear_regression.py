@@ -34,8 +34,8 @@ from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.rows import Design
-from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
+from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.schema.schema import Schema
 
@@ -79,7 +79,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         prior: str | None = "gaussian",
         scale: float | str = "auto",
         *,
-        freedom: float = 4.0,
+        df: float = 4.0,
         fit_intercept: bool = True,
         standardise: bool = True,
         missing: str = "error",
@@ -89,13 +89,14 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         self.likelihood = likelihood
         self.prior = prior
         self.scale = scale
-        self.freedom = freedom
+        self.df = df
         self.fit_intercept = fit_intercept
         self.standardise = standardise
         self.missing = missing
         self.kinds = kinds
         self.levels = levels
 
+    _settings_type = LinearSettings
     model_: LinearModel | IteratedModel | WideModel
 
     # -- learning ---------------------------------------------------------------------------------------------
@@ -208,15 +209,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self) -> LinearSettings:
-        return LinearSettings(
-            self.likelihood,
-            self.prior,
-            self.scale,
-            self.freedom,
-            bool(self.fit_intercept),
-            bool(self.standardise),
-            self.missing,
-        )
+        return self._kept(LinearSettings)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return checked_columns(self, X, reset=reset)

@@ -26,19 +26,19 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.regression.learning import fitted_logistic, fitted_sparse_logistic
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.settings import LogisticSettings
+from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.tables.batch import Batch
 
 
 class LogisticRegression(ExpandedColumns, ClassifierBase):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
-    prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `freedom` degrees; not of the intercept. None is
+    prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `df` degrees; not of the intercept. None is
                  flat, for maximum likelihood: classes that some columns separate are then an error that names them
     scale        its scale, for a column of standard deviation 1; "evidence" chooses it by the marginal likelihood,
                  "cv" by the log loss of five folds
     class_weight "balanced", or a weight for each class: times the weights of its rows
-    moderated    answer with probabilities averaged over the posterior of the weights (Laplace approximation): far
+    marginalize  answer with probabilities averaged over the posterior of the weights (Laplace approximation): far
                  from the rows that were learned they go back towards even
 
     The weights minimise  -log likelihood + |s w|^2 / (2 scale^2)  (gaussian) or  ... + |s w|_1 / scale  (laplace),
@@ -49,7 +49,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     `certificate_` is the gradient that is left; `separable_` says that some weights separate the classes without
     error, so that only the prior keeps them finite (a yes is certain; a strong prior on a large table may hide one).
     X may be a sparse matrix of scipy (counts of words, say): its zeros are never written out, and the weights are those
-    of X.toarray(). It needs the gaussian prior with a number for scale, moderated=False and missing="error".
+    of X.toarray(). It needs the gaussian prior with a number for scale, marginalize=False and missing="error".
 
     A category's reference is its first declared level, or the first in canonical order. A missing cell is an error;
     with missing="mean" its row teaches nothing, and in a prediction it stands at the mean.
@@ -65,8 +65,8 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         prior: str | None = "gaussian",
         scale: float | str = 1.0,
         *,
-        freedom: float = 4.0,
-        moderated: bool = False,
+        df: float = 4.0,
+        marginalize: bool = False,
         fit_intercept: bool = True,
         standardise: bool = True,
         missing: str = "error",
@@ -78,8 +78,8 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     ) -> None:
         self.prior = prior
         self.scale = scale
-        self.freedom = freedom
-        self.moderated = moderated
+        self.df = df
+        self.marginalize = marginalize
         self.fit_intercept = fit_intercept
         self.standardise = standardise
         self.missing = missing
@@ -89,6 +89,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         self.levels = levels
         self.class_weight = class_weight
 
+    _settings_type = LogisticSettings
     model_: LogisticModel
 
     # -- learning ---------------------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
 
     # -- answering --------------------------------------------------------------------------------------------
     def decision_function(self, X: Any) -> FloatArray:
-        """The log-odds of the second class for two classes, otherwise (n_rows, n_classes) the scores; not moderated."""
+        """The log-odds of the second class for two classes, else (n_rows, n_classes) the scores; not marginalized."""
         scores = self._over(X, lambda batch: self.model_.scores(batch))
         return np.asarray(scores[:, 1]) if scores.shape[1] == 2 else scores
 
@@ -158,7 +159,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         tags.input_tags.sparse = (
             self.prior == "gaussian"
             and not isinstance(self.scale, str)
-            and not self.moderated
+            and not self.marginalize
             and self.missing == "error"
         )
         return tags
@@ -169,24 +170,14 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self) -> LogisticSettings:
-        return LogisticSettings(
-            self.prior,
-            self.scale,
-            self.freedom,
-            bool(self.fit_intercept),
-            bool(self.standardise),
-            bool(self.moderated),
-            self.missing,
-            self.tol,
-            self.max_iter,
-        )
+        return self._kept(LogisticSettings)
 
     def _batches(self, X: Any) -> Iterator[Batch]:
         if not issparse(X):
             return super()._batches(X)
         model = self._model
-        if model.settings.moderated or model.schema.categories:
-            what = "moderated probabilities" if model.settings.moderated else "a model of categories"
+        if model.settings.marginalize or model.schema.categories:
+            what = "marginalized probabilities" if model.settings.marginalize else "a model of categories"
             raise NotAvailableError(f"{what} and a sparse matrix do not go together", fix="give X.toarray()")
         return iter([sparse_batch(self._checked(X, reset=False))])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -23,20 +23,12 @@ from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
-from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.models.naive_bayes.words import Words, WordScores
+from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
 S = TypeVar("S")
-_BELIEFS = (
-    "smoothing",
-    "class_prior",
-    "prior_smoothing",
-    "variance_divisor",
-    "shared_variance",
-    "variance_floor",
-)
 
 
 class NaiveBayes(MergingBase):
@@ -89,6 +81,7 @@ class NaiveBayes(MergingBase):
         self.levels = levels
         self.class_weight = class_weight
 
+    _settings_type = NaiveBayesSettings
     model_: NaiveBayesModel
     selection_: Selection
 
@@ -193,11 +186,11 @@ class NaiveBayes(MergingBase):
 
     def _settings(self, classes: Sequence[Label] | None = None) -> NaiveBayesSettings:
         """The convention, and what differs from the defaults on top of it."""
-        standard = CONVENTIONS["laplace"]
-        given = {name: getattr(self, name) for name in _BELIEFS} | {"class_prior": self._named_prior(classes)}
+        given = self._kept(NaiveBayesSettings, class_prior=self._named_prior(classes))
         if self.convention is None:
-            return settings_of(None, given)
-        return settings_of(self.convention, {n: v for n, v in given.items() if v != getattr(standard, n)})
+            return given
+        changed = {each.name for each in fields(given) if getattr(given, each.name) != each.default}
+        return settings_of(self.convention, {name: getattr(given, name) for name in changed})
 
     def _factors(self, X: Any, schema: Schema, labels: Labels, weights: FloatArray | None) -> tuple[Factor, ...]:
         """The factors of the schema; every column of a sparse matrix is a word, seen or not."""

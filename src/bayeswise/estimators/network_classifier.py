@@ -13,14 +13,12 @@ from bayeswise.estimators.base import MergingBase
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
+from bayeswise.models.settings.network import NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.learning import prepared
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
-
-_BELIEFS = ("structure", "prior", "strength", "class_prior", "k", "min_frequency", "criterion", "max_parents")
 
 
 class NetworkClassifier(MergingBase):
@@ -30,7 +28,7 @@ class NetworkClassifier(MergingBase):
                    most information; "aode": the average over all networks in which they depend on one and the same
                    column; "k-dependence": on `k` others each; "markov-blanket": any graph, found by hill climbing
     prior          pseudo-counts: "laplace" for each cell of a table, "m-estimate" for each row of it, "bdeu" for all
-    strength       how many
+    smoothing      how many
     numbers        "cut": where that shortens the description of the classes (Fayyad and Irani); "category": each
                    number is a level of its own
     cuts           {column: [numbers]} to cut a column there instead
@@ -52,7 +50,7 @@ class NetworkClassifier(MergingBase):
         self,
         structure: str = "tan",
         prior: str = "laplace",
-        strength: float = 1.0,
+        smoothing: float = 1.0,
         class_prior: Mapping[Any, float] | Sequence[float] | None = None,
         *,
         k: int = 2,
@@ -69,7 +67,7 @@ class NetworkClassifier(MergingBase):
     ) -> None:
         self.structure = structure
         self.prior = prior
-        self.strength = strength
+        self.smoothing = smoothing
         self.class_prior = class_prior
         self.k = k
         self.min_frequency = min_frequency
@@ -83,6 +81,7 @@ class NetworkClassifier(MergingBase):
         self.levels = levels
         self.class_weight = class_weight
 
+    _settings_type = NetworkSettings
     model_: NetworkClassifierModel
 
     _schema_words: ClassVar[Mapping[str, Any]] = {
@@ -104,9 +103,8 @@ class NetworkClassifier(MergingBase):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self, classes: Sequence[Label] | None = None) -> NetworkSettings:
-        beliefs: dict[str, Any] = {name: getattr(self, name) for name in _BELIEFS}
-        beliefs["class_prior"] = self._named_prior(classes)
-        return NetworkSettings(**beliefs | divided_missing(self.missing)[1])
+        prior, (_, holes) = self._named_prior(classes), divided_missing(self.missing)
+        return self._kept(NetworkSettings, class_prior=prior, score=self.criterion, **holes)
 
     def _overrides(self) -> dict[str, Any]:
         overrides = super()._overrides() | {"missing": divided_missing(self.missing)[0]}

@@ -1,6 +1,7 @@
 """Fitted models: frozen values made of a schema, settings and exact statistics, independent of scikit-learn.
 
 registry.py            the kinds of models: names, learners, settings and files follow from it
+settings/              every setting of every model, declared once
 fitting.py             `bw.fit`, from any table to a model of any kind
 from_table.py          look once, decide the schema, sweep once
 table_model.py         what every model over a table does

@@ -28,7 +28,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 
 _FACTORS = (
-    "models.naive_bayes.settings.MEstimate",
+    "models.settings.naive_bayes.MEstimate",
     "models.naive_bayes.categories.Categories",
     "models.naive_bayes.numbers.Numbers",
     "models.naive_bayes.others.Others",

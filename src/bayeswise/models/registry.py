@@ -1,12 +1,12 @@
 """The kinds of models that `fit` learns: one entry says all that the rest of the package needs to know of a kind.
 
-Modules are named and imported on demand, so that names, choices and help texts cost nothing. A new kind of model is one
-entry here, its folder, and the types of its file in files.py.
+Modules are named and imported on demand, so that names cost nothing. A new kind of model is one entry here, its folder,
+its settings in settings/, and the types of its file in files.py.
 
 >>> [kind.name for kind in MODELS]
 ['naive-bayes', 'averaged', 'gaussian', 'logistic', 'linear', 'tan', 'aode', 'k-dependence', 'markov-blanket']
 >>> kind_of_name("naive").settings
-'bayeswise.models.naive_bayes.settings.NaiveBayesSettings'
+'bayeswise.models.settings.naive_bayes.NaiveBayesSettings'
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
 
+if TYPE_CHECKING:
+    from bayeswise.models.settings.declaration import Setting
+
 Group = Literal["naive-bayes", "gaussian", "regression", "network"]
+_SETTINGS = "bayeswise.models.settings"
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class ModelKind:
 
     name      what `model=` and `--model` say; `aliases` mean the same
     learn     the function (table, target, **settings) -> (model, report), as a dotted path
-    settings  the dataclass of its settings, as a dotted path
-    options   the settings that `fit` takes for it, besides those about columns
+    settings  the dataclass of the settings that its models keep, as a dotted path
+    options   the dataclass of all that `fit` takes for it, as a dotted path
     files     the kinds of files that its models are saved as
     """
 
@@ -38,39 +42,65 @@ class ModelKind:
     group: Group
     learn: str
     settings: str
-    options: tuple[str, ...]
+    options: str
     files: tuple[str, ...]
 
     def learner(self) -> Any:
         """The function that learns a model of this kind, imported now."""
         return _imported(self.learn)
 
-    def fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings under the names of the fields that hold them; a setting of other kinds of models is refused.
-
-        >>> kind_of_name("linear").fields({"df": 3.0, "weight": "n"})
-        {'freedom': 3.0, 'weight': 'n'}
-        """
-        return {self._field(name): value for name, value in given.items()}
-
-    def _field(self, name: str) -> str:
-        if name in COMMON_OPTIONS:
-            return name
-        if name not in self.options:
-            others = [kind.name for kind in MODELS if name in kind.options]
-            if not others:
-                fix = guess(name, (*self.options, *COMMON_OPTIONS))
-                raise ParameterError(f"there is no setting {name!r} of a {self.name} model", fix=fix)
-            raise ParameterError(
-                f"{name} is not a setting of a {self.name} model",
-                fix=f"leave it out, or choose model={' or '.join(map(repr, others))}",
-            )
-        own = _FIELDS[self.group]
-        return own.get(name, name)
-
     def settings_type(self) -> Any:
         """The dataclass of its settings, imported now."""
         return _imported(self.settings)
+
+    def options_type(self) -> Any:
+        """The dataclass of all that `fit` takes for it, imported now."""
+        return _imported(self.options)
+
+    def declared(self) -> dict[str, Setting]:
+        """All settings that `fit` takes for it, by name.
+
+        >>> list(kind_of_name("tan").declared())[-4:]
+        ['cuts', 'prior', 'smoothing', 'class_prior']
+        """
+        from bayeswise.models.settings.declaration import declared
+
+        return declared(self.options_type())
+
+    def given(self, settings: Mapping[str, Any], *, stacklevel: int = 3) -> dict[str, Any]:
+        """Settings under their names of today; None leaves one out, unless it means something.
+
+        >>> kind_of_name("linear").given({"df": 3.0, "weight": None, "prior": None})
+        {'df': 3.0, 'prior': None}
+        >>> kind_of_name("linear").given({"smoothing": 3.0})
+        Traceback (most recent call last):
+        bayeswise.foundation.errors.ParameterError: smoothing is not a setting of a linear model. Fix: leave it out, ...
+        """
+        from bayeswise.models.settings.declaration import named_today
+
+        own = self.declared()
+        every = [each for kind in MODELS for each in kind.declared().values()]
+        named = named_today(settings, every, stacklevel=stacklevel + 1)
+        named = {name: value for name, value in named.items() if value is not None or _means_none(own.get(name))}
+        for name in named:
+            if name not in own:
+                raise self._refused(name)
+        return named
+
+    def _refused(self, name: str) -> ParameterError:
+        others = [kind.name for kind in MODELS if name in kind.declared()]
+        if not others:
+            return ParameterError(
+                f"there is no setting {name!r} of a {self.name} model", fix=guess(name, tuple(self.declared()))
+            )
+        return ParameterError(
+            f"{name} is not a setting of a {self.name} model",
+            fix=f"leave it out, or choose model={' or '.join(map(repr, others))}",
+        )
+
+
+def _means_none(declared: Setting | None) -> bool:
+    return declared is not None and declared.default is not None and None in declared.choices
 
 
 def _imported(path: str) -> Any:
@@ -78,49 +108,14 @@ def _imported(path: str) -> Any:
     return getattr(import_module(home), name)
 
 
-_COUNTS = ("families", "convention", "smoothing", "class_prior", "prior_smoothing")
-_MOMENTS = ("denominator", "variance_divisor", "shared_variance", "variance_rule", "variance_floor")
-_WEIGHTS = ("prior", "scale", "df", "fit_intercept", "standardise")
-_TABLES = ("prior", "smoothing", "class_prior", "cuts")
-
-# Settings that `fit` takes for every kind of model: about columns, and about how to learn.
-COLUMN_OPTIONS = ("kinds", "levels", "ignore", "weight", "missing", "unseen")
-COMMON_OPTIONS = ("schema", "threads", "progress", "calibrate", *COLUMN_OPTIONS)
-
-# Names of settings in earlier versions, and the name of today; fields of model files keep the earlier ones.
-EARLIER = {
-    "freedom": "df",
-    "moderated": "marginalize",
-    "divisor": "variance_divisor",
-    "strength": "smoothing",
-    "intercept": "fit_intercept",
-    "tolerance": "tol",
-    "most_iterations": "max_iter",
-}
-
-
-_FIELDS: dict[Group, dict[str, str]] = {
-    "naive-bayes": {},
-    "gaussian": {"variance_divisor": "divisor"},
-    "regression": {
-        "df": "freedom",
-        "marginalize": "moderated",
-        "fit_intercept": "intercept",
-        "tol": "tolerance",
-        "max_iter": "most_iterations",
-    },
-    "network": {"smoothing": "strength"},
-}
-
-
-def _network(name: str, learn: str, *options: str) -> ModelKind:
+def _network(name: str, learn: str, options: str) -> ModelKind:
     return ModelKind(
         name,
         (),
         "network",
         f"bayeswise.networks.classifiers.learning.{learn}",
-        "bayeswise.networks.classifiers.settings.NetworkSettings",
-        (*_TABLES, *options),
+        f"{_SETTINGS}.network.NetworkSettings",
+        f"{_SETTINGS}.network.{options}",
         ("network-classifier",),
     )
 
@@ -131,8 +126,8 @@ MODELS: tuple[ModelKind, ...] = (
         ("naive",),
         "naive-bayes",
         "bayeswise.models.naive_bayes.learning.learned",
-        "bayeswise.models.naive_bayes.settings.NaiveBayesSettings",
-        (*_COUNTS, *_MOMENTS),
+        f"{_SETTINGS}.naive_bayes.NaiveBayesSettings",
+        f"{_SETTINGS}.naive_bayes.NaiveBayesOptions",
         ("naive-bayes",),
     ),
     ModelKind(
@@ -140,8 +135,8 @@ MODELS: tuple[ModelKind, ...] = (
         ("averaged-naive-bayes",),
         "naive-bayes",
         "bayeswise.models.averaged_naive_bayes.model.learned_averaged",
-        "bayeswise.models.averaged_naive_bayes.settings.AveragedSettings",
-        (*_COUNTS, "relevance", "n_relevant", "temper"),
+        f"{_SETTINGS}.averaged.AveragedSettings",
+        f"{_SETTINGS}.averaged.AveragedOptions",
         ("averaged-naive-bayes",),
     ),
     ModelKind(
@@ -149,8 +144,8 @@ MODELS: tuple[ModelKind, ...] = (
         ("gaussian-bayes",),
         "gaussian",
         "bayeswise.models.gaussian_bayes.learning.learned",
-        "bayeswise.models.gaussian_bayes.settings.GaussianBayesSettings",
-        ("covariance", "variance_divisor", "shrinkage", "prior", "predictive", "class_prior", "variance_floor"),
+        f"{_SETTINGS}.gaussian.GaussianBayesSettings",
+        f"{_SETTINGS}.gaussian.GaussianOptions",
         ("gaussian-bayes",),
     ),
     ModelKind(
@@ -158,8 +153,8 @@ MODELS: tuple[ModelKind, ...] = (
         ("logistic-regression",),
         "regression",
         "bayeswise.models.regression.learning.learned_logistic",
-        "bayeswise.models.regression.settings.LogisticSettings",
-        (*_WEIGHTS, "marginalize", "tol", "max_iter"),
+        f"{_SETTINGS}.regression.LogisticSettings",
+        f"{_SETTINGS}.regression.LogisticOptions",
         ("logistic-regression",),
     ),
     ModelKind(
@@ -167,14 +162,14 @@ MODELS: tuple[ModelKind, ...] = (
         ("linear-regression",),
         "regression",
         "bayeswise.models.regression.learning.learned_linear",
-        "bayeswise.models.regression.settings.LinearSettings",
-        ("likelihood", *_WEIGHTS),
+        f"{_SETTINGS}.regression.LinearSettings",
+        f"{_SETTINGS}.regression.LinearOptions",
         ("linear-regression", "iterated-regression", "wide-regression"),
     ),
-    _network("tan", "learned_tan"),
-    _network("aode", "learned_aode", "min_frequency"),
-    _network("k-dependence", "learned_k_dependence", "k"),
-    _network("markov-blanket", "learned_markov_blanket", "max_parents", "criterion"),
+    _network("tan", "learned_tan", "TanOptions"),
+    _network("aode", "learned_aode", "AodeOptions"),
+    _network("k-dependence", "learned_k_dependence", "KDependenceOptions"),
+    _network("markov-blanket", "learned_markov_blanket", "MarkovBlanketOptions"),
 )
 
 NAMES: dict[str, ModelKind] = {name: kind for kind in MODELS for name in (kind.name, *kind.aliases)}

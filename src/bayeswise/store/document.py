@@ -109,7 +109,10 @@ class Unpacker:
             raise TypeError(f"{kind.__name__} is not a dataclass and has no from_plain")
         names = expected(kind, tree)
         _, *members = _members(tree, "$type", *names)
-        values = {name: self.unpacked(member, f"{path}/{name}") for name, member in zip(names, members, strict=True)}
+        values = {
+            name: self.unpacked(member, f"{path}/{stored}")
+            for (stored, name), member in zip(names.items(), members, strict=True)
+        }
         self._path = path
         for name, value in values.items():
             check_field(kind, name, value)
@@ -236,10 +239,10 @@ class Packer:
         if not is_dataclass(value) or isinstance(value, type):
             raise TypeError(f"{value!r:.80} of type {name} is not plain data")
         tree = {"$type": name}
-        for field in written(value):
+        for stored, field in written(value).items():
             item = getattr(value, field)
             check_field(type(value), field, item)
-            tree[field] = self.packed(item, f"{path}/{field}", depth + 1)
+            tree[stored] = self.packed(item, f"{path}/{stored}", depth + 1)
         return tree
 
 

@@ -1,6 +1,7 @@
 """Which fields of a dataclass a document holds: those of its constructor, but none that came later and says nothing.
 
-A field that is added to a class makes no older file unreadable, and no newer one different where it is not used.
+A field that is added to a class makes no older file unreadable, and no newer one different where it is not used; one
+that gets another name keeps its own in documents.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -8,44 +9,60 @@ A field that is added to a class makes no older file unreadable, and no newer on
 ...     delimiter: str
 ...     null_word: str | None = added_later(None)
 >>> written(Reading(",")), written(Reading(",", "?"))
-(['delimiter'], ['delimiter', 'null_word'])
+({'delimiter': 'delimiter'}, {'delimiter': 'delimiter', 'null_word': 'null_word'})
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Container, Mapping
-from dataclasses import field, fields
+from dataclasses import Field, field, fields
 from functools import cache
-from types import UnionType
+from inspect import get_annotations
+from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 _LATER = "bayeswise: added later"
+_STORED = "bayeswise: stored as"
 
 
 def added_later(default: Any) -> Any:
     """A field that older files do not have; its default stands for its absence, and is never written."""
-    return field(default=default, metadata={_LATER: True})
+    return field(default=default, metadata=stored_field({}, later=True))
 
 
-def written(value: Any) -> list[str]:
-    """The fields that a document of the value has."""
-    return [
-        each.name
+def stored_field(metadata: Mapping[str, Any], name: str | None = None, later: bool = False) -> dict[str, Any]:
+    """The metadata of a field that documents know by another name, or that older ones do not have."""
+    return {**metadata, **({_LATER: True} if later else {}), **({_STORED: name} if name else {})}
+
+
+def written(value: Any) -> dict[str, str]:
+    """The fields that a document of the value has, by their names in it."""
+    return {
+        _stored(each): each.name
         for each in fields(value)
         if each.init and not (_LATER in each.metadata and getattr(value, each.name) == each.default)
-    ]
+    }
 
 
-def expected(kind: type[Any], found: Container[str]) -> list[str]:
-    """The fields that a document of the class must have, given those that were found in it."""
-    return [each.name for each in fields(kind) if each.init and (_LATER not in each.metadata or each.name in found)]
+def expected(kind: type[Any], found: Container[str]) -> dict[str, str]:
+    """The fields that a document of the class must have, by their names in it, given those that were found there."""
+    return {
+        _stored(each): each.name
+        for each in fields(kind)
+        if each.init and (_LATER not in each.metadata or _stored(each) in found)
+    }
+
+
+def _stored(each: Field[Any]) -> str:
+    return str(each.metadata.get(_STORED, each.name))
 
 
 def check_field(kind: type, name: str, value: Any) -> None:
     """Raise `TypeError` if a dataclass cannot hold the value in this field."""
-    hint = _hints(kind)[name]
+    hint = field_hint(kind, name)
     if not fits(value, hint):
         wanted = getattr(hint, "__name__", hint)
         raise TypeError(f"{kind.__name__}.{name} is {value!r:.80}, which is not {wanted}")
@@ -69,8 +86,12 @@ _PLAIN = (str, int, float, bool)
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+def field_hint(kind: type, name: str) -> Any:
+    """The type of one field; what its module imports for type checkers only is found by `later_types` of the class."""
+    owner = next(each for each in kind.__mro__ if name in get_annotations(each))
+    later = owner.later_types() if hasattr(owner, "later_types") else {}
+    holder = SimpleNamespace(__annotations__={name: get_annotations(owner)[name]})
+    return get_type_hints(holder, {**vars(sys.modules[owner.__module__]), **later})[name]
 
 
 def _fits_tuple(value: Any, hints: tuple[Any, ...]) -> bool:

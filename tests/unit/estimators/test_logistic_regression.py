@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import FitError, MissingCellError, NonFiniteErr
         {"prior": "student-t"},
         {"scale": "evidence"},
         {"scale": "cv"},
-        {"moderated": True},
+        {"marginalize": True},
         {"missing": "mean"},
         {"fit_intercept": False},
     ],
@@ -126,7 +126,7 @@ def test_odd_settings_are_refused() -> None:
         {"scale": -1},
         {"scale": "best"},
         {"tol": 0},
-        {"prior": "laplace", "moderated": True},
+        {"prior": "laplace", "marginalize": True},
     ):
         with pytest.raises(ParameterError):
             bw.LogisticRegression(**wrong).fit([[1.0], [2.0]], [0, 1])
@@ -135,7 +135,7 @@ def test_odd_settings_are_refused() -> None:
 def test_a_saved_model_answers_the_same(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     X, y = generator.standard_normal((60, 3)), np.arange(60) % 3
-    model = bw.LogisticRegression(moderated=True).fit(X, y)
+    model = bw.LogisticRegression(marginalize=True).fit(X, y)
     model.save(tmp_path / "m.bayes")
     again = bw.load(tmp_path / "m.bayes")
     [batch] = model._batches(X)

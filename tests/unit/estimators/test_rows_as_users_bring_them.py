@@ -277,7 +277,7 @@ PARAMETERS: list[tuple[Any, dict[str, Any]]] = [
     (bw.NaiveBayes, {"class_prior": {np.int64(0): np.float64(0.25), np.int64(1): np.float64(0.75)}}),
     (bw.AveragedNaiveBayes, {"relevance": np.float32(0.5), "temper": np.float64(0.5), "smoothing": np.int32(1)}),
     (bw.GaussianBayes, {"covariance": np.str_("shared"), "shrinkage": np.float32(0.5), "n_components": np.int64(1)}),
-    (bw.NetworkClassifier, {"structure": np.str_("k-dependence"), "k": np.int64(2), "strength": np.float64(1.0)}),
+    (bw.NetworkClassifier, {"structure": np.str_("k-dependence"), "k": np.int64(2), "smoothing": np.float64(1.0)}),
     (bw.LogisticRegression, {"scale": np.int64(2), "max_iter": np.int64(50), "fit_intercept": np.bool_(False)}),
     (bw.LinearRegression, {"scale": np.int64(2), "standardise": np.bool_(False), "likelihood": np.str_("gaussian")}),
 ]

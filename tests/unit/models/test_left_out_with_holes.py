@@ -28,7 +28,7 @@ def refitted(settings: dict[str, Any], X: Any, y: Any, weights: Any, row: int) -
 @pytest.mark.parametrize("divisor", ["n", "n-1", "n-K"])
 @pytest.mark.parametrize("covariance", ["diagonal", "shared-diagonal", "spherical"])
 def test_variances_are_downdated_cell_by_cell(covariance: str, divisor: str) -> None:
-    settings = {"covariance": covariance, "divisor": divisor}
+    settings = {"covariance": covariance, "variance_divisor": divisor}
     X, y, weights = a_table_with_holes(45)
     model = bw.GaussianBayes(**settings).fit(X, y, weights)
     posterior, evidence = model.leave_one_out(X, y, weights), model.leave_one_out_evidence(X, y, weights)
@@ -42,8 +42,8 @@ def test_variances_are_downdated_cell_by_cell(covariance: str, divisor: str) -> 
     "settings",
     [
         {},
-        {"covariance": "shared", "divisor": "n-K"},
-        {"shrinkage": "auto", "divisor": "n-1"},
+        {"covariance": "shared", "variance_divisor": "n-K"},
+        {"shrinkage": "auto", "variance_divisor": "n-1"},
         {"predictive": "student-t"},
         {"covariance": "shared", "predictive": "student-t", "class_prior": {0: 0.5, 1: 0.3, 2: 0.2}},
     ],

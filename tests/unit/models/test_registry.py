@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import re
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.files import Kinds, kind_of
-from bayeswise.models.registry import COMMON_OPTIONS, MODELS, NAMES, ModelKind, kind_of_name
+from bayeswise.models.registry import MODELS, NAMES, ModelKind, kind_of_name
+from bayeswise.models.settings.common import ColumnOptions
+from bayeswise.models.settings.declaration import declared
+from bayeswise.store.fields import field_hint
 
 CLASSES = {"x": [0.0, 1.0, 2.5, 3.0, 4.5, 5.0], "y": ["a", "a", "b", "a", "b", "b"]}
 NUMBERS = {"x": [0.0, 1.0, 2.5, 3.0, 4.5, 5.0], "y": [0.0, 1.5, 2.0, 3.5, 4.0, 5.5]}
@@ -68,34 +70,40 @@ def test_names_and_choices_load_no_numbers() -> None:
 # -- the settings that `fit` takes ----------------------------------------------------------------------------
 
 FIT = inspect.signature(bw.fit).parameters
-NOT_FIELDS = {"families", "convention", "cuts"}  # of learning: they are not kept among the settings
-SET_BY_OTHERS = {"structure", "holes", "missing"}  # by the name of the model, and by what a missing value means
+EVERY = {name for kind in MODELS for name in kind.declared()}
+ONLY_LEARNED_WITH = {"families", "convention", "cuts", "temper", *declared(ColumnOptions)}  # nothing a model keeps
+SET_BY_OTHERS = {"structure"}  # by the name of the model
 
 
 def test_fit_spells_out_the_settings_of_all_models() -> None:
     spelled = {name for name, each in FIT.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
-    assert spelled == {"model", *COMMON_OPTIONS, *(name for kind in MODELS for name in kind.options)}
+    assert spelled == {"model", *EVERY} and len(FIT) == len(spelled) + 2
     assert all(FIT[name].annotation not in (inspect.Parameter.empty, Any, "Any") for name in spelled)
 
 
 def test_help_describes_every_setting_of_fit() -> None:
     lines = inspect.getdoc(bw.fit) or ""
-    described = {name for name in FIT if re.search(rf"^    (\w+, )*{name}\b", lines, re.MULTILINE)}
-    assert described == set(FIT) - {"table", "target", "earlier"}
+    described = {name for name in FIT if re.search(rf"^    {name} ", lines, re.MULTILINE)}
+    assert described == set(FIT) - {"table", "target"}
 
 
 @pytest.mark.parametrize("group", sorted({kind.group for kind in MODELS}))
-def test_the_options_of_models_are_the_fields_of_their_settings(group: str) -> None:
+def test_what_models_keep_are_settings_that_fit_takes(group: str) -> None:
     kinds = [kind for kind in MODELS if kind.group == group]
-    options = {field for kind in kinds for field in kind.fields(dict.fromkeys(kind.options))}
-    fields = {each.name for kind in kinds for each in dataclasses.fields(kind.settings_type())}
-    assert options - NOT_FIELDS == fields - SET_BY_OTHERS
+    taken = {name for kind in kinds for name in kind.declared()}
+    kept = {name for kind in kinds for name in declared(kind.settings_type())}
+    assert taken - ONLY_LEARNED_WITH == kept - SET_BY_OTHERS - ONLY_LEARNED_WITH
+
+
+@BY_NAME
+def test_the_name_and_the_aliases_of_a_kind_are_those_that_type_checkers_know(kind: ModelKind) -> None:
+    assert get_args(field_hint(kind.options_type(), "model")) == (kind.name, *kind.aliases)
 
 
 @BY_NAME
 def test_a_setting_of_other_models_is_refused_with_the_models_that_have_it(kind: ModelKind) -> None:
-    for name in {name for other in MODELS for name in other.options} - set(kind.options):
-        having = " or ".join(repr(other.name) for other in MODELS if name in other.options)
+    for name in EVERY - set(kind.declared()):
+        having = " or ".join(repr(other.name) for other in MODELS if name in other.declared())
         with pytest.raises(ParameterError) as refused:
             learned(kind, **{name: 1})
         assert f"{name} is not a setting of a {kind.name} model" in str(refused.value)
@@ -115,6 +123,7 @@ def test_a_setting_of_no_model_is_refused_with_the_nearest_one() -> None:
         ("logistic", "moderated", "marginalize", True),
         ("gaussian", "divisor", "variance_divisor", "n-1"),
         ("tan", "strength", "smoothing", 2.0),
+        ("markov-blanket", "criterion", "score", "aic"),
     ],
 )
 def test_the_earlier_name_of_a_setting_means_the_same_and_warns(

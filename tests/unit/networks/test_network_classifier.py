@@ -185,7 +185,7 @@ def test_decisions_are_taken_on_a_tree(patients: Any) -> None:
 
 def test_without_smoothing_a_row_may_be_impossible() -> None:
     X, y = np.array([[0, 0], [1, 1]] * 5), [0, 1] * 5
-    model = bw.NetworkClassifier("tan", strength=0.0, numbers="category").fit(X, y)
+    model = bw.NetworkClassifier("tan", smoothing=0.0, numbers="category").fit(X, y)
     assert model.predict_proba([[0, 0]]).tolist() == [[1.0, 0.0]]
     with pytest.raises(ImpossibleEvidenceError):
         model.predict_proba([[0, 1]])
@@ -205,11 +205,11 @@ def test_an_account_names_parents_and_intervals(patients: Any) -> None:
 
 @pytest.mark.parametrize(("overrides", "error", "what"), [
     ({"structure": "tam"}, ParameterError, "did you mean 'tan'"),
-    ({"prior": "jeffreys"}, ParameterError, "no prior 'jeffreys'"),
-    ({"strength": -1.0}, ParameterError, "strength must be a number from 0 on"),
-    ({"k": 1.5}, ParameterError, "k must be a whole number"),
-    ({"max_parents": 0}, ParameterError, "max_parents must be a whole number from 1 on"),
-    ({"criterion": "bix"}, ParameterError, "did you mean 'bic'"),
+    ({"prior": "jeffreys"}, ParameterError, "prior is 'jeffreys'"),
+    ({"smoothing": -1.0}, ParameterError, "smoothing is -1"),
+    ({"k": 1.5}, ParameterError, "k is 1.5.* a whole number"),
+    ({"max_parents": 0}, ParameterError, "max_parents is 0.* a whole number from 1 on"),
+    ({"score": "bix"}, ParameterError, "did you mean 'bic'"),
 ])  # fmt: skip
 def test_a_wrong_setting_is_refused_by_name(overrides: dict[str, Any], error: type[Exception], what: str) -> None:
     with pytest.raises(error, match=what):
@@ -248,7 +248,7 @@ def test_a_configuration_that_leaves_with_its_row_is_no_longer_impossible() -> N
     """Without smoothing, p(class | parents) is 0 for other classes until the only row with these parents goes."""
     pairs = [*([(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)] * 5), (2, 2)]
     table = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs], "y": [int(a > 0 and b > 0) for a, b in pairs]}
-    found = fit_network(table, "y", structure="markov-blanket", strength=0.0, kinds={"a": "category", "b": "category"})
+    found = fit_network(table, "y", structure="markov-blanket", smoothing=0.0, kinds={"a": "category", "b": "category"})
     graph = Graph(parents=((), ()), given_class=(False, False), class_parents=(0, 1))
     nothing = summarise([], found.coding.coded, request_of(found.coding, "families", graph)).statistics
     parents = graph.to_names(("a", "b"), "y")

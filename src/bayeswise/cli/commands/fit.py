@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as decision_option
+from bayeswise.cli.options.settings import what_was_typed, with_settings
 from bayeswise.cli.output.writing import check_model_output, default_model_name, saved, say, told_warnings
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.models.registry import NAMES, kind_of_name
 
 
+@with_settings
 def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
@@ -27,60 +29,10 @@ def run(
     binary: columns.Flags = None,
     text: columns.Texts = None,
     ignore: columns.Ignored = None,
-    levels: Annotated[
-        list[str] | None, typer.Option("--levels", metavar="COL=A,B,C", help="All levels a column can have.")
-    ] = None,
-    weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
     null: columns.NullWords = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--missing",
-            metavar="[COL=]ignore|level|error|em",
-            help="How missing values are treated [ignore]; em: networks only; regressions: error or mean [error].",
-        ),
-    ] = None,
-    unseen: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--unseen",
-            metavar="[COL=]smooth|ignore|error",
-            help="How levels that were never seen are treated [smooth].",
-        ),
-    ] = None,
-    family: Annotated[
-        list[str] | None,
-        typer.Option("--family", metavar="[COL=]FAMILY", help="normal, poisson, gamma, ...; for text bernoulli, ..."),
-    ] = None,
-    convention: Annotated[
-        str | None,
-        typer.Option("--convention", metavar="NAME", help="laplace, exact, weka, scikit-learn, ..."),
-    ] = None,
-    smoothing: Annotated[
-        float | None, typer.Option("--smoothing", metavar="A", help="Pseudo-counts of each level [1].")
-    ] = None,
     m_estimate: Annotated[
         float | None, typer.Option("--m-estimate", metavar="M", help="Pseudo-counts shared by all levels.")
     ] = None,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--prior",
-            metavar="CLASS=P ...",
-            help="Prior of the classes [their shares]; regressions: prior of the weights, gaussian, laplace, none or, "
-            "logistic only, student-t [gaussian].",
-        ),
-    ] = None,
-    prior_smoothing: Annotated[
-        float | None, typer.Option("--prior-smoothing", metavar="A", help="Pseudo-counts of each class [0].")
-    ] = None,
-    variance_divisor: Annotated[
-        Literal["n", "n-1", "n-K"] | None,
-        typer.Option("--variance-divisor", help="Divisor of variances [n]; n-K, with K classes, is for gaussian."),
-    ] = None,
-    shared_variance: Annotated[
-        bool, typer.Option("--shared-variance", help="One variance for all classes: the log-odds are linear.")
-    ] = False,
     kind: Annotated[
         str,
         typer.Option(
@@ -92,92 +44,6 @@ def run(
             "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket).",
         ),
     ] = "naive-bayes",
-    relevance: Annotated[
-        float | None,
-        typer.Option("--relevance", metavar="P", help="averaged: prior probability that a column is relevant [1/2]."),
-    ] = None,
-    temper: Annotated[
-        str | None,
-        typer.Option(
-            "--temper",
-            metavar="HOW",
-            help="averaged: count once what columns say together, by their pairs: auto (numbers, while rows are few), "
-            "pairs (always, and categories too), or an exponent of numbers [auto].",
-        ),
-    ] = None,
-    covariance: Annotated[
-        Literal["per-class", "shared", "diagonal", "shared-diagonal", "spherical"] | None,
-        typer.Option(
-            "--covariance",
-            metavar="FORM",
-            help="per-class, shared (log-odds are linear), diagonal, shared-diagonal, spherical [per-class].",
-        ),
-    ] = None,
-    shrinkage: Annotated[
-        str | None, typer.Option("--shrinkage", metavar="A|auto", help="Shrinkage of correlations, from 0 to 1 [0].")
-    ] = None,
-    predictive: Annotated[
-        Literal["plug-in", "student-t"] | None,
-        typer.Option("--predictive", help="student-t integrates the parameters out [plug-in]."),
-    ] = None,
-    likelihood: Annotated[
-        Literal["gaussian", "student-t", "laplace", "poisson", "exponential"] | None,
-        typer.Option(
-            "--likelihood",
-            metavar="NAME",
-            help="linear: distribution of the target: gaussian, student-t, laplace, poisson, exponential [gaussian].",
-        ),
-    ] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            "--scale",
-            metavar="X|evidence|cv",
-            help="Scale of the prior of the weights, for standardised columns; learned by evidence (gaussian "
-            "prior; not for student-t and laplace likelihoods) or cv [linear, gaussian: evidence; otherwise 1].",
-        ),
-    ] = None,
-    df: Annotated[
-        float | None, typer.Option("--df", metavar="F", help="Degrees of freedom of a student-t [4].")
-    ] = None,
-    marginalize: Annotated[
-        bool,
-        typer.Option("--marginalize", help="logistic: average probabilities over the posterior of the weights."),
-    ] = False,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
-    no_standardise: Annotated[
-        bool, typer.Option("--no-standardise", help="Apply the prior to the columns as they are.")
-    ] = False,
-    bdeu: Annotated[
-        float | None, typer.Option("--bdeu", metavar="S", help="Pseudo-counts of each whole table.")
-    ] = None,
-    cuts: Annotated[
-        list[str] | None,
-        typer.Option("--cuts", metavar="COL=5,7", help="Cut points of a number column [found by the classes]."),
-    ] = None,
-    parents: Annotated[
-        int | None,
-        typer.Option("--parents", metavar="N", help="k-dependence, markov-blanket: maximum number of parents [2, 3]."),
-    ] = None,
-    min_frequency: Annotated[
-        float | None,
-        typer.Option(
-            "--min-frequency", metavar="N", help="aode: minimum number of rows of a level that is a superparent [1]."
-        ),
-    ] = None,
-    criterion: Annotated[
-        Literal["bic", "aic", "mdl", "bdeu", "k2"] | None,
-        typer.Option("--criterion", help="markov-blanket: score that the search maximises [bic]."),
-    ] = None,
-    calibrate: Annotated[
-        str | None,
-        typer.Option(
-            "--calibrate",
-            metavar="HOW",
-            help="Calibrate posteriors on left-out rows, saved with the model: auto, sigmoid, isotonic, dirichlet, "
-            "temperature, none [none].",
-        ),
-    ] = None,
     decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
@@ -189,6 +55,7 @@ def run(
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
+    **typed: Any,
 ) -> None:
     """Learn a model from a table and save it.
 
@@ -203,9 +70,6 @@ def run(
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
     new one is whole.
     """
-    from bayeswise.cli.options.settings import beliefs, is_setting, what_was_typed
-
-    typed = {name: value for name, value in locals().items() if is_setting(name)}
     from bayeswise.cli.options.fitting import FitRequest, facts_of
     from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
@@ -221,18 +85,7 @@ def run(
         "ignore": ignore,
     }
     target, kinds = decision_option.target_and_kinds(decision, target, columns_typed)
-    model_name = kind_of_name(kind).name
-    wanted = FitRequest(
-        model_name,
-        kinds,
-        levels=levels,
-        weight=weight,
-        missing=missing,
-        unseen=unseen,
-        family=family,
-        beliefs=what_was_typed(typed) if like is not None else beliefs(model_name, typed),
-        prior=prior,
-    )
+    wanted = FitRequest(kind_of_name(kind), kinds, what_was_typed({"m_estimate": m_estimate, **typed}))
     if model_like is not None:
         wanted.nothing_beside(model_like, target)
         target = model_like.schema.target.name
@@ -240,6 +93,7 @@ def run(
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
     path = default_model_name(target) if out is None else out
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
+    calibrate = wanted.typed.pop("calibrate", None)
     with Bar("learning") as bar:
         opened = reading.open_table(
             files,

@@ -4,8 +4,7 @@ reading.py      how tables are read: delimiter, header, threads, progress
 columns.py      kinds of columns
 pairs.py        words of the form NAME=VALUE
 many_values.py  several values of one option
-settings.py     settings of models
-help_groups.py  options in groups, in the help of `fit`
+settings.py     settings of models, from their declarations; the groups of the help of `fit`
 fitting.py      what `fit` is asked for
 loading.py      model files, for verbs that need a certain kind of model
 one_row.py      the row that `explain` is about

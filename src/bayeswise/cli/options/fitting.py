@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from bayeswise.cli.options import columns
 from bayeswise.cli.options.pairs import by_name, by_number, class_of
-from bayeswise.cli.options.settings import NETWORKS, REGRESSIONS, missing_of, numbers_of, option, weights_prior
+from bayeswise.cli.options.settings import option, settings_by_option, settings_of
 from bayeswise.cli.output.model_facts import (
     calibration_of,
     class_prior,
@@ -22,7 +22,10 @@ from bayeswise.cli.output.model_facts import (
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
 from bayeswise.models.fitting import learned
+from bayeswise.models.from_table import divided
 from bayeswise.models.naive_bayes import select
+from bayeswise.models.registry import ModelKind
+from bayeswise.models.settings.declaration import Setting
 from bayeswise.posteriors.prior import SUM_TOLERANCE
 from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.encoder import Report
@@ -35,72 +38,63 @@ from bayeswise.tables.source import Source
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What was typed about the model, its columns and its beliefs."""
+    """What was typed about the model and its columns."""
 
-    kind: str
+    kind: ModelKind
     kinds: dict[str, list[str] | None]
-    levels: list[str] | None
-    weight: str | None
-    missing: list[str] | None
-    unseen: list[str] | None
-    family: list[str] | None
-    beliefs: dict[str, Any]
-    prior: list[str] | None
+    typed: dict[str, Any]  # the options that are settings, by name
 
     def learned(self, source: Source, target: str) -> tuple[Any, Report]:
-        """The model of a table, and what was met on the way; why a family was selected is said on stderr."""
-        if self.kind in REGRESSIONS:
-            asked = {**self.about_columns(source), **missing_of(self.missing), **weights_prior(self.kind, self.prior)}
-            return learned(source, target, model=self.kind, **asked, **self.beliefs)
-        check_prior(self.prior or ())
-        about_columns = self.about_columns(source)
-        if self.kind == "gaussian":
-            model, report = learned(source, target, model="gaussian", **about_columns, **self.beliefs)
-            return self.with_prior(model), report
-        if self.kind in NETWORKS:
-            return self._network(source, target, about_columns)
-        model, report = self._naive(source, target, about_columns)
-        return self.with_prior(model), report
+        """The model of a table, and what was met on the way; why a family was selected is said on stderr.
 
-    def _naive(self, source: Source, target: str, about_columns: dict[str, Any]) -> tuple[Any, Report]:
-        asked: dict[str, Any] = {**about_columns, "families": families(self.family)}
-        if asked["families"] == "select":
-            schema = infer_schema(source, target, **about_columns)
-            selection = select(source, schema)
-            say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
-            asked = {"schema": schema, "families": selection}
-        return learned(source, target, model=self.kind, **asked, **self.beliefs)
+        The prior of the classes is put in place when these are known; only the search for a graph needs it before.
+        """
+        given = self._settings([column.name for column in source.columns])
+        shares = given.pop("class_prior", None)
+        check_prior(shares or ())
+        if given.get("families") == "select":
+            given = _selected(source, target, given)
+        model, report = learned(source, target, model=self.kind.name, **given)
+        if not shares:
+            return model, report
+        prior = prior_of(shares, model.classes)
+        if self.kind.name == "markov-blanket":
+            return learned(source, target, model=self.kind.name, class_prior=prior, **given)
+        return model.changed(class_prior=prior), report
 
-    def _network(self, source: Source, target: str, about_columns: dict[str, Any]) -> tuple[Any, Report]:
-        """A given prior is part of the search for a graph: the class then has no parents."""
-        names = [column.name for column in source.columns]
-        cuts = by_name(self.beliefs.get("cuts", ()), names, "--cuts", "age=30,50")
-        numbers = {name: numbers_of(text, f"--cuts {name}={text}") for name, text in cuts.items()}
-        asked = {**about_columns, **self.beliefs, "cuts": numbers}
-        model, report = learned(source, target, model=self.kind, **asked)
-        if self.prior and self.kind == "markov-blanket":
-            return learned(source, target, model=self.kind, class_prior=prior_of(self.prior, model.classes), **asked)
-        return self.with_prior(model), report
+    def _settings(self, names: Sequence[str]) -> dict[str, Any]:
+        """All settings, those by column read for columns of these names; the prior of the classes stays text."""
+        given = settings_of(self.kind, {name: value for name, value in self.typed.items() if name != "prior"})
+        about_columns = columns.asked_for(names, **self.kinds)
+        own = self.kind.declared()
+        for name, pieces in given.items():
+            if name in _READERS:
+                by_column = own[name].by_name
+                given[name] = _READERS[name](pieces, names) if by_column else _one_word(own[name], pieces, self.kind)
+        given["levels"] = {**about_columns.pop("levels"), **given.get("levels", {})}
+        return {**about_columns, **given, **self._priors()}
 
-    def about_columns(self, source: Source) -> dict[str, Any]:
-        """What was typed about the columns of this table."""
-        names = [column.name for column in source.columns]
-        asked = columns.asked_for(names, **self.kinds)
-        declared = by_name(self.levels or (), names, "--levels", "size=S,M,L")
-        asked["levels"] |= {name: levels.split(",") for name, levels in declared.items()}
-        asked |= {"weight": self.weight, "unseen": policies(self.unseen, names, "--unseen")}
-        if self.kind not in REGRESSIONS:
-            asked["missing"] = policies(self.missing, names, "--missing")
-        return asked
-
-    def with_prior(self, model: Any) -> Any:
-        """The model with the prior that was typed, if there was one."""
-        return model.changed(class_prior=prior_of(self.prior, model.classes)) if self.prior else model
+    def _priors(self) -> dict[str, Any]:
+        """--prior CLASS=P is about classes, --prior NAME about weights or tables."""
+        own = {name for name, having in settings_by_option()["prior"].items() if self.kind in having}
+        pieces = self.typed.get("prior", [])
+        shares = [piece for piece in pieces if "=" in piece or "prior" not in own]
+        words = [piece for piece in pieces if piece not in shares]
+        found: dict[str, Any] = {"class_prior": shares} if shares else {}
+        if shares and "class_prior" not in own:
+            choices = ", ".join(str(choice).lower() for choice in self.kind.declared()["prior"].choices)
+            raise UsageError(
+                f"--prior {' '.join(pieces)}: the prior of a {self.kind.name} regression is that of its weights",
+                fix=f"write one of {choices}",
+            )
+        if words:
+            found["prior"] = _one_word(self.kind.declared()["prior"], words, self.kind)
+        return found
 
     def nothing_beside(self, like: Any, target: str | None) -> None:
         """Refuse what was typed beside a model whose columns and settings are to be taken."""
-        apart = {name: value for name, value in vars(self).items() if name not in ("kind", "kinds", "beliefs")}
-        typed = [name for name, value in {**self.kinds, **apart, **self.beliefs}.items() if value is not None]
+        typed = [name for name, value in {**self.kinds, **self.typed}.items() if value is not None]
+        typed = [name for name in typed if name != "calibrate"]
         if typed:
             raise UsageError(
                 f"--like takes columns and settings from a model, so {option(typed[0])} has no say",
@@ -108,6 +102,25 @@ class FitRequest:
             )
         if target is not None and like.schema.target is not None:
             find_name(target, [like.schema.target.name], where="the model of --like", role="target")
+
+
+def _selected(source: Source, target: str, given: dict[str, Any]) -> dict[str, Any]:
+    about_columns, others = divided(given)
+    schema = infer_schema(source, target, **about_columns)
+    selection = select(source, schema)
+    say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
+    return {**others, "schema": schema, "families": selection}
+
+
+def _one_word(declared: Setting, pieces: Sequence[str], kind: ModelKind) -> Any:
+    """The one word that a setting is, with none for None."""
+    by_text = {str(choice).lower(): choice for choice in declared.choices}
+    if len(pieces) > 1 or pieces[0].lower() not in by_text:
+        raise UsageError(
+            f"{option(declared.name)} {' '.join(pieces)} means nothing in a {kind.name} model",
+            fix=f"write one of {', '.join(by_text)}",
+        )
+    return by_text[pieces[0].lower()]
 
 
 def families(pieces: Sequence[str] | None) -> str | dict[str, str]:
@@ -134,6 +147,50 @@ def policies(pieces: Sequence[str] | None, names: Sequence[str], option: str) ->
         raise ParameterError(f"{option} is given twice: {general[0]} and {general[1]}", fix="give it once")
     special = by_name([piece for piece in pieces or () if "=" in piece], names, option, f"COL={'ignore'}")
     return {**(dict.fromkeys(names, general[0]) if general else {}), **special}
+
+
+def relevances(pieces: Sequence[str], names: Sequence[str]) -> float | dict[str, float]:
+    """P for all columns, or COL=P for some.
+
+    >>> relevances(["0.9"], ["age"]), relevances(["age=0.9"], ["age"])
+    (0.9, {'age': 0.9})
+    """
+    if len(pieces) == 1 and pieces[0] not in names and "=" not in pieces[0]:
+        return _number(pieces[0], "--relevance")
+    by_column = by_name(pieces, names, "--relevance", "age=0.9")
+    return {name: _number(text, f"--relevance {name}={text}") for name, text in by_column.items()}
+
+
+def numbers_of(text: str, what: str) -> list[float]:
+    """Numbers with commas between them.
+
+    >>> numbers_of("30,50.5", "--cuts age=30,50.5")
+    [30.0, 50.5]
+    """
+    return [_number(number, what) for number in text.split(",")]
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{what}: {text!r} is not a number", fix="write numbers, such as 0.5 or 30,50") from None
+
+
+# How the settings by column are read, for columns of some names.
+_READERS: dict[str, Callable[[Sequence[str], Sequence[str]], Any]] = {
+    "levels": lambda pieces, names: {
+        name: levels.split(",") for name, levels in by_name(pieces, names, "--levels", "size=S,M,L").items()
+    },
+    "missing": lambda pieces, names: policies(pieces, names, "--missing"),
+    "unseen": lambda pieces, names: policies(pieces, names, "--unseen"),
+    "families": lambda pieces, names: families(pieces),
+    "relevance": relevances,
+    "cuts": lambda pieces, names: {
+        name: numbers_of(text, f"--cuts {name}={text}")
+        for name, text in by_name(pieces, names, "--cuts", "age=30,50").items()
+    },
+}
 
 
 def check_prior(pieces: Sequence[str]) -> None:

@@ -1,60 +1,182 @@
-"""What `fit` is told to believe: which options have a say in which model, and what they mean there."""
+"""The options of `fit` that are settings of models: taken from their declarations, grouped in the help, and read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+import typer
+
+from bayeswise.cli.options.many_values import ManyPairs
 from bayeswise.foundation.errors import ParameterError, UsageError
-from bayeswise.models.registry import MODELS, ModelKind, kind_of_name, names_in
+from bayeswise.models.registry import MODELS, NAMES, ModelKind
 
-# Options whose name is not that of the setting, with the settings that they give.
-_GIVES: dict[str, tuple[str, ...]] = {
-    "m_estimate": ("smoothing",),
-    "bdeu": ("cuts",),  # of networks only
-    "family": ("families",),
-    "no_intercept": ("fit_intercept",),
-    "no_standardise": ("standardise",),
-    "parents": ("k", "max_parents"),
-}
-REGRESSIONS = names_in("regression")
-NETWORKS = names_in("network")
-_PRIORS = {"logistic": ("gaussian", "laplace", "student-t", "none"), "linear": ("gaussian", "laplace", "none")}
+if TYPE_CHECKING:
+    from bayeswise.models.settings.declaration import Setting
+
+Having = dict[ModelKind, "Setting"]  # the kinds of models that have a setting, and how each declares it
+Run = TypeVar("Run", bound=Callable[..., None])
+
+_COLUMNS = ("category", "number", "count", "binary", "text", "ignore", "null")
+_READING = ("delimiter", "decimal", "encoding", "table")
 
 
-def beliefs(kind: str, typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a model from the options that were typed, and no others.
+# -- from declarations to options -----------------------------------------------------------------------------
 
-    >>> beliefs("naive-bayes", {"m_estimate": 2.0, "shared_variance": True, "scale": None})
-    {'shared_variance': True, 'smoothing': MEstimate(m=2.0, p={})}
-    >>> beliefs("linear", {"scale": "evidence", "no_intercept": True})
-    {'scale': 'evidence', 'intercept': False}
+
+@cache
+def settings_by_option() -> dict[str, dict[str, Having]]:
+    """The settings that each option gives, by name; `--prior` gives that of classes, of weights or of tables.
+
+    >>> list(settings_by_option()["prior"]), list(settings_by_option()["no_intercept"])
+    (['class_prior', 'prior'], ['fit_intercept'])
     """
-    given = what_was_typed(typed)
-    for name in given:
-        if not has_option(kind_of_name(kind), name):
-            others = " or ".join(f"--model {other.name}" for other in MODELS if has_option(other, name))
-            raise UsageError(f"{option(name)} has no say in a {kind} model", fix=f"leave it out, or choose {others}")
-    given.pop("family", None)
-    return _as_settings(kind, given)
+    from bayeswise.models.settings.description import settings_by_kind
+
+    found: dict[str, dict[str, Having]] = {}
+    for name, having in settings_by_kind().items():
+        for kind, each in having.items():
+            if each.option != "":
+                key = each.option or (f"no_{name}" if each.default is True else name)
+                found.setdefault(key.replace("-", "_"), {}).setdefault(name, {})[kind] = each
+    return found
 
 
-def has_option(kind: ModelKind, name: str) -> bool:
-    """Whether an option gives a setting of a kind of model.
+def with_settings(run: Run) -> Run:
+    """Put an option for each setting into the signature of a command that takes what was typed by name."""
+    own = [each for each in inspect.signature(run, eval_str=True).parameters.values() if each.name != "typed"]
+    spelled = [_parameter(key, settings) for key, settings in settings_by_option().items()]
+    run.__signature__ = inspect.Signature([*own, *spelled])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in (*own, *spelled)}
+    return run
 
-    >>> [kind.name for kind in MODELS if has_option(kind, "parents")]
-    ['k-dependence', 'markov-blanket']
+
+def _parameter(key: str, settings: dict[str, Having]) -> inspect.Parameter:
+    from bayeswise.models.settings.description import default_text, meaning
+
+    every = [each for having in settings.values() for each in having.values()]
+    text = "; ".join(meaning(name, having) for name, having in settings.items())
+    text = f"do not {text}" if any(each.default is True for each in every) else text
+    is_name = text.split(" ", 1)[0].rstrip(",:") in (*NAMES, "regressions", "networks")
+    text = text if is_name else f"{text[0].upper()}{text[1:]}"
+    default = default_text(next(iter(settings.values()))) if len(settings) == 1 else ""
+    metavar = "|".join(dict.fromkeys(each.metavar for each in every if each.metavar)) or None
+    shown = typer.Option(option(key), metavar=metavar, help=f"{text}{f' [{default}]' if default else ''}.")
+    kind = _typed_as(every)
+    standard = False if kind is bool else None
+    annotation: Any = Annotated[kind if kind is bool else kind | None, shown]
+    return inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=standard, annotation=annotation)
+
+
+def _typed_as(every: Sequence[Setting]) -> Any:
+    """The type of an option: a flag, a number, one of some words, or text that is read when the columns are known."""
+    if any(each.by_name for each in every):
+        return list[str]
+    numbers = {each.number for each in every}
+    words = [word for each in every for word in each.choices if word is not None]
+    if numbers == {None}:
+        return bool if set(words) == {True, False} else Literal[tuple(dict.fromkeys(words))] if words else str
+    return str if words else (numbers.pop() if len(numbers) == 1 else float)
+
+
+def option(key: str) -> str:
+    """How a setting is typed.
+
+    >>> option("prior_smoothing")
+    '--prior-smoothing'
     """
-    return any(setting in kind.options for setting in _GIVES.get(name, (name,)))
+    return f"--{key.replace('_', '-')}"
 
 
-def is_setting(name: str) -> bool:
-    """Whether an option gives a setting of any kind of model; the prior is read with the classes at hand.
+# -- the help, and earlier names ------------------------------------------------------------------------------
 
-    >>> is_setting("smoothing"), is_setting("target"), is_setting("prior")
-    (True, False, False)
+
+class FitCommand(ManyPairs):
+    """A command whose help is grouped, and which takes the earlier names of options with a line on stderr."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)  # what follows are files
+        return super().parse_args(ctx, [*_named_today(args[:end]), *args[end:]])
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                is_argument = parameter.param_type_name == "argument"
+                groups.setdefault("Arguments" if is_argument else group_of(str(parameter.name)), []).append(record)
+        for title in ("Arguments", *titles()):
+            if title in groups:
+                with formatter.section(title):
+                    formatter.write_dl(groups[title])
+
+
+def _named_today(words: Sequence[str]) -> list[str]:
+    from bayeswise.cli.output.writing import say
+
+    earlier = earlier_options(words)
+    found: list[str] = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in earlier:
+            found.append(word)
+            continue
+        say(f"{name} is now called {earlier[name]}; the earlier name will go.")
+        *before, last = earlier[name].split()
+        found += [*before, f"{last}{equals}{value}"]
+    return found
+
+
+def earlier_options(words: Sequence[str]) -> dict[str, str]:
+    """The option of today, by each earlier one, for what was typed.
+
+    >>> earlier = earlier_options(["--model", "k-dependence"])
+    >>> earlier["--freedom"], earlier["--parents"], earlier["--bdeu"]
+    ('--df', '--k', '--prior bdeu --smoothing')
     """
-    return name != "prior" and any(has_option(kind, name) for kind in MODELS)
+    from bayeswise.models.settings.description import settings_by_kind
+
+    if "--bdeu" in words and "--smoothing" in words:
+        raise UsageError("--bdeu and --smoothing exclude each other", fix="write --prior bdeu --smoothing A")
+    every = [each for having in settings_by_kind().values() for each in having.values()]
+    return {
+        **{option(each.earlier): option(each.name) for each in every if each.earlier and each.option is None},
+        "--parents": "--k" if any("k-dependence" in word for word in words) else "--max-parents",
+        "--bdeu": "--prior bdeu --smoothing",
+    }
+
+
+def titles() -> list[str]:
+    """The titles of all groups of options, in the order of the help.
+
+    >>> titles()[:3], titles()[-1]
+    (['Common', 'Columns', 'Reading'], 'Networks (tan, aode, k-dependence, markov-blanket)')
+    """
+    from bayeswise.models.settings import description
+
+    common, columns, *others = description.titles()
+    return [common, columns, "Reading", *others]
+
+
+def group_of(key: str) -> str:
+    """The title under which an option stands.
+
+    >>> group_of("target"), group_of("levels"), group_of("smoothing"), group_of("shrinkage")
+    ('Common', 'Columns', 'Several models', 'Gaussian classes (gaussian)')
+    """
+    from bayeswise.models.settings.description import title_of
+
+    if key in _READING:
+        return "Reading"
+    settings = settings_by_option().get("smoothing" if key == "m_estimate" else key)
+    if settings is None:
+        return "Columns" if key in _COLUMNS else "Common"
+    return title_of(next(iter(settings)))
+
+
+# -- from what was typed to settings --------------------------------------------------------------------------
 
 
 def what_was_typed(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,103 +188,57 @@ def what_was_typed(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
-def option(name: str) -> str:
-    """How a setting is typed.
+def settings_of(kind: ModelKind, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a model from the options that were typed; those by column are still pieces of text.
 
-    >>> option("prior_smoothing")
-    '--prior-smoothing'
+    >>> from bayeswise.models.registry import kind_of_name
+    >>> settings_of(kind_of_name("naive-bayes"), {"m_estimate": 2.0, "shared_variance": True})
+    {'shared_variance': True, 'smoothing': MEstimate(m=2.0, p={})}
+    >>> settings_of(kind_of_name("linear"), {"scale": "2", "no_intercept": True})
+    {'scale': 2.0, 'fit_intercept': False}
     """
-    return f"--{name.replace('_', '-')}"
+    given = dict(typed)
+    shared = given.pop("m_estimate", None)
+    found = {}
+    for key, value in given.items():
+        having = {name: having[kind] for name, having in settings_by_option()[key].items() if kind in having}
+        if not having:
+            raise _no_say(kind, key)
+        for name, each in having.items():
+            found[name] = _read(each, value, option(key))
+    return found if shared is None else {**found, **_m_estimate(kind, shared, given)}
 
 
-def _of_network(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Pseudo-counts as a prior with its strength; parents as the structure calls them."""
-    priors = {"smoothing": "laplace", "m_estimate": "m-estimate", "bdeu": "bdeu"}
-    typed = [name for name in priors if name in given]
-    if len(typed) > 1:
-        raise ParameterError(f"{option(typed[0])} and {option(typed[1])} exclude each other", fix="give one of them")
-    for name in typed:
-        given |= {"prior": priors[name], "strength": given.pop(name)}
-    if "parents" in given:
-        given["k" if kind == "k-dependence" else "max_parents"] = given.pop("parents")
-    return given
+def _no_say(kind: ModelKind, key: str) -> UsageError:
+    others = [other for other in MODELS if any(other in having for having in settings_by_option()[key].values())]
+    choices = " or ".join(f"--model {other.name}" for other in others)
+    return UsageError(f"{option(key)} has no say in a {kind.name} model", fix=f"leave it out, or choose {choices}")
 
 
-def _as_settings(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    if kind in NETWORKS:
-        return _of_network(kind, given)
-    if "m_estimate" in given:
-        from bayeswise.models.naive_bayes import MEstimate
-
-        if "smoothing" in given:
-            raise ParameterError("--smoothing and --m-estimate exclude each other", fix="give one of them")
-        given["smoothing"] = MEstimate(given.pop("m_estimate"))
-    if kind == "gaussian" and "variance_divisor" in given:
-        given["divisor"] = given.pop("variance_divisor")
-    for negated in ("intercept", "standardise"):
-        if given.pop(f"no_{negated}", False):
-            given[negated] = False
-    for name, field in (("df", "freedom"), ("marginalize", "moderated")):
-        if name in given:
-            given[field] = given.pop(name)
-    for name, word in (("scale", "evidence or cv or auto"), ("shrinkage", "auto"), ("temper", "auto or pairs")):
-        if name in given:
-            given[name] = number_or_word(given[name], option(name), word)
-    return given
-
-
-def number_or_word(text: str, what: str, words: str) -> float | str:
-    """A number where it is one; the model knows which words mean something.
-
-    >>> number_or_word("0.5", "--shrinkage", "auto"), number_or_word("auto", "--shrinkage", "auto")
-    (0.5, 'auto')
-    """
+def _read(each: Setting, value: Any, what: str) -> Any:
+    if isinstance(each.default, bool):
+        return not each.default
+    if not isinstance(value, str) or each.number is None:
+        return value
     try:
-        return float(text)
+        return each.number(value)
     except ValueError:
-        if text in words.split(" or "):
-            return text
-        raise UsageError(f"{what} is {text!r}", fix=f"give a number, or {words}") from None
+        if value in each.choices:
+            return value
+        words = " or ".join(map(str, each.choices))
+        raise UsageError(f"{what} is {value!r}", fix=f"give a number, or {words}") from None
 
 
-def numbers_of(text: str, what: str) -> list[float]:
-    """Numbers with commas between them.
-
-    >>> numbers_of("30,50.5", "--cuts age=30,50.5")
-    [30.0, 50.5]
-    """
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError:
-        raise UsageError(f"{what} is not a list of numbers", fix="write for example 30,50") from None
-
-
-def weights_prior(kind: str, pieces: Sequence[str] | None) -> dict[str, Any]:
-    """The prior of the weights of a regression, which is named and not counted.
-
-    >>> weights_prior("linear", ["none"]), weights_prior("logistic", None)
-    ({'prior': None}, {})
-    """
-    if not pieces:
-        return {}
-    if len(pieces) > 1 or pieces[0] not in _PRIORS[kind]:
+def _m_estimate(kind: ModelKind, shared: float, given: Mapping[str, Any]) -> dict[str, Any]:
+    """--m-estimate M: pseudo-counts that all levels of a column, or all cells of a row of a table, share."""
+    if "smoothing" in given:
+        raise ParameterError("--smoothing and --m-estimate exclude each other", fix="give one of them")
+    if "smoothing" not in kind.declared():
         raise UsageError(
-            f"--prior {' '.join(pieces)}: the prior of a {kind} regression is that of its weights",
-            fix=f"write one of {', '.join(_PRIORS[kind])}",
+            f"--m-estimate has no say in a {kind.name} model", fix="leave it out, or choose --model naive-bayes"
         )
-    return {"prior": None if pieces[0] == "none" else pieces[0]}
+    if kind.group == "network":
+        return {"prior": "m-estimate", "smoothing": shared}
+    from bayeswise.models.settings.naive_bayes import MEstimate
 
-
-def missing_of(pieces: Sequence[str] | None) -> dict[str, Any]:
-    """What a missing cell means to a regression: one word for all columns.
-
-    >>> missing_of(["mean"])
-    {'missing': 'mean'}
-    """
-    if not pieces:
-        return {}
-    if len(pieces) > 1 or pieces[0] not in ("error", "mean"):
-        raise UsageError(
-            f"--missing {' '.join(pieces)} means nothing in a regression", fix="write --missing mean, or leave it out"
-        )
-    return {"missing": pieces[0]}
+    return {"smoothing": MEstimate(shared)}

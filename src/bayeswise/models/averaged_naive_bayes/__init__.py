@@ -7,7 +7,6 @@ With d columns there are 2^d structures. As columns are independent given the cl
 
 with w = p(the column is relevant | rows), from the evidence of its cells with and without the classes.
 
-settings.py        proper priors, and which columns are relevant
 structures.py      a prior of how many columns are relevant
 model.py           the fitted average
 mixing.py          from evidence to the weight of a column, and the mixture
@@ -24,8 +23,8 @@ words.py           texts
 
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
-from bayeswise.models.averaged_naive_bayes.pairs import given_temper, with_pairs
-from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
+from bayeswise.models.averaged_naive_bayes.pairs import with_pairs
+from bayeswise.models.settings.averaged import AveragedSettings, given_temper
 
 __all__ = [
     "AveragedNaiveBayesModel",

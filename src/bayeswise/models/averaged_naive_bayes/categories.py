@@ -12,9 +12,9 @@ from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategorySpread
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tempered_cells
-from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, PseudoRows
 from bayeswise.models.naive_bayes.factors import Leaving
+from bayeswise.models.settings.averaged import AveragedSettings
 from bayeswise.statistics import ColumnCounts, Counts, PairCounts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema, positions_in

@@ -19,7 +19,7 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, relevance_of
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema

@@ -14,8 +14,7 @@ from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, given_temper, with_pairs
-from bayeswise.models.averaged_naive_bayes.settings import AveragedSettings, settings_from
+from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import Categories
@@ -25,8 +24,9 @@ from bayeswise.models.naive_bayes.linear import LinearForm
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words
+from bayeswise.models.settings.averaged import AveragedSettings, given_temper, settings_from
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.schema import positions_in

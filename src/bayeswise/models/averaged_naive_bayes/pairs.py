@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.engines import Request
-from bayeswise.foundation.arrays import CodeArray, FloatArray, plain
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import pairs_for
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.averaged import given_temper
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.scatter import PairSums, most_rows_for
 from bayeswise.tables.schema.schema import Schema
 
@@ -49,13 +49,3 @@ def with_pairs(factors: tuple[Factor, ...], temper: Any = "auto") -> tuple[Facto
 def _paired(factor: Numbers, always: bool) -> Factor:
     most = None if always else most_rows_for(len(factor.columns))
     return factor if most == 0 or len(factor.columns) < 2 else PairedNumbers(factor.columns, most)
-
-
-def given_temper(temper: Any) -> float | None:
-    """The exponent, where it is given as a number."""
-    temper = plain(temper)
-    if temper in ("auto", "pairs") and isinstance(temper, str):
-        return None
-    if isinstance(temper, bool) or not isinstance(temper, int | float) or not 0 < temper <= 1:
-        raise ParameterError(f"temper is {temper!r}", fix='give "auto", "pairs", or an exponent above 0 and at most 1')
-    return float(temper)

@@ -55,30 +55,6 @@ def _log_binomial(n: int, k: FloatArray) -> FloatArray:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def check_n_relevant(n_relevant: Any) -> None:
-    """Refuse what is not a prior of a number of columns."""
-    if n_relevant is None or (isinstance(n_relevant, str) and n_relevant == "uniform"):
-        return
-    if isinstance(n_relevant, Mapping) and _are_shares(n_relevant):
-        return
-    if isinstance(n_relevant, tuple) and len(n_relevant) == 2 and all(_is_above_zero(each) for each in n_relevant):
-        return
-    raise ParameterError(
-        f"n_relevant is {n_relevant!r}",
-        fix='give "uniform", (a, b) of a beta-binomial, or probabilities that add up to 1, as {0: 0.2, 1: 0.8}',
-    )
-
-
-def _are_shares(given: Mapping[Any, Any]) -> bool:
-    whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 0 for k in given)
-    numbers = all(isinstance(share, int | float) and share >= 0 for share in given.values())
-    return whole and numbers and abs(sum(given.values()) - 1.0) <= 1e-9
-
-
-def _is_above_zero(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < np.inf
-
-
 def log_average(log_prior: FloatArray, log_ratio: FloatArray) -> FloatArray:
     """(...) log of sum_k prior_k e_k(ratio), of ratios (..., n_columns).
 

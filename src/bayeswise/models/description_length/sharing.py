@@ -26,7 +26,7 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.selection import Extent, candidates, choice
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments, Product
 from bayeswise.statistics.cells import log_of
 from bayeswise.tables.batch import MISSING, Batch

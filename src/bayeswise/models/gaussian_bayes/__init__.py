@@ -1,6 +1,5 @@
 """Gaussian Bayes, from QDA to LDA: p(state | row) is proportional to p(state) Normal(row; mean, covariance).
 
-settings.py          form of the covariance, divisor, shrinkage, priors
 learning.py          from a table to a model
 model.py             the fitted model, and its accounts
 moments.py           weight, mean and scatter of each class, from the exact statistic
@@ -17,6 +16,6 @@ bayes_error.py       how often the best rule errs, if the model is true
 
 from bayeswise.models.gaussian_bayes.learning import fit
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, SingularWarning
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 __all__ = ["GaussianBayesModel", "GaussianBayesSettings", "SingularWarning", "fit"]

@@ -13,7 +13,6 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, Columns
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.spread import (
     Spread,
     diagonal_spread,
@@ -21,6 +20,7 @@ from bayeswise.models.gaussian_bayes.spread import (
     spherical_spread,
     spread_of,
 )
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 _ORDINARY = 2.0**400
 
@@ -97,7 +97,7 @@ def _divisor(
                 f"the posterior mean of the covariance needs a freedom above {d + 1}", fix="raise prior.freedom"
             )
         return divisor
-    less = {"n": 0.0, "n-1": 1.0, "n-K": n_seen if settings.is_shared else 1.0}[settings.divisor]
+    less = {"n": 0.0, "n-1": 1.0, "n-K": n_seen if settings.is_shared else 1.0}[settings.variance_divisor]
     return np.asarray(rows - less)
 
 

@@ -16,8 +16,8 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NonFiniteError, ParameterError
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.moments import ClassMoments
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.spread import spread_of
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 
 @dataclass(frozen=True)

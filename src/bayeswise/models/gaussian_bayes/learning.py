@@ -8,7 +8,7 @@ from typing import Any
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema

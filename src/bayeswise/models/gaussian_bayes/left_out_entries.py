@@ -117,7 +117,7 @@ def _factors(
 def _rows_left(model: GaussianBayesModel, divisor: FloatArray) -> FloatArray:
     """n that belongs to a divisor of n, n-1 or n-K."""
     n_seen = float((model.class_weight > 0).sum()) if model.settings.is_shared else 1.0
-    return divisor + {"n": 0.0, "n-1": 1.0, "n-K": n_seen}[model.settings.divisor]
+    return divisor + {"n": 0.0, "n-1": 1.0, "n-K": n_seen}[model.settings.variance_divisor]
 
 
 def _oracle(correlation: FloatArray, n: FloatArray) -> FloatArray:

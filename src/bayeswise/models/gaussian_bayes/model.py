@@ -31,8 +31,8 @@ from bayeswise.models.gaussian_bayes.discriminants import (
 from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
-from bayeswise.models.gaussian_bayes.settings import GaussianBayesSettings
 from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
+from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, PatternScatter, Product

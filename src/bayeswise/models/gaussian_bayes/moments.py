@@ -13,7 +13,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
-from bayeswise.models.gaussian_bayes.settings import Form
 from bayeswise.statistics import PatternScatter, Scatter
 
 CONSTANT_SPREAD = 2.0**-26
@@ -59,7 +58,7 @@ class ClassMoments:
         return self.completion is None
 
 
-def class_moments(statistic: PatternScatter, form: Form) -> ClassMoments:
+def class_moments(statistic: PatternScatter, form: str) -> ClassMoments:
     """Closed form for complete rows and for columns taken one by one; EM for correlated columns with missing values."""
     columns = columns_of(statistic)
     if not statistic.holes:

@@ -1,6 +1,5 @@
 """Naive Bayes over mixed columns: p(state | row) is proportional to p(state) times the product of p(cell | state).
 
-settings.py          smoothing, priors, floors, families; named conventions
 learning.py          from a table to a model
 choices.py           which family for which column, by kind or by name
 selection.py         the same, by evidence
@@ -18,6 +17,6 @@ linear.py            w and w0 where the log-odds are linear
 
 from bayeswise.models.naive_bayes.learning import fit, select
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.naive_bayes.settings import CONVENTIONS, MEstimate, NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import CONVENTIONS, MEstimate, NaiveBayesSettings
 
 __all__ = ["CONVENTIONS", "MEstimate", "NaiveBayesModel", "NaiveBayesSettings", "fit", "select"]

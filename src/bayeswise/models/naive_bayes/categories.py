@@ -16,7 +16,7 @@ from bayeswise.families.priors import Dirichlet
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
-from bayeswise.models.naive_bayes.settings import MEstimate, NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.schema import Column, Schema, positions_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from bayeswise import families
 from bayeswise.foundation.errors import ParameterError
@@ -15,12 +15,11 @@ from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.selection import Selection
 from bayeswise.models.naive_bayes.words import TextModel, Words
+from bayeswise.models.settings.naive_bayes import Families
 from bayeswise.statistics import Product
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.schema import Kind, Schema
-
-Families: TypeAlias = str | Any | Mapping[str, Any]
 
 _NUMBER_SUPPORTS = ("real", "positive", "unit interval", "count", "binary")
 TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")

@@ -12,8 +12,8 @@ from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import LinearTerm
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import TextModel, Words, WordScores
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary

@@ -18,7 +18,7 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.priors import BetaPrior, GammaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema

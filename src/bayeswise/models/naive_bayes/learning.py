@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
-from bayeswise.models.naive_bayes.choices import Families, check_flags, factors_for
+from bayeswise.models.naive_bayes.choices import check_flags, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
-from bayeswise.models.naive_bayes.settings import settings_of
+from bayeswise.models.settings.naive_bayes import Families, settings_of
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.profile import profile

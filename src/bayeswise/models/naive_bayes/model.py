@@ -25,9 +25,9 @@ from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.numbers import NormalScores
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.relearning import log_joint_relearned
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.store.fields import added_later

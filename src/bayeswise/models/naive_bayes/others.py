@@ -21,7 +21,7 @@ from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
 

@@ -25,7 +25,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.naive_bayes.factors import LinearTerm
-from bayeswise.models.naive_bayes.settings import NaiveBayesSettings
+from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Counts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary

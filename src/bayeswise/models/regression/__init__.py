@@ -1,6 +1,5 @@
 """MAP regression: the likelihood chooses the loss, the prior the regulariser.
 
-settings.py          likelihood, prior, scale
 learning.py          from a table to a model
 features.py          numbers, and indicators of categories; how much memory they take
 rows.py              sweeps in blocks on threads

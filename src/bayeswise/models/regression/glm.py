@@ -21,11 +21,11 @@ from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
-from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.normal_equations import SPREADS
 from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
+from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
@@ -77,7 +77,7 @@ class IteratedModel(RegressionModel):
     def predictive_of(self, batch: Batch) -> Predictive:
         """The distribution of each row, the weights taken as known."""
         location = self.predict(batch)
-        freedom = self.settings.freedom if self.settings.likelihood == "student-t" else np.inf
+        freedom = self.settings.df if self.settings.likelihood == "student-t" else np.inf
         return Predictive(self.settings.likelihood, location, np.full_like(location, self.noise), freedom)
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ def standardised_rows(
 ) -> Rows:
     """The rows about their means, or about 0 where there is no intercept to take up the means."""
     rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
-    return rows if settings.intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
+    return rows if settings.fit_intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
 
 
 def _fit_at(
@@ -210,7 +210,7 @@ def _log_density(score: FloatArray, target: FloatArray, noise: float, settings: 
     away = (target - score) / size
     if settings.likelihood == "laplace":
         return np.asarray(-np.abs(away) - np.log(size))
-    return np.asarray(-0.5 * (settings.freedom + 1.0) * np.log1p(away**2 / settings.freedom) - np.log(size))
+    return np.asarray(-0.5 * (settings.df + 1.0) * np.log1p(away**2 / settings.df) - np.log(size))
 
 
 # -- counts and times -----------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def _log_link_loss(rows: Rows, target: FloatArray, settings: LinearSettings) -> 
             ratio = target * np.exp(-score)
             each, first, second = score + ratio, 1.0 - ratio, ratio
         gradient, hessian = rows.moment(by * first), rows.products(by * second)
-        if not settings.intercept:
+        if not settings.fit_intercept:
             gradient[-1], hessian[-1], hessian[:, -1], hessian[-1, -1] = 0.0, 0.0, 0.0, 1.0
         return Point(w, float(by @ each), gradient, hessian)
 
@@ -243,7 +243,7 @@ def _fit_log_link(
     mean = float(by @ target) / rows.total_weight
     if start is None:
         start = np.zeros(rows.n_columns)
-        if settings.intercept and mean > 0:
+        if settings.fit_intercept and mean > 0:
             start[-1] = np.log(mean)
     found = minimise(
         _log_link_loss(rows, target, settings),

@@ -16,11 +16,11 @@ from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.rows import Design, TargetRows
-from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import fit_logistic
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
+from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics.protocol import Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -48,7 +48,7 @@ def learned_logistic(
 ) -> tuple[LogisticModel, Report]:
     """Logistic regression of a column of classes, and what was met on the way.
 
-    Overrides about beliefs: prior, scale, freedom, intercept, standardise, moderated, missing ("error" or "mean").
+    Overrides about beliefs: those of LogisticSettings, with missing ("error" or "mean").
 
     >>> rows = [{"x": x, "y": y} for x, y in ((0.0, "low"), (1.0, "low"), (3.0, "high"), (4.0, "high"))]
     >>> model, _ = learned_logistic(rows, "y", scale=2.0)
@@ -154,7 +154,7 @@ def learned_linear(
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of a column of numbers, and what was met on the way.
 
-    Overrides about beliefs: likelihood, prior, scale, freedom, intercept, standardise, missing ("error" or "mean").
+    Overrides about beliefs: those of LinearSettings, with missing ("error" or "mean").
 
     >>> rows = [{"x": float(x), "y": 1.0 + 2.0 * x} for x in range(4)]
     >>> model, _ = learned_linear(rows, "y", prior=None)

@@ -59,7 +59,7 @@ def _by_leverage(
     known, equations = model.posterior, model.equations
     away = model.matrix(batch) - model.baseline[0]
     spread = np.einsum("ij,jk,ik->i", away, known.covariance, away)
-    if model.settings.intercept:
+    if model.settings.fit_intercept:
         spread = spread + 1.0 / equations.n_rows
     leverage = weights * spread
     left = np.maximum(1.0 - leverage, 1e-300)
@@ -75,7 +75,7 @@ def _downdated(
     model: LinearModel, batch: Batch, target: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     assert model.scale is not None
-    equations, about_mean = model.equations, model.settings.intercept
+    equations, about_mean = model.equations, model.settings.fit_intercept
     unit, n_rows = equations.unit, equations.n_rows
     away = (model.matrix(batch) - equations.mean[:-1]) / unit  # (n, p)
     left = np.maximum(n_rows - weights, 1e-300)

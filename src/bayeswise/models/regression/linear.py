@@ -25,9 +25,9 @@ from bayeswise.models.regression.features import Feature, Features, entries_of_m
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.rows import TargetRows
-from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations, ScaleEvidence
+from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.store.fields import added_later
@@ -122,7 +122,7 @@ class LinearModel(RegressionModel):
             moments,
             self.features.positions,
             [name for name, _ in self.features.names],
-            centred=self.settings.intercept,
+            centred=self.settings.fit_intercept,
             standardised=standardised,
         )
 
@@ -203,7 +203,7 @@ class LinearModel(RegressionModel):
     @property
     def baseline(self) -> tuple[FloatArray, float]:
         mean = self.equations.mean
-        return (mean[:-1], float(mean[-1])) if self.settings.intercept else (np.zeros(len(mean) - 1), 0.0)
+        return (mean[:-1], float(mean[-1])) if self.settings.fit_intercept else (np.zeros(len(mean) - 1), 0.0)
 
     def matrix(self, batch: Batch) -> FloatArray:
         return self.features.filled(batch, self.equations.mean[:-1], missing=self.settings.missing)
@@ -219,7 +219,7 @@ class LinearModel(RegressionModel):
             unit = np.ldexp(1.0, np.frexp(np.abs(away).max(axis=1, initial=1.0))[1] - 1)  # so that no square overflows
             small = away / unit[:, None]
             unknown = unit * self._uncertainty(small)
-            intercept = 1.0 / self.equations.n_rows if self.settings.intercept else 0.0
+            intercept = 1.0 / self.equations.n_rows if self.settings.fit_intercept else 0.0
             scale = within_floats(noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
         return Predictive("student-t", self.predict(batch), scale, known.freedom)
 

@@ -18,10 +18,10 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.classifier import are_batches
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
-from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.relearning import scores_relearned
+from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.models.table_model import Capabilities, ProbabilityModel
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.tables.batch import Batch
@@ -76,8 +76,8 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         n_vectors = 1 if n_classes == 2 else n_classes
         if self.covariance.shape not in ((0, 0), 2 * (n_vectors * (n + 1),)) or not np.isfinite(self.covariance).all():
             raise SchemaError("the covariance of a logistic regression is not one of its weights")
-        if self.settings.moderated and n_classes > 1 and not self.covariance.size:
-            raise SchemaError("a moderated logistic regression needs the covariance of its weights")
+        if self.settings.marginalize and n_classes > 1 and not self.covariance.size:
+            raise SchemaError("a marginalized logistic regression needs the covariance of its weights")
         if not (self.unit > 0).all() or not 0.0 < self.scale < np.inf or (self.class_weight < 0).any():
             raise SchemaError("units, scale and class weights of a logistic regression must not be below zero")
         if not self.labels or self.schema.target is None or self.schema.texts:
@@ -119,7 +119,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     ) -> LogisticModel:
         """All rows have one class, and so has every other: its probability is 1."""
         n = len(features.names)
-        certificate = Certificate(0.0, 0, True, settings.tolerance)
+        certificate = Certificate(0.0, 0, True, settings.tol)
         scale = 1.0 if isinstance(settings.scale, str) else float(settings.scale)
         return cls(
             features.schema,
@@ -155,7 +155,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     def n_free_parameters(self) -> int:
         """A weight for each column and an intercept; for more than two classes, for each class."""
         vectors = 1 if len(self.classes) == 2 else len(self.classes)
-        return vectors * (len(self.features.names) + int(self.settings.intercept)) if len(self.classes) > 1 else 0
+        return vectors * (len(self.features.names) + int(self.settings.fit_intercept)) if len(self.classes) > 1 else 0
 
     @property
     def intercept(self) -> FloatArray:
@@ -201,16 +201,16 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         return scores
 
     def log_relative(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_classes) the scores that the answers come from: moderated ones, if so set."""
-        if batch.sparse is not None and not self.settings.moderated:
+        """(n_rows, n_classes) the scores that the answers come from: marginalized ones, if so set."""
+        if batch.sparse is not None and not self.settings.marginalize:
             return self._sparse_scores(batch.sparse)
         matrix = self.matrix(batch)
         scores = self._scores_of(matrix)
-        if not self.settings.moderated or len(self.classes) < 2:
+        if not self.settings.marginalize or len(self.classes) < 2:
             return scores
         if not self.covariance.size:
-            raise FitError("the posterior of the weights was not learned", fix="fit with moderated=True")
-        return moderated_scores(scores, (matrix - self.centre) / self.unit, self.covariance)
+            raise FitError("the posterior of the weights was not learned", fix="fit with marginalize=True")
+        return marginalized_scores(scores, (matrix - self.centre) / self.unit, self.covariance)
 
     def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) the posterior."""
@@ -250,7 +250,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         return normalise(scores, undefined="uniform").probability if len(scores) else scores
 
     def explain(self, row: Any) -> Account:
-        """Why: the score of a row of means, and w (x - mean) of each column, for one row; not moderated."""
+        """Why: the score of a row of means, and w (x - mean) of each column, for one row; not marginalized."""
         batch = self.row_of(row)
         terms = self.weights * (self.matrix(batch)[0] - self.centre)  # (n_classes, n)
         parts = []
@@ -275,11 +275,11 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         return tuple(Contribution(name, level, weights @ cell) for level, cell in zip(levels, cells, strict=True))
 
 
-def moderated_scores(scores: FloatArray, standardised: FloatArray, covariance: FloatArray) -> FloatArray:
+def marginalized_scores(scores: FloatArray, standardised: FloatArray, covariance: FloatArray) -> FloatArray:
     """(n_rows, n_classes) scores shrunk by their uncertainty; `standardised` is (n_rows, n) without the intercept.
 
     >>> z = np.array([[0.0], [10.0]])
-    >>> moderated_scores(np.array([[0.0, 1.0], [0.0, 1.0]]), z, np.diag([0.5, 0.0])).round(3).tolist()
+    >>> marginalized_scores(np.array([[0.0, 1.0], [0.0, 1.0]]), z, np.diag([0.5, 0.0])).round(3).tolist()
     [[0.0, 1.0], [0.0, 0.22]]
     """
     n_classes = scores.shape[1]

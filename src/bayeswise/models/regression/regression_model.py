@@ -14,8 +14,8 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.score_account import ScoreAccount, Term
-from bayeswise.models.regression.settings import LinearSettings, LogisticSettings
 from bayeswise.models.regression.solving.newton import Certificate
+from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, TableModel
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -112,7 +112,7 @@ class RegressionModel(WeightedModel):
 
     def n_free_parameters(self) -> int:
         """A weight for each column, the intercept, and the scale of the noise where there is one."""
-        return len(self.features.names) + int(self.settings.intercept) + int(not self.has_log_link)
+        return len(self.features.names) + int(self.settings.fit_intercept) + int(not self.has_log_link)
 
     def score(self, batch: Batch) -> FloatArray:
         """(n_rows,) w0 + w . x, the same bits for a row alone or among others; beyond the floats, the largest float."""

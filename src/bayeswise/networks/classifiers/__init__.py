@@ -1,6 +1,5 @@
 """Classifiers over any table as belief networks: naive Bayes, trees, averages of them, and any graph.
 
-settings.py      which structure, how it is smoothed
 learning.py      from a table to a model
 coding.py        every column as a few levels
 counted.py       the counts behind the tables
@@ -15,8 +14,8 @@ left_out.py      each row under the model that never saw it
 
 from __future__ import annotations
 
+from bayeswise.models.settings.network import STRUCTURES, NetworkSettings
 from bayeswise.networks.classifiers.learning import fit_network, learned_network
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.classifiers.settings import STRUCTURES, NetworkSettings
 
 __all__ = ["STRUCTURES", "NetworkClassifierModel", "NetworkSettings", "fit_network", "learned_network"]

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.counted import Counted, pseudo_rows_of
-from bayeswise.networks.classifiers.settings import NetworkSettings
 from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.networks.learning.constraints import silent
 from bayeswise.networks.learning.fitting import Climb, em_steps
@@ -82,7 +82,7 @@ class _Shape:
         flat = np.zeros(self.layout.starts[-1])
         for node, table in enumerate(self.layout.tables(flat)):
             if node < len(self.sizes) or self.graph.class_parents:
-                table[:] = pseudo_rows_of(settings.prior, settings.strength, table.shape[1], len(table))
+                table[:] = pseudo_rows_of(settings.prior, settings.smoothing, table.shape[1], len(table))
         return flat
 
     def counted(self, counted: Counted, flat: FloatArray) -> Counted:

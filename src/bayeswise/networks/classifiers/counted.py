@@ -13,8 +13,8 @@ from bayeswise.engines import Ask, Request
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.settings.network import Needs
 from bayeswise.networks.classifiers.coding import Coding
-from bayeswise.networks.classifiers.settings import Needs
 from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithHoles
 from bayeswise.tables.schema.labels import Vocabulary

@@ -13,10 +13,10 @@ from bayeswise.engines import summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for
+from bayeswise.models.settings.network import NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.coding import Coding, found_cuts, joined_weights, with_cuts
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.classifiers.settings import NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents
 from bayeswise.networks.learning.climbing import climb
 from bayeswise.networks.learning.constraints import Constraints
@@ -133,7 +133,7 @@ def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) 
     target = coding.schema.target.name if coding.schema.target else "class"
     rows = _gathered(coded, coding, target)
     tiers = ((target,), coding.columns) if settings.class_prior is not None else ()
-    parents = climb(Scores(rows, settings.criterion), Constraints(tiers=tiers, max_parents=settings.max_parents))
+    parents = climb(Scores(rows, settings.score), Constraints(tiers=tiers, max_parents=settings.max_parents))
     says = [size > 1 for size in rows.sizes]  # a column of one state is not a parent: nothing depends on it
     named = {
         name: [rows.names[place] for place in above if says[place]]

@@ -102,7 +102,7 @@ def _whole_rows(
     total[own] = without(total[own], weights[:, None])
     n_configurations = len(model.classes) * np.where(has_parent, sizes[parent], 1)
     spread = {"laplace": 1, "m-estimate": sizes, "bdeu": sizes * n_configurations}[settings.prior]
-    imagined = settings.strength / np.maximum(spread, 1)
+    imagined = settings.smoothing / np.maximum(spread, 1)
     log_share = log_ratio(count + imagined, total + imagined * sizes, sizes)
     return np.asarray(log_share.sum(axis=2).T)
 

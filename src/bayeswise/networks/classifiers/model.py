@@ -17,6 +17,7 @@ from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.relearning import log_joint_relearned
+from bayeswise.models.settings.network import Needs, NetworkSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.completing import completed
@@ -24,7 +25,6 @@ from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, reques
 from bayeswise.networks.classifiers.explaining import account_of
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.scores import GraphScores
-from bayeswise.networks.classifiers.settings import Needs, NetworkSettings
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork

@@ -17,6 +17,7 @@ from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
+from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.counted import (
     Counted,
     log_ratio,
@@ -25,7 +26,6 @@ from bayeswise.networks.classifiers.counted import (
     with_unseen,
     with_unseen_parent,
 )
-from bayeswise.networks.classifiers.settings import NetworkSettings
 from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.networks.inference.rows import posterior_and_evidence
 from bayeswise.networks.network import BeliefNetwork
@@ -109,7 +109,7 @@ class GraphScores:
             counts = _with_rows(self.counted.family(column, above))
             counts = counts if by_class else counts.sum(axis=0, keepdims=True)
             n_configurations = int(np.prod(sizes[list(above)])) * (self.n_states if by_class else 1)
-            imagined = pseudo_rows_of(settings.prior, settings.strength, counts.shape[-1], n_configurations)
+            imagined = pseudo_rows_of(settings.prior, settings.smoothing, counts.shape[-1], n_configurations)
             yield FamilyTable(column, above, by_class, counts, imagined)
 
     @cached_property
@@ -119,7 +119,7 @@ class GraphScores:
             return None
         counts = _with_rows(np.moveaxis(self.counted.above_class, 0, -1)[None])
         n_configurations = int(np.prod(counts.shape[1:-1]))
-        imagined = pseudo_rows_of(self.settings.prior, self.settings.strength, self.n_states, n_configurations)
+        imagined = pseudo_rows_of(self.settings.prior, self.settings.smoothing, self.n_states, n_configurations)
         return FamilyTable(-1, self.graph.class_parents, False, counts, imagined)
 
     # -- rows -------------------------------------------------------------------------------------------------

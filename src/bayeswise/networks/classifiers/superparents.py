@@ -20,9 +20,9 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.counted import Counted, log_ratio, pseudo_rows_of, with_unseen
 from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
-from bayeswise.networks.classifiers.settings import NetworkSettings
 from bayeswise.networks.classifiers.structure import Graph
 
 
@@ -46,7 +46,7 @@ class SuperparentScores:
     def _imagined(self, column: int, parent: int | None = None) -> float:
         sizes = self.counted.sizes
         n_configurations = self.n_states * (1 if parent is None else int(sizes[parent]))
-        return pseudo_rows_of(self.settings.prior, self.settings.strength, int(sizes[column]), n_configurations)
+        return pseudo_rows_of(self.settings.prior, self.settings.smoothing, int(sizes[column]), n_configurations)
 
     @cached_property
     def log_singles(self) -> tuple[FloatArray, ...]:

@@ -13,13 +13,13 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
-from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.separation import refuse_separated
 from bayeswise.models.regression.solving.softmax import SoftmaxLoss
 from bayeswise.models.regression.solving.wide import turned_rows
+from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.posteriors.normalise import log_posterior
 
 MOST_WORK = 4e9  # products for one Hessian
@@ -55,9 +55,9 @@ def fit_logistic(
 ) -> LogisticFit:
     """Maximum a posteriori; the scale is given, or chosen by evidence or by cross-validation."""
     matrix, targets, weights = in_own_order(matrix, targets, weights)
-    rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.intercept)
+    rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.fit_intercept)
     turned = turned_rows(rows) if settings.prior == "gaussian" and _is_wide(rows, settings) else None
-    loss = SoftmaxLoss(rows if turned is None else turned.rows, targets, n_classes, settings.intercept)
+    loss = SoftmaxLoss(rows if turned is None else turned.rows, targets, n_classes, settings.fit_intercept)
     _refuse_no_room(loss, settings)
     scale, start = settings.scale, loss.start()
     if scale == "cv":
@@ -69,7 +69,7 @@ def fit_logistic(
     if settings.prior is None:
         refuse_separated(features, loss, with_hessian(loss, point))
     covariance, log_evidence = NO_COVARIANCE, None
-    if settings.prior != "laplace" and (loss.n_vectors == 1 or settings.moderated or settings.scale == "evidence"):
+    if settings.prior != "laplace" and (loss.n_vectors == 1 or settings.marginalize or settings.scale == "evidence"):
         covariance, log_evidence = laplace_approximation(loss, settings, known, point)
     found = point.weights.reshape(loss.shape)
     if loss.n_vectors > 1 and settings.prior in ("gaussian", None):
@@ -87,7 +87,7 @@ def fit_logistic(
 
 
 def _is_wide(rows: Rows, settings: LogisticSettings) -> bool:
-    return rows.n_columns > max(rows.n_rows, FEWEST_TO_TURN) and not settings.moderated
+    return rows.n_columns > max(rows.n_rows, FEWEST_TO_TURN) and not settings.marginalize
 
 
 def _refuse_no_room(loss: SoftmaxLoss, settings: LogisticSettings) -> None:
@@ -95,8 +95,8 @@ def _refuse_no_room(loss: SoftmaxLoss, settings: LogisticSettings) -> None:
     vectors = loss.n_vectors if settings.prior == "laplace" or not _by_gradients(loss) else 1
     n_columns = loss.rows.n_columns - 1
     fix = "choose fewer columns" + (", or prior='gaussian'" if settings.prior != "gaussian" else "")
-    if settings.moderated and loss.rows.n_columns > loss.rows.n_rows:
-        fix += ", or moderated=False"
+    if settings.marginalize and loss.rows.n_columns > loss.rows.n_rows:
+        fix += ", or marginalize=False"
     what = f"the curvature of {n_columns:,} columns and {loss.n_classes} classes"
     refuse_no_room(3.0 * (vectors * loss.rows.n_columns) ** 2, what, fix)
 
@@ -114,17 +114,17 @@ def most_probable(
     loss: SoftmaxLoss, settings: LogisticSettings, scale: float, start: FloatArray
 ) -> tuple[Point, Certificate]:
     """The flattened weights of largest posterior; the point has no Hessian where that was too large to be made."""
-    penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
+    penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
     if settings.prior != "laplace" and _by_gradients(loss):
         found, certificate = minimise_softmax(
-            loss, penalty, start, tolerance=settings.tolerance, most_iterations=settings.most_iterations
+            loss, penalty, start, tolerance=settings.tol, most_iterations=settings.max_iter
         )
         return Point(found, np.nan, np.empty(0), NO_COVARIANCE), certificate
     for share in WARM_UP if loss.rows.n_rows >= MANY_ROWS else ():
         few = loss.every(share)
         lighter = Penalty(penalty.kind, scale * _as_light(penalty.kind, share), penalty.free, penalty.freedom)
         start = _by_newton(few, lighter, start, settings, 1e-6)[0].weights
-    return _by_newton(loss, penalty, start, settings, settings.tolerance)
+    return _by_newton(loss, penalty, start, settings, settings.tol)
 
 
 def with_hessian(loss: SoftmaxLoss, point: Point) -> Point:
@@ -146,7 +146,7 @@ def _by_newton(
         start,
         total_weight=loss.rows.total_weight,
         tolerance=tolerance,
-        most_iterations=settings.most_iterations,
+        most_iterations=settings.max_iter,
     )
     return found.point, found.certificate
 
@@ -196,7 +196,7 @@ def laplace_approximation(
     log p = -loss - penalty - log normaliser of the prior + (m / 2) log 2 pi - log |Hessian| / 2, the intercept under a
     flat prior.
     """
-    penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.freedom)
+    penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
     weights, point = point.weights, with_hessian(loss, point)
     values, vectors = np.linalg.eigh(point.hessian + np.diag(penalty.second(weights)))
     if values.min() <= 0:  # a student-t prior may bend the wrong way; its parabola from above does not
@@ -235,8 +235,9 @@ def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSet
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
         rows = Rows(matrix, kept, loss.rows.centre, loss.rows.unit)
         if again:
-            rows = standardised(Rows.of(matrix, kept, features, standardise=settings.standardise), settings.intercept)
-        without = SoftmaxLoss(rows, targets, loss.n_classes, settings.intercept)
+            own = Rows.of(matrix, kept, features, standardise=settings.standardise)
+            rows = standardised(own, settings.fit_intercept)
+        without = SoftmaxLoss(rows, targets, loss.n_classes, settings.fit_intercept)
         start, found = without.start(), []
         for scale in SCALES:
             start = most_probable(without, settings, float(scale), start)[0].weights

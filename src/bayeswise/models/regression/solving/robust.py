@@ -16,9 +16,9 @@ from scipy.optimize import linprog
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.rows import Rows
-from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, solve_symmetric
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum
+from bayeswise.models.settings.regression import LinearSettings
 
 MOST_ROUNDS = 2_000
 TIGHT, ROUGH = 1e-11, 1e-4
@@ -76,8 +76,8 @@ def _least_absolute(
     are the multipliers of the constraints. The certificate is the gap between both, for each row.
     """
     centre, spread = float(np.median(target)), float(np.abs(target - np.median(target)).max()) or 1.0
-    z = np.column_stack([(rows.matrix - rows.centre) / rows.unit, np.full(rows.n_rows, float(settings.intercept))])
-    y = (target - (centre if settings.intercept else 0.0)) / spread
+    z = np.column_stack([(rows.matrix - rows.centre) / rows.unit, np.full(rows.n_rows, float(settings.fit_intercept))])
+    y = (target - (centre if settings.fit_intercept else 0.0)) / spread
     most = np.where(penalty.free, 0.0, 1.0 / penalty.scale)
     found = linprog(
         -y,
@@ -90,7 +90,7 @@ def _least_absolute(
         raise FitError(f"the weights of least absolute deviations were not found: {found.message}", fix=REFUSED)
     above, below = np.split(-found.ineqlin.marginals, 2)
     weights = (above - below) * spread
-    weights[-1] = weights[-1] + centre if settings.intercept else 0.0
+    weights[-1] = weights[-1] + centre if settings.fit_intercept else 0.0
     residual = target - rows.scores(weights)
     value = float(by @ np.abs(residual)) + float(np.abs(weights[:-1]).sum()) / penalty.scale
     gap = abs(value + found.fun * spread) / max(value, 1e-300) if value > 0 else 0.0
@@ -105,7 +105,7 @@ def _first_noise(residual: FloatArray, by: FloatArray) -> float:
 def _trust(residual: FloatArray, noise: float, settings: LinearSettings, smallest: float) -> FloatArray:
     """(n_rows,) how much each row counts."""
     if settings.likelihood == "student-t":
-        return np.asarray((settings.freedom + 1.0) / (settings.freedom + (residual / noise) ** 2))
+        return np.asarray((settings.df + 1.0) / (settings.df + (residual / noise) ** 2))
     return np.asarray(1.0 / np.maximum(np.abs(residual), smallest))
 
 
@@ -147,7 +147,7 @@ def _weighted_squares(
     if settings.likelihood == "laplace" and penalty.kind != "laplace" and rows.matrix.size <= MOST_CELLS_TO_TURN:
         return _turned(rows, by, target, penalty, settings, held)
     products, moment = rows.products(by), rows.moment(by * target)
-    if not settings.intercept:
+    if not settings.fit_intercept:
         products[-1], products[:, -1], products[-1, -1], moment[-1] = 0.0, 0.0, 1.0, 0.0
     if penalty.kind == "laplace":
         return sparse_minimum(products, moment, penalty.absolute, start)
@@ -159,7 +159,7 @@ def _turned(
 ) -> FloatArray:
     """The same by orthogonal transformations: rows that are met exactly outweigh the others by twelve digits."""
     root = np.sqrt(by)[:, None]
-    z = np.column_stack([(rows.matrix - rows.centre) / rows.unit, np.full(rows.n_rows, float(settings.intercept))])
+    z = np.column_stack([(rows.matrix - rows.centre) / rows.unit, np.full(rows.n_rows, float(settings.fit_intercept))])
     prior = np.diag(np.sqrt(penalty.curvature(z[0]) / held))
     above = np.vstack([root * z, prior])
     right = np.append(root[:, 0] * target, np.zeros(len(prior)))

@@ -20,11 +20,11 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.row_order import mixed_bits, odd_factors
 from bayeswise.models.regression.rows import SPREADS
-from bayeswise.models.regression.settings import LogisticSettings
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
 from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit, separable
 from bayeswise.models.regression.solving.newton import Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import first_start, share_first
+from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.posteriors.normalise import log_posterior
 
 MOST_PRODUCTS = 500  # with the Hessian in one step
@@ -37,14 +37,14 @@ def refuse_unsupported(settings: LogisticSettings) -> None:
         found = f"prior={settings.prior!r}"
     elif isinstance(settings.scale, str):
         found = f"scale={settings.scale!r}"
-    elif settings.moderated:
-        found = "moderated=True"
+    elif settings.marginalize:
+        found = "marginalize=True"
     elif settings.missing != "error":
         found = f"missing={settings.missing!r}"
     if found is not None:
         raise ParameterError(
             f"logistic regression of a sparse matrix does not take {found}",
-            fix="choose prior='gaussian', a number for scale, moderated=False and missing='error'; or give X.toarray()",
+            fix="take prior='gaussian', a number for scale, marginalize=False and missing='error'; or give X.toarray()",
         )
 
 
@@ -59,14 +59,14 @@ def fit_sparse_logistic(
     """Maximum a posteriori under a normal prior of given scale; `matrix` is CSR, each cell once and in order."""
     refuse_unsupported(settings)
     matrix, targets, by = sparse_in_own_order(matrix, targets, weights)
-    rows = SparseRows.of(matrix, by, features, standardise=settings.standardise, centred=settings.intercept)
-    loss = SparseLoss(rows, targets, n_classes, settings.intercept)
+    rows = SparseRows.of(matrix, by, features, standardise=settings.standardise, centred=settings.fit_intercept)
+    loss = SparseLoss(rows, targets, n_classes, settings.fit_intercept)
     scale = float(settings.scale)
 
     def minimum(scale: float, start: FloatArray, tolerance: float, most: int) -> tuple[FloatArray, Certificate]:
         return _DiagonalSearch(loss, Penalty("gaussian", scale, loss.is_intercept)).run(start, tolerance, most)
 
-    found, certificate = minimum(scale, loss.start(), settings.tolerance, settings.most_iterations)
+    found, certificate = minimum(scale, loss.start(), settings.tol, settings.max_iter)
     separates = separable(loss, found, lambda loose: minimum(loose, found, 1e-7, 30)[0])
     vectors = found.reshape(loss.shape)
     if loss.n_vectors > 1:

@@ -20,8 +20,8 @@ from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.row_order import in_own_order
 from bayeswise.models.regression.rows import Rows
-from bayeswise.models.regression.settings import LinearSettings
 from bayeswise.models.regression.solving.normal_equations import ScaleEvidence
+from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -109,7 +109,7 @@ class WideModel(RegressionModel):
             beside = ((small - along @ self.directions) ** 2).sum(axis=1)
             known = (along**2 / (1.0 + self.scale**2 * self.values)).sum(axis=1)
             unknown = size * self.scale * np.sqrt(beside + known)
-            intercept = 1.0 / self.n_rows if self.settings.intercept else 0.0
+            intercept = 1.0 / self.n_rows if self.settings.fit_intercept else 0.0
             scale = within_floats(self.noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
         return Predictive("student-t", self.predict(batch), scale, self.freedom)
 
@@ -132,15 +132,15 @@ def fit_wide(
     matrix, target, weights = in_own_order(matrix, target, weights)
     rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
     root = np.sqrt(rows.weights) if len(rows.weights) else np.ones(len(matrix))
-    centre = rows.centre if settings.intercept else np.zeros_like(rows.centre)
-    middle = math.fsum(root**2 * target) / rows.total_weight if settings.intercept else 0.0
+    centre = rows.centre if settings.fit_intercept else np.zeros_like(rows.centre)
+    middle = math.fsum(root**2 * target) / rows.total_weight if settings.fit_intercept else 0.0
     z = (matrix - centre) / rows.unit * root[:, None]
     values, vectors = np.linalg.eigh(z @ z.T)
     seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
     values, vectors = values[seen], vectors[:, seen]
     y = root * (target - middle)
     moment = vectors.T @ y
-    freedom = rows.total_weight - float(settings.intercept)
+    freedom = rows.total_weight - float(settings.fit_intercept)
     least = max(float(((y - vectors @ moment) ** 2).sum()), 0.0)
     evidence = ScaleEvidence(values, values * moment**2, least, freedom)
     scale = evidence.best_scale() if settings.how_scaled == "evidence" else float(settings.how_scaled)

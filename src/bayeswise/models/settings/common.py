@@ -1,0 +1,86 @@
+"""What `fit` takes for every model: the table and its target, how to learn, and what the columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayeswise.models.settings.declaration import setting
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.tables.schema.schema import Schema
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """A table with its target inside."""
+
+    table: Any
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions(TableOptions):
+    """How to learn."""
+
+    threads: int | None = setting(None, "maximum number of threads", option="", at_least=1)
+    progress: Callable[[int], None] | None = setting(None, "called with the number of rows of each batch", option="")
+    calibrate: Literal["auto", "sigmoid", "platt", "isotonic", "dirichlet", "temperature", "none"] | None = setting(
+        None,
+        "calibrate posteriors on left-out rows, saved with the model: auto (the simplest way that these rows ask for), "
+        "sigmoid, isotonic, dirichlet, temperature or none",
+        metavar="HOW",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions(CommonOptions):
+    """What the columns mean."""
+
+    schema: Schema | None = setting(None, "meaning of all columns, in place of the next six", option="")
+    kinds: Mapping[str, str] | None = setting(
+        None,
+        "kinds of columns: number, count, category, binary, text or ignored",
+        option="",
+        form='{"zip": "category"}',
+    )
+    levels: Mapping[str, Sequence[Label]] | None = setting(
+        None, "all levels of a column, in order", metavar="COL=A,B,C", form='{"size": ["S", "M", "L"]}'
+    )
+    ignore: Sequence[str] | None = setting(None, "columns to leave out", option="")
+    weight: str | None = setting(None, "column with the weight of each row", metavar="COL")
+    missing: str | Mapping[str, str] = setting(
+        "ignore",
+        "missing values: ignore, level (of their own) or error, for all columns or by column",
+        metavar="[COL=]ignore|level|error|em|mean",
+    )
+    unseen: str | Mapping[str, str] = setting(
+        "smooth",
+        "levels that were never seen: smooth, ignore or error, for all columns or by column",
+        metavar="[COL=]smooth|ignore|error",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyModelOptions(ColumnOptions):
+    """What `fit` takes where the name of the model is known only when the program runs."""
+
+    model: str
+
+
+# -- settings that several models have ------------------------------------------------------------------------
+
+class_prior = partial(
+    setting,
+    None,
+    "prior of the classes, in place of their shares of the rows",
+    option="prior",
+    metavar="CLASS=P ...",
+    form="{class: probability, ...}",
+)
+variance_divisor = partial(
+    setting, "n", "divisor of variances: n (maximum likelihood), n-1 or, gaussian only, n-K with K classes"
+)

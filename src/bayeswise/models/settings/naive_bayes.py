@@ -1,0 +1,124 @@
+"""What is believed before the rows: smoothing, class prior, variance floor; and the conventions of others, by name.
+
+Nothing here is in the statistics, so any of it can be changed without a second look at the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+from bayeswise.foundation.arrays import make_plain
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.settings import common
+from bayeswise.models.settings.declaration import Settings, declared, setting
+from bayeswise.posteriors.prior import check_shares
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label
+
+Families: TypeAlias = str | Any | Mapping[str, Any]
+amount = partial(setting, at_least=0, metavar="A")
+
+
+@dataclass(frozen=True)
+class MEstimate:
+    """(n_v + m p_v) / (n + m): m pseudo-counts shared out by p, evenly unless p is given by column and level.
+
+    >>> MEstimate(2, p={"wind": {"weak": 0.9, "strong": 0.1}})
+    MEstimate(m=2, p={'wind': {'weak': 0.9, 'strong': 0.1}})
+    """
+
+    m: float
+    p: Mapping[str, Mapping[Label, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        make_plain(self)
+        if not declared(Counts)["prior_smoothing"].takes(self.m):
+            raise ParameterError(f"m is {self.m!r}", fix="give a number from 0 on")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts(Settings):
+    """Pseudo-counts, and the prior of the classes."""
+
+    smoothing: float | MEstimate = amount(1.0, "pseudo-counts of each level, or an m-estimate", form="MEstimate(m)")
+    class_prior: Mapping[Label, float] | None = common.class_prior()
+    prior_smoothing: float = amount(0.0, "pseudo-counts of each class")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.class_prior is not None:
+            check_shares(self.class_prior)
+
+    @property
+    def pseudo_rows(self) -> float:
+        """The pseudo-counts behind families that are smoothed towards the whole column."""
+        return self.smoothing.m if isinstance(self.smoothing, MEstimate) else self.smoothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveBayesSettings(Counts):
+    """What a naive Bayes model keeps; the probabilities of denominator="classes" do not add up to one."""
+
+    denominator: Literal["levels", "classes"] = setting(
+        "levels", "smoothing adds below the fraction for each of the levels or, as some notes print it, classes"
+    )
+    variance_divisor: Literal["n", "n-1"] = common.variance_divisor()
+    shared_variance: bool = setting(False, "one variance for all classes, so that log-odds are linear")
+    variance_rule: Literal["floor", "added"] = setting(
+        "floor", "variance_floor is the floor of each variance, or added to it as a share of the largest one"
+    )
+    variance_floor: float = amount(1e-9, "smallest variance, as a share of the column's")
+
+    @property
+    def convention(self) -> str:
+        """The name of these settings, or what differs from the nearest one."""
+        named = next((name for name, preset in CONVENTIONS.items() if preset == self), None)
+        return named or f"laplace with {self._differing(CONVENTIONS['laplace'])}"
+
+    def __str__(self) -> str:
+        return self.convention
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyOptions(common.ColumnOptions):
+    """What matters while naive Bayes, plain or averaged, is learned."""
+
+    families: Families = setting(
+        "auto",
+        "families of columns: auto (by kind), select (by evidence), one for all numbers, or by column",
+        option="family",
+        metavar="[COL=]FAMILY",
+        form='{"visits": "poisson"}',
+    )
+    convention: str | None = setting(
+        None, "a preset: laplace, exact, weka, scikit-learn, ...; what is given besides counts on top", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveBayesOptions(NaiveBayesSettings, FamilyOptions):
+    """All that `fit` takes for naive Bayes."""
+
+    model: Literal["naive-bayes", "naive"] = "naive-bayes"
+
+
+CONVENTIONS: dict[str, NaiveBayesSettings] = {
+    "laplace": NaiveBayesSettings(),
+    "exact": NaiveBayesSettings(smoothing=0.0),
+    "smoothed-prior": NaiveBayesSettings(prior_smoothing=1.0),
+    "as-printed": NaiveBayesSettings(denominator="classes"),
+    "as-printed-smoothed-prior": NaiveBayesSettings(denominator="classes", prior_smoothing=1.0),
+    "scikit-learn": NaiveBayesSettings(variance_rule="added"),
+    "weka": NaiveBayesSettings(prior_smoothing=1.0, variance_divisor="n"),
+}
+"""Presets; "weka" is Weka's treatment of counts (its rounding of numbers to a precision is not imitated)."""
+
+
+def settings_of(convention: str | None, changes: Mapping[str, Any]) -> NaiveBayesSettings:
+    """A preset by name, with changes."""
+    if convention is not None and convention not in CONVENTIONS:
+        raise ParameterError(f"there is no convention {convention!r}", fix=guess(convention, list(CONVENTIONS)))
+    return CONVENTIONS[convention or "laplace"].changed(**changes)
