@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.networks.formats import bif
 from bayeswise.networks.inference.rows import posterior_of_codes
 from bayeswise.networks.inference.sampling import sample_codes
@@ -124,8 +124,8 @@ def batch(make: Callable[[], BeliefNetwork], n_rows: int, share_missing: float) 
 
 
 def reading(n_nodes: int) -> float:
-    text = bif.text(made_network(n_nodes, 3))
-    [best] = best_of(5, lambda: bif.parse(text, "made.bif"))
+    text = bif.text(formats.Description.of_network(made_network(n_nodes, 3)))
+    [best] = best_of(5, lambda: formats.network_of(text, "made.bif"))
     return best * 1e6 / len(text)
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.formats import bif, hugin, xmlbif
+from bayeswise.networks.formats import bif, hugin, uai, xdsl, xmlbif
+from bayeswise.networks.formats.description import Description
 from tests.fuzz.answers import check_posterior
 from tests.fuzz.mutations import changed_text, changed_words
 from tests.network_cases import asia, random_network
 
-FORMATS: dict[str, Any] = {"bif": bif, "xmlbif": xmlbif, "net": hugin}
+FORMATS: dict[str, Any] = {"bif": bif, "xmlbif": xmlbif, "net": hugin, "xdsl": xdsl, "uai": uai}
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -31,7 +32,8 @@ def cases(seed: int, count: int) -> Iterator[tuple[str, Callable[[], None]]]:
 @cache
 def text_of(form: str, which: int) -> str:
     """The text of one of a few networks."""
-    text: str = FORMATS[form].text(asia() if which == 0 else random_network(which, n_nodes=2 * which))
+    network = asia() if which == 0 else random_network(which, n_nodes=2 * which)
+    text: str = FORMATS[form].text(Description.of_network(network))
     return text
 
 

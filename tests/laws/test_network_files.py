@@ -12,7 +12,8 @@ from network_cases import asia
 
 from bayeswise.foundation.errors import BayeswiseError, NetworkError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.formats import bif, hugin, xmlbif
+from bayeswise.networks.formats import bif, hugin, uai, xdsl, xmlbif
+from bayeswise.networks.formats.description import Description
 
 WORDS = st.text(st.characters(codec=None), min_size=1, max_size=6)
 HARD = st.sampled_from(
@@ -33,7 +34,7 @@ HARD = st.sampled_from(
 NAMES = st.lists(st.one_of(WORDS, HARD), min_size=2, max_size=5, unique=True)
 
 
-@pytest.mark.parametrize("suffix", [".bif", ".xmlbif", ".net", ".bayeswise"])
+@pytest.mark.parametrize("suffix", [".bif", ".xmlbif", ".net", ".xdsl", ".bif.gz", ".bayeswise"])
 @given(names=NAMES, states=NAMES, title=WORDS)
 @settings(max_examples=60, deadline=None)
 def test_any_names_come_back_or_are_refused(suffix: str, names: list[str], states: list[str], title: str) -> None:
@@ -58,15 +59,15 @@ PIECES = ['"', "{", "}", "(", ")", "|", ";", ",", "//", "/*", "*/", "\\", "1e999
 PIECES += ["\0", "\ud800", "9" * 400]
 
 
-@pytest.mark.parametrize("form", [bif, hugin, xmlbif])
+@pytest.mark.parametrize("form", [bif, hugin, xmlbif, xdsl, uai])
 @given(data=st.data())
 @settings(max_examples=150, deadline=None)
 def test_a_damaged_text_is_read_or_refused_with_a_typed_error(form: object, data: st.DataObject) -> None:
-    text = form.text(asia())  # type: ignore[attr-defined]
+    text = form.text(Description.of_network(asia()))  # type: ignore[attr-defined]
     for _ in range(data.draw(st.integers(1, 3))):
         start, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 20))
         text = text[:start] + data.draw(st.sampled_from(["", *PIECES])) + text[start + length :]
     try:
-        form.parse(text, "x")  # type: ignore[attr-defined]
+        form.parse(text, "x").network("x")  # type: ignore[attr-defined]
     except BayeswiseError as error:
         assert str(error)

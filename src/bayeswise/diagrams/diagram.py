@@ -381,13 +381,13 @@ class InfluenceDiagram:
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> InfluenceDiagram:
-        """The diagram in a TOML or JSON file."""
+        """The diagram in a TOML, JSON, GeNIe .xdsl, Hugin .net or XMLBIF file."""
         from bayeswise.diagrams.files import read
 
         return read(path)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """A TOML or JSON file, by its suffix; reading it gives back an equal diagram."""
+        """A file in the format of its suffix; reading it gives back the same diagram."""
         from bayeswise.diagrams.files import write
 
         write(self, path)

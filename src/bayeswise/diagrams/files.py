@@ -1,4 +1,4 @@
-"""Diagrams in files that a person can write: TOML or JSON, the same tables in both.
+"""Diagrams in files: XDSL, Hugin and XMLBIF of other programs, and TOML or JSON that a person can write.
 
 name = "umbrella"                         # may be left out
 network = "weather.bif"                   # may be left out: chance nodes of a network file beside this one
@@ -32,7 +32,7 @@ from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import MOST_NODES, Cost, Decision, Piece, Utility
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError
-from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.render.labels import guess
 from bayeswise.store.parsing import check_size, check_toml
 from bayeswise.tables.schema.labels import Label
@@ -54,6 +54,8 @@ _FIELDS = {
 def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
     """The diagram in a file; an error says in which file and at which node."""
     place = Path(path)
+    if _is_exchanged(place):
+        return _from_description(formats.describe(place), place.name)
     document = _parser(place)(_content(place), place.name)
     return from_document(document, place.name, place.parent)
 
@@ -61,6 +63,9 @@ def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
 def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
     """The file is there when all of it is."""
     place = Path(path)
+    if _is_exchanged(place):
+        formats.write_description(_described(diagram), place)
+        return
     _parser(place)
     document = to_document(diagram)
     if place.suffix.lower() == ".json":
@@ -72,6 +77,38 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
     except UnicodeEncodeError as error:
         raise ParameterError(f"a name holds half a character: {error}", fix="rename it") from None
     write_bytes(path, data)
+
+
+# -- formats of other programs --------------------------------------------------------------------------------
+
+
+def _is_exchanged(path: Path) -> bool:
+    """Whether other programs read the format too: XDSL, Hugin, XMLBIF, packed or not."""
+    return path.suffix.lower() in (*formats.FORMATS, formats.PACKED_SUFFIX)
+
+
+def _from_description(described: formats.Description, where: str) -> InfluenceDiagram:
+    states = described.states()
+    pieces: list[Piece] = list(described.nodes)
+    pieces += [Decision(each.name, each.options, each.knows) for each in described.decisions]
+    for each in described.utilities:
+        shape = [len(states[parent]) for parent in each.parents]
+        pieces.append(Utility(each.name, each.values.reshape(shape), each.parents))
+    made: InfluenceDiagram = _located(where, lambda: InfluenceDiagram(pieces, name=described.name))
+    return made
+
+
+def _described(diagram: InfluenceDiagram) -> formats.Description:
+    nodes = [diagram.network.node(name) for name in diagram.chances]
+    decisions = [
+        formats.DescribedDecision(name, tuple(diagram.states(name)), diagram.parents(name))
+        for name in diagram.decisions
+    ]
+    utilities = [
+        formats.DescribedUtility(name, diagram.parents(name), diagram.utility(name).ravel())
+        for name in diagram.utilities
+    ]
+    return formats.Description(diagram.name, nodes, decisions, utilities)
 
 
 # -- documents ------------------------------------------------------------------------------------------------
@@ -199,7 +236,10 @@ def _parser(path: Path) -> Callable[[bytes, str], Any]:
     parsers = {".toml": _parse_toml, ".json": _parse_json}
     suffix = path.suffix.lower()
     if suffix not in parsers:
-        raise ParameterError(f"{str(path)!r} is no .toml or .json file", fix=guess(suffix, list(parsers)))
+        raise ParameterError(
+            f"{str(path)!r} has a suffix that stands for no format of diagrams",
+            fix=guess(suffix, [*parsers, ".xdsl", ".net", ".xmlbif"]),
+        )
     return parsers[suffix]
 
 

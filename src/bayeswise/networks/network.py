@@ -309,16 +309,19 @@ class BeliefNetwork:
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> BeliefNetwork:
-        """The network in a BIF, XMLBIF or Hugin .net file."""
+        """The network in a BIF, XMLBIF, Hugin .net, GeNIe .xdsl or UAI file, packed (.gz) or not."""
         from bayeswise.networks.formats import read
 
         return read(path)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """A BIF, XMLBIF or Hugin .net file, by its suffix; reading it gives back the same network, to the last bit."""
+    def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """A file in the format of its suffix; reading it gives back the same network, to the last bit.
+
+        What the format cannot hold (UAI files have no names) is answered, one text for each loss.
+        """
         from bayeswise.networks.formats import write
 
-        write(self, path)
+        return write(self, path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A model file, which `bw.load` reads: states keep their types, of any size."""

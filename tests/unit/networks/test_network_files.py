@@ -16,12 +16,13 @@ import bayeswise as bw
 from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError, StoreError, TooLargeError
 from bayeswise.models.files import save_model
 from bayeswise.networks import BeliefNetwork, Node, formats
-from bayeswise.networks.formats import bif, hugin, tokens, xmlbif
+from bayeswise.networks.formats import bif, hugin, tokens
+from bayeswise.networks.formats.description import Description
 from bayeswise.networks.learning import FamilyCounts
 
 PUBLIC = Path(__file__).parents[4] / "shared" / "networks"
 
-SUFFIXES = [".bif", ".xmlbif", ".net"]
+SUFFIXES = [".bif", ".xmlbif", ".net", ".xdsl", ".xdsl.gz", ".bif.gz"]
 VARIABLE = "variable a {{ type discrete [ {} ] {{ {} }}; }}\n"
 GOOD = VARIABLE.format(2, "yes, no")
 
@@ -45,7 +46,7 @@ def test_names_with_any_characters_come_back(tmp_path: Path, suffix: str) -> Non
     assert again.name == network.name
 
 
-def test_the_three_formats_answer_alike(tmp_path: Path) -> None:
+def test_the_formats_answer_alike(tmp_path: Path) -> None:
     for suffix in SUFFIXES:
         asia().write(tmp_path / f"asia{suffix}")
     answers = {BeliefNetwork.read(tmp_path / f"asia{s}").query("cancer", {"x-ray": "yes"})["yes"] for s in SUFFIXES}
@@ -54,14 +55,14 @@ def test_the_three_formats_answer_alike(tmp_path: Path) -> None:
 
 def test_bif_tables_of_one_piece_let_the_parents_change_fastest() -> None:
     text = GOOD + GOOD.replace(" a ", " b ") + "probability (a) { table .1 .9; } "
-    network = bif.parse(text + "probability (b | a) { table 0.6, 0.05, 0.4, 0.95; }", "x.bif")
+    network = formats.network_of(text + "probability (b | a) { table 0.6, 0.05, 0.4, 0.95; }", "x.bif")
     assert network.table("b").tolist() == [[0.6, 0.4], [0.05, 0.95]]
 
 
 def test_bif_knows_defaults_properties_and_comments() -> None:
     text = "network n { property author x; }\n" + GOOD + GOOD.replace(" a ", " b ") + "/* two\nlines */"
     text += "probability (a) { table .1 .9; } // why\n"
-    network = bif.parse(text + "probability (b | a) { default 0.5, 0.5; (no) 0.25, 0.75; }", "x.bif")
+    network = formats.network_of(text + "probability (b | a) { default 0.5, 0.5; (no) 0.25, 0.75; }", "x.bif")
     assert network.table("b").tolist() == [[0.5, 0.5], [0.25, 0.75]]
 
 
@@ -87,14 +88,14 @@ def test_bif_knows_defaults_properties_and_comments() -> None:
 )
 def test_an_error_in_a_bif_file_has_its_place(text: str, says: str) -> None:
     with pytest.raises(SourceError, match=re.escape(says)):
-        bif.parse(text, "x.bif")
+        formats.network_of(text, "x.bif")
 
 
 def test_rows_near_one_are_noted_and_rows_off_are_refused() -> None:
-    near = bif.parse(GOOD + "probability (a) { table 0.3333333, 0.6666666; }", "x.bif")
+    near = formats.network_of(GOOD + "probability (a) { table 0.3333333, 0.6666666; }", "x.bif")
     assert "renormalised" in near.notes[0]
     with pytest.raises(NetworkError, match=r"x.bif: the table of 'a' sums to 1.005"):
-        bif.parse(GOOD + "probability (a) { table 0.5, 0.505; }", "x.bif")
+        formats.network_of(GOOD + "probability (a) { table 0.5, 0.505; }", "x.bif")
 
 
 @pytest.mark.parametrize("piece", [1, 2, 7, 64])
@@ -102,18 +103,19 @@ def test_where_the_text_is_cut_into_pieces_does_not_matter(monkeypatch: pytest.M
     names = ["a b", "c/d", 'say "x" \\', "// no", "/* no */", "%"]
     nodes = [Node(name, ["u v", "w"], np.full((2**k, 2), 0.5), names[:k]) for k, name in enumerate(names)]
     network = BeliefNetwork(nodes)
-    commented = bif.text(network).replace("{", "{ // why {\n /* { * / \n */").replace("|", "|/**/")
-    whole = hugin.text(network)
+    described = Description.of_network(network)
+    commented = bif.text(described).replace("{", "{ // why {\n /* { * / \n */").replace("|", "|/**/")
+    whole = hugin.text(described)
     monkeypatch.setattr(tokens, "_PIECE", piece)
     monkeypatch.setattr(tokens, "_MOST_PASSED", piece)
-    assert bif.parse(commented, "x.bif") == network
-    assert hugin.parse(whole, "x.net") == network
+    assert formats.network_of(commented, "x.bif") == network
+    assert formats.network_of(whole, "x.net") == network
     with pytest.raises(SourceError, match="line 3, column 4: expected a number; found 'half'"):
-        bif.parse(GOOD + "probability (a) { table 0.5,\n   half; }", "x.bif")
+        formats.network_of(GOOD + "probability (a) { table 0.5,\n   half; }", "x.bif")
     with pytest.raises(SourceError, match="line 2, column 12: a comment has no end"):
-        bif.parse(GOOD + "probability/* never ends", "x.bif")
+        formats.network_of(GOOD + "probability/* never ends", "x.bif")
     with pytest.raises(SourceError, match="line 2, column 15: a text in quotes has no end"):
-        bif.parse(GOOD + 'probability ( "a', "x.bif")
+        formats.network_of(GOOD + 'probability ( "a', "x.bif")
 
 
 def test_every_public_network_comes_back_from_every_format_to_the_last_bit(tmp_path: Path) -> None:
@@ -242,8 +244,8 @@ def test_a_missing_file_and_an_unknown_suffix_are_typed_errors(tmp_path: Path) -
 
 def test_errors_of_the_other_formats_have_their_place() -> None:
     with pytest.raises(SourceError, match=r"x.net, line 2, column 26: expected a number; found 'half'"):
-        hugin.parse('node a { states = ("x" "y"); }\npotential (a) { data = ( half 0.5 ); }', "x.net")
+        formats.network_of('node a { states = ("x" "y"); }\npotential (a) { data = ( half 0.5 ); }', "x.net")
     with pytest.raises(SourceError, match=r"x.xml, line 1, column 1"):
-        xmlbif.parse("not xml", "x.xml")
+        formats.network_of("not xml", "x.xml")
     with pytest.raises(SourceError, match=r"line 2, .*no variable 'b'"):
-        xmlbif.parse("<BIF><NETWORK>\n<DEFINITION><FOR>b</FOR></DEFINITION></NETWORK></BIF>", "x.xml")
+        formats.network_of("<BIF><NETWORK>\n<DEFINITION><FOR>b</FOR></DEFINITION></NETWORK></BIF>", "x.xml")

@@ -11,8 +11,9 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.networks import Node
+from bayeswise.networks import Node, formats
 from bayeswise.networks.formats import bif
+from bayeswise.networks.formats.description import Description
 
 SHARED = Path(__file__).parents[4] / "shared" / "networks"
 
@@ -60,7 +61,7 @@ def test_javabayes_needs_no_mark_between_a_variable_and_its_parents() -> None:
     probability ( "family-out" ) { table 0.15 0.85; }
     probability ( "light-on" "family-out" ) { table 0.6 0.05 0.4 0.95; }
     """
-    network = bif.parse(text, "dog.bif")
+    network = formats.network_of(text, "dog.bif")
     assert network.parents("light-on") == ("family-out",)
     assert network.table("light-on").tolist() == [[0.6, 0.4], [0.05, 0.95]]
 
@@ -68,12 +69,12 @@ def test_javabayes_needs_no_mark_between_a_variable_and_its_parents() -> None:
 def test_labels_are_in_quotes_only_where_they_are_more_than_a_word() -> None:
     states = ["0", "12", "-1", "0-5", "<5", ">=7.5", "Asy/Patch", "no answer", "a,b", "(x)", "//", ""]
     network = bw.BeliefNetwork([Node("a", states, [1 / 12] * 12)])
-    text = bif.text(network)
+    text = bif.text(Description.of_network(network))
     line = next(line for line in text.splitlines() if "discrete" in line)
     assert line.strip() == (
         'type discrete [ 12 ] { 0, 12, -1, 0-5, <5, >=7.5, Asy/Patch, "no answer", "a,b", "(x)", "//", "" };'
     )
-    assert bif.parse(text, "a.bif").states("a") == tuple(states)
+    assert formats.network_of(text, "a.bif").states("a") == tuple(states)
 
 
 def test_pyagrum_reads_numbers_for_states(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def _is_read(path: Path) -> bool:
 # -- rows of few digits ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("third", ["0.333333", "0.3333", "0.333"])
 def test_a_row_of_thirds_is_accepted_by_the_digits_it_is_written_with(third: str) -> None:
-    network = bif.parse(
+    network = formats.network_of(
         f"variable a {{ type discrete [ 3 ] {{ x, y, z }}; }} probability ( a ) {{ table {third}, {third}, {third}; }}",
         "thirds.bif",
     )
@@ -115,4 +116,5 @@ def test_a_row_of_thirds_is_accepted_by_the_digits_it_is_written_with(third: str
 @pytest.mark.parametrize("row", ["0.335, 0.335, 0.335", "0.5, 0.2, 0.2", "0.3333, 0.3333, 0.3336", "0.33, 0.33, 0.33"])
 def test_a_row_that_rounding_does_not_explain_is_refused(row: str) -> None:
     with pytest.raises(NetworkError, match=r"the table of 'a' sums to .*, not to 1"):
-        bif.parse(f"variable a {{ type discrete [ 3 ] {{ x, y, z }}; }} probability ( a ) {{ table {row}; }}", "x.bif")
+        text = f"variable a {{ type discrete [ 3 ] {{ x, y, z }}; }} probability ( a ) {{ table {row}; }}"
+        formats.network_of(text, "x.bif")

@@ -1,34 +1,77 @@
-"""Files that hold networks: which format a path has, reading under caps, writing whole or not at all.
+"""Files that hold networks or diagrams: which format a path has, reading under caps, writing whole or not at all.
 
-bif.py     the Interchange Format
-hugin.py   Hugin .net files
-xmlbif.py  BIF in XML
-tokens.py  words, strings and marks of BIF and Hugin files
+description.py  what a file says, before it becomes a network or a diagram
+bif.py          the Interchange Format
+xmlbif.py       BIF in XML
+hugin.py        Hugin .net files
+xdsl.py         the files of GeNIe and SMILE
+uai.py          the files of the UAI competitions
+tokens.py       words, strings and marks of BIF and Hugin files
+elements.py     XML as a tree of elements
 """
 
 from __future__ import annotations
 
+import gzip
 import os
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bayeswise.foundation.atomic import write_bytes
-from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError, TooLargeError
-from bayeswise.networks.formats import bif, hugin, xmlbif
+from bayeswise.foundation.errors import (
+    BayeswiseError,
+    KindError,
+    NetworkError,
+    ParameterError,
+    SourceError,
+    TooLargeError,
+)
+from bayeswise.networks.formats import bif, hugin, uai, xdsl, xmlbif
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
 from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
+__all__ = [
+    "FORMATS",
+    "MODEL_SUFFIX",
+    "PACKED_SUFFIX",
+    "DescribedDecision",
+    "DescribedUtility",
+    "Description",
+    "describe",
+    "network_of",
+    "read",
+    "write",
+    "write_description",
+]
+
 LARGEST_FILE = 64 << 20  # bytes
 MODEL_SUFFIX = ".bayeswise"
+PACKED_SUFFIX = ".gz"
 
-_FORMATS: dict[str, tuple[Callable[[str, str], BeliefNetwork], Callable[[BeliefNetwork], str]]] = {
-    ".bif": (bif.parse, bif.text),
-    ".xmlbif": (xmlbif.parse, xmlbif.text),
-    ".xml": (xmlbif.parse, xmlbif.text),
-    ".net": (hugin.parse, hugin.text),
+
+class Format(NamedTuple):
+    """How the text of a file is read and written; `loses` is what it cannot hold."""
+
+    parse: Callable[[str, str], Description]
+    text: Callable[[Description], str]
+    loses: str = ""
+
+
+_XML = Format(xmlbif.parse, xmlbif.text)
+FORMATS: dict[str, Format] = {
+    ".bif": Format(bif.parse, bif.text),
+    ".xmlbif": _XML,
+    ".bifxml": _XML,
+    ".xml": _XML,
+    ".net": Format(hugin.parse, hugin.text),
+    ".xdsl": Format(xdsl.parse, xdsl.text),
+    ".uai": Format(uai.parse, uai.text, "UAI files have numbers only: the names of nodes and states are lost"),
 }
 
 
@@ -36,18 +79,36 @@ def read(path: str | os.PathLike[str]) -> BeliefNetwork:
     """The network in a file; its suffix says the format, and .bayeswise is a model file."""
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         return _loaded(path)
-    parse, _ = _format_of(path)
-    return parse(_content(path), Path(path).name)
+    _format_of(path)
+    return network_of(_content(path), Path(path).name)
 
 
-def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> None:
-    """The file is there when all of it is."""
+def network_of(text: str, name: str) -> BeliefNetwork:
+    """The network that the text of a file describes; the file's name says the format."""
+    with _located(name):
+        return _format_of(name).parse(text, name).network(name)
+
+
+def describe(path: str | os.PathLike[str]) -> Description:
+    """What a file says, be it a network or an influence diagram."""
+    form, name = _format_of(path), Path(path).name
+    with _located(name):
+        return form.parse(_content(path), name)
+
+
+def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The file is there when all of it is; what the format cannot hold is answered."""
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         network.save(path)
-        return
-    _, text = _format_of(path)
+        return ()
+    return write_description(Description.of_network(network), path)
+
+
+def write_description(described: Description, path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """A network or a diagram in the format of the suffix; what that cannot hold is answered."""
+    form = _format_of(path)
     try:
-        content = text(network).encode("utf-8")
+        content = form.text(described).encode("utf-8")
     except UnicodeEncodeError as error:
         raise NetworkError(
             f"a name has half of a character, {error.object[error.start]!r}, which a file of text cannot hold",
@@ -58,7 +119,20 @@ def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> None:
             f"the network takes {len(content) >> 20} MB in this format; {LARGEST_FILE >> 20} MB are read again at most",
             fix="save it as a model file: network.save('network.bayeswise')",
         )
-    write_bytes(path, content)
+    packed = Path(path).suffix.lower() == PACKED_SUFFIX
+    write_bytes(path, gzip.compress(content, mtime=0) if packed else content)
+    return (form.loses,) if form.loses else ()
+
+
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    """Errors of nodes and tables with the name of the file in front."""
+    try:
+        yield
+    except (SourceError, KindError):
+        raise
+    except BayeswiseError as error:
+        raise type(error)(f"{where}: {error.what}", fix=error.fix) from None
 
 
 def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
@@ -72,14 +146,15 @@ def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
     return found
 
 
-def _format_of(path: str | os.PathLike[str]) -> tuple[Callable[[str, str], BeliefNetwork], Callable[..., str]]:
-    suffix = Path(path).suffix.lower()
-    if suffix not in _FORMATS:
+def _format_of(path: str | os.PathLike[str]) -> Format:
+    place = Path(path)
+    suffix = Path(place.stem).suffix.lower() if place.suffix.lower() == PACKED_SUFFIX else place.suffix.lower()
+    if suffix not in FORMATS:
         raise ParameterError(
             f"{os.fspath(path)!r} has a suffix that stands for no format of networks",
-            fix=guess(suffix, [*_FORMATS, MODEL_SUFFIX]),
+            fix=guess(suffix, [*FORMATS, MODEL_SUFFIX]),
         )
-    return _FORMATS[suffix]
+    return FORMATS[suffix]
 
 
 def _content(path: str | os.PathLike[str]) -> str:
@@ -88,9 +163,23 @@ def _content(path: str | os.PathLike[str]) -> str:
             data = file.read(LARGEST_FILE + 1)
     except OSError as error:
         raise SourceError(f"cannot read {os.fspath(path)!r}: {error.strerror}", fix="give a file") from None
+    if Path(path).suffix.lower() == PACKED_SUFFIX:
+        data = _unpacked(data, path)
     if len(data) > LARGEST_FILE:
         raise SourceError(f"{os.fspath(path)!r} is larger than {LARGEST_FILE >> 20} MB", fix="give a smaller network")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
+
+
+def _unpacked(data: bytes, path: str | os.PathLike[str]) -> bytes:
+    """At most one byte more than is allowed, however much is packed."""
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        content = unpacker.decompress(data, LARGEST_FILE + 1)
+    except zlib.error as error:
+        raise SourceError(f"{os.fspath(path)!r} is not a gzip file: {error}", fix="give the packed file") from None
+    if not unpacker.eof and len(content) <= LARGEST_FILE:
+        raise SourceError(f"{os.fspath(path)!r} ends too early", fix="give the whole file")
+    return content

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.errors import BayeswiseError, SourceError
+from bayeswise.foundation.errors import SourceError
+from bayeswise.networks.formats.description import Description
 from bayeswise.networks.formats.tokens import (
     MOST_CELLS,
     MOST_NODES,
@@ -17,13 +18,10 @@ from bayeswise.networks.formats.tokens import (
     Tokens,
     n_cells_of,
     quoted,
-    refuse_empty,
     shown_token,
     unquoted,
 )
-
-if TYPE_CHECKING:
-    from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
 
 
 @dataclass
@@ -37,29 +35,22 @@ class _Draft:
     n_cells: int = 0
 
 
-def parse(text: str, where: str) -> BeliefNetwork:
+def parse(text: str, where: str) -> Description:
     """The network that a text in BIF describes.
 
-    >>> parse('variable a { type discrete [ 2 ] { yes, no }; } probability ( a ) { table 0.3, 0.7; }', "a.bif")
-    BeliefNetwork(1 nodes, 0 edges: a)
+    >>> parse('variable a { type discrete [ 2 ] { yes, no }; } probability ( a ) { table 0.3, 0.7; }', "a.bif").nodes
+    [Node(a: yes, no)]
     """
-    from bayeswise.networks.network import BeliefNetwork
-    from bayeswise.networks.node import Node
-
     tokens = Tokens(text, where, marks="{}()[];|", comment="//")
     draft = _Draft()
     while tokens.next:
         _block(tokens, draft)
         tokens.forget_passed()
-    refuse_empty(draft.states, where)
     for name in draft.states:
         if name not in draft.tables:
             raise SourceError(f"{where}: the variable {name!r} has no probability block", fix="add one")
-    try:
-        nodes = [Node(n, levels, draft.tables[n], draft.parents[n]) for n, levels in draft.states.items()]
-        return BeliefNetwork(nodes, name=draft.name)
-    except BayeswiseError as error:
-        raise type(error)(f"{where}: {error.what}", fix=error.fix) from None
+    nodes = [Node(n, levels, draft.tables[n], draft.parents[n]) for n, levels in draft.states.items()]
+    return Description(draft.name, nodes)
 
 
 def _block(tokens: Tokens, draft: _Draft) -> None:
@@ -255,25 +246,25 @@ def _configuration(tokens: Tokens, parents: list[str], states: list[dict[str, in
     return place
 
 
-def text(network: BeliefNetwork) -> str:
+def text(described: Description) -> str:
     """The network in BIF; every number is written so that it comes back to the last bit."""
-    return "\n".join(_lines(network)) + "\n"
+    described.refuse_diagram("BIF")
+    return "\n".join(_lines(described)) + "\n"
 
 
-def _lines(network: BeliefNetwork) -> Iterator[str]:
-    yield f"network {quoted(network.name)} {{\n}}"
-    for name in network:
-        states = ", ".join(map(quoted, network.states(name)))
+def _lines(described: Description) -> Iterator[str]:
+    states = {name: [quoted(state) for state in labels] for name, labels in described.states().items()}
+    yield f"network {quoted(described.name)} {{\n}}"
+    for name, words in states.items():
         yield f"variable {quoted(name)} {{"
-        yield f"  type discrete [ {len(network.states(name))} ] {{ {states} }};\n}}"
-    for name in network:
-        parents, rows = network.parents(name), network.table(name).tolist()
-        given = f" | {', '.join(map(quoted, parents))}" if parents else ""
-        yield f"probability ( {quoted(name)}{given} ) {{"
-        if not parents:
+        yield f"  type discrete [ {len(words)} ] {{ {', '.join(words)} }};\n}}"
+    for node in described.nodes:
+        rows = node.table.tolist()
+        given = f" | {', '.join(map(quoted, node.parents))}" if node.parents else ""
+        yield f"probability ( {quoted(node.name)}{given} ) {{"
+        if not node.parents:
             yield f"  table {', '.join(map(repr, rows[0]))};"
         else:
-            keys = itertools.product(*([quoted(state) for state in network.states(parent)] for parent in parents))
-            for key, row in zip(keys, rows, strict=True):
+            for key, row in zip(itertools.product(*(states[parent] for parent in node.parents)), rows, strict=True):
                 yield f"  ({', '.join(key)}) {', '.join(map(repr, row))};"
         yield "}"

@@ -1,13 +1,15 @@
-"""Hugin .net files: nodes with states, and potentials whose data nest by parent."""
+"""Hugin .net files: nodes, decisions and utilities, and potentials whose data nest by parent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.errors import BayeswiseError, SourceError
+from bayeswise.foundation.errors import SourceError
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
 from bayeswise.networks.formats.tokens import (
     MOST_CELLS,
     MOST_NODES,
@@ -15,52 +17,60 @@ from bayeswise.networks.formats.tokens import (
     Tokens,
     n_cells_of,
     quoted,
-    refuse_empty,
     shown_token,
     unquoted,
 )
-
-if TYPE_CHECKING:
-    from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
 
 
-def parse(text: str, where: str) -> BeliefNetwork:
-    """The network that a Hugin file describes; utilities and decisions are refused by name.
+@dataclass
+class _Draft:
+    """What has been read so far, by the names in the file."""
 
-    >>> parse('net{} node a { states = ("yes" "no"); } potential (a) { data = (0.3 0.7); }', "a.net")
-    BeliefNetwork(1 nodes, 0 edges: a)
+    kinds: dict[str, str] = field(default_factory=dict)  # node, decision or utility
+    states: dict[str, list[str]] = field(default_factory=dict)  # of nodes and decisions
+    titles: dict[str, str] = field(default_factory=dict)
+    given: dict[str, tuple[list[str], Any]] = field(default_factory=dict)  # parents and table
+
+
+def parse(text: str, where: str) -> Description:
+    """The network or diagram that a Hugin file describes.
+
+    >>> parse('net{} node a { states = ("yes" "no"); } potential (a) { data = (0.3 0.7); }', "a.net").nodes
+    [Node(a: yes, no)]
     """
-    from bayeswise.networks.network import BeliefNetwork
-    from bayeswise.networks.node import Node
-
     tokens = Tokens(text, where, marks="{}();|=", comment="%", blocks=False)
-    states: dict[str, list[str]] = {}
-    given: dict[str, tuple[list[str], Any]] = {}
-    titles: dict[str, str] = {}
-    name = "network"
+    draft, name = _Draft(), "network"
     while tokens.next:
         tokens.forget_passed()
         word = tokens.take()
         if word == "net":
             name = (_fields(tokens).get("name") or ['"network"'])[0]
-        elif word == "node":
-            _node(tokens, states, titles)
+        elif word in ("node", "decision", "utility"):
+            _node(tokens, draft, word)
+        elif word == "discrete":
+            pass  # "discrete node" and "discrete utility" are what a node or a utility is without it
         elif word == "potential":
-            _potential(tokens, states, given)
+            _potential(tokens, draft)
         else:
-            tokens.fail(f"expected net, node or potential; found {shown_token(word)}", back=1)
-    refuse_empty(states, where)
-    for node in states:
-        if node not in given:
+            tokens.fail(f"expected net, node, decision, utility or potential; found {shown_token(word)}", back=1)
+    return _described(draft, unquoted(name), where)
+
+
+def _described(draft: _Draft, name: str, where: str) -> Description:
+    found = Description(name)
+    for node, kind in draft.kinds.items():
+        if node not in draft.given and kind != "decision":
             raise SourceError(f"{where}: the node {node!r} has no potential", fix="add one")
-    try:
-        nodes = [
-            Node(titles[node], levels, given[node][1], [titles[parent] for parent in given[node][0]])
-            for node, levels in states.items()
-        ]
-        return BeliefNetwork(nodes, name=unquoted(name))
-    except BayeswiseError as error:
-        raise type(error)(f"{where}: {error.what}", fix=error.fix) from None
+        above, table = draft.given.get(node, ([], None))
+        title, parents = draft.titles[node], tuple(draft.titles[parent] for parent in above)
+        if kind == "decision":
+            found.decisions.append(DescribedDecision(title, tuple(draft.states[node]), parents))
+        elif kind == "utility":
+            found.utilities.append(DescribedUtility(title, parents, table.ravel()))
+        else:
+            found.nodes.append(Node(title, draft.states[node], table, parents))
+    return found
 
 
 def _fields(tokens: Tokens) -> dict[str, list[str]]:
@@ -75,73 +85,100 @@ def _fields(tokens: Tokens) -> dict[str, list[str]]:
     return found
 
 
-def _node(tokens: Tokens, states: dict[str, list[str]], titles: dict[str, str]) -> None:
+def _node(tokens: Tokens, draft: _Draft, kind: str) -> None:
     name = tokens.name("the name of a node")
-    if name in states:
+    if name in draft.kinds:
         tokens.fail(f"the node {name!r} is there twice", back=1)
-    if len(states) >= MOST_NODES:
+    if len(draft.kinds) >= MOST_NODES:
         tokens.fail(f"more than {MOST_NODES} nodes", back=1)
     fields = _fields(tokens)
     levels = [unquoted(word) for word in fields.get("states", []) if word not in "()"]
-    if not 1 <= len(levels) <= MOST_STATES:
-        tokens.fail(f"the node {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed", back=1)
-    states[name] = levels
+    if kind != "utility":
+        if not 1 <= len(levels) <= MOST_STATES:
+            tokens.fail(f"the node {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed", back=1)
+        draft.states[name] = levels
+    draft.kinds[name] = kind
     # names that are not identifiers travel in a field that Hugin keeps for other programs
-    titles[name] = unquoted((fields.get("bayeswise_name") or [name])[0])
+    draft.titles[name] = unquoted((fields.get("bayeswise_name") or [name])[0])
 
 
-def _potential(tokens: Tokens, states: dict[str, list[str]], given: dict[str, tuple[list[str], Any]]) -> None:
+def _potential(tokens: Tokens, draft: _Draft) -> None:
     tokens.expect("(")
     names = [unquoted(word) for word in tokens.until(")")]
     if names[1:2] == ["|"]:
         del names[1]
     if not names:
         tokens.fail("a potential is about a node", back=1)
-    for name in names:
-        if name not in states:
+    for place, name in enumerate(names):
+        known = draft.states if place else draft.kinds
+        if name not in known:
             from bayeswise.render.labels import guess
 
-            tokens.fail(f"there is no node {name!r} before this line", back=1, fix=guess(name, list(states)))
-    if names[0] in given:
-        tokens.fail(f"the potential of {names[0]!r} is there twice", back=1)
-    n_rows = n_cells_of(len(states[parent]) for parent in names[1:])
-    n_cells = n_rows * len(states[names[0]])
+            tokens.fail(f"there is no node {name!r} before this line", back=1, fix=guess(name, list(known)))
+    node, parents = names[0], names[1:]
+    if node in draft.given:
+        tokens.fail(f"the potential of {node!r} is there twice", back=1)
+    n_rows = n_cells_of(len(draft.states[parent]) for parent in parents)
+    n_cells = n_rows * len(draft.states.get(node, [0]))
     if n_cells > MOST_CELLS:
-        tokens.fail(f"the table of {names[0]!r} has more than {MOST_CELLS} cells", back=1)
+        tokens.fail(f"the table of {node!r} has more than {MOST_CELLS} cells", back=1)
     fields = _fields(tokens)
+    if draft.kinds[node] == "decision":  # its potential says what is known, and has no numbers
+        draft.given[node] = (parents, None)
+        return
     numbers = tokens.numbers([word for word in fields.get("data", []) if word not in "()"])
     if len(numbers) != n_cells:
-        tokens.fail(f"the potential of {names[0]!r} has {len(numbers)} numbers; {n_cells} are needed", back=1)
-    given[names[0]] = (names[1:], np.array(numbers).reshape(n_rows, -1))
+        tokens.fail(f"the potential of {node!r} has {len(numbers)} numbers; {n_cells} are needed", back=1)
+    draft.given[node] = (parents, np.array(numbers).reshape(n_rows, -1))
 
 
-def text(network: BeliefNetwork) -> str:
-    """The network as a Hugin file; reading it gives back the same network."""
-    return "\n".join(_lines(network)) + "\n"
+def text(described: Description) -> str:
+    """The network or diagram as a Hugin file; reading it gives back the same."""
+    return "\n".join(_lines(described)) + "\n"
 
 
-def _lines(network: BeliefNetwork) -> Iterator[str]:
-    words = {name: _identifier(name, k) for k, name in enumerate(network)}
-    yield f"net\n{{\n    name = {quoted(network.name, always=True)};\n}}"
+def _lines(described: Description) -> Iterator[str]:
+    states = described.states()
+    names = [*states, *(utility.name for utility in described.utilities)]
+    words = {name: _identifier(name, k) for k, name in enumerate(names)}
+    kinds = {decision.name: "decision" for decision in described.decisions}
+    kinds |= {utility.name: "utility" for utility in described.utilities}
+    yield f"net\n{{\n    name = {quoted(described.name, always=True)};\n}}"
     for name, word in words.items():
-        states = " ".join(quoted(state, always=True) for state in network.states(name))
         title = "" if word == name else f"    bayeswise_name = {quoted(name, always=True)};\n"
-        yield f"node {word}\n{{\n{title}    states = ( {states} );\n}}"
-    for name, word in words.items():
-        parents = network.parents(name)
-        given = f" | {' '.join(words[parent] for parent in parents)}" if parents else ""
-        sizes = [len(network.states(parent)) for parent in parents]
-        yield f"potential ( {word}{given} )\n{{\n    data = {_nested(network.table(name).tolist(), sizes)};\n}}"
+        levels = " ".join(quoted(state, always=True) for state in states.get(name, ()))
+        body = f"    states = ( {levels} );\n" if levels else ""
+        yield f"{kinds.get(name, 'node')} {word}\n{{\n{title}{body}}}"
+    for node in described.nodes:
+        sizes = [len(states[parent]) for parent in node.parents]
+        yield _potential_text(words, node.name, node.parents, _nested(_rows(node.table.tolist()), sizes))
+    for decision in described.decisions:
+        if decision.knows:
+            yield _potential_text(words, decision.name, decision.knows, "")
+    for utility in described.utilities:
+        sizes = [len(states[parent]) for parent in utility.parents]
+        data = _nested(list(map(repr, utility.values.tolist())), sizes, " ") if sizes else f"({utility.values[0]!r})"
+        yield _potential_text(words, utility.name, utility.parents, data)
+
+
+def _potential_text(words: Mapping[str, str], name: str, parents: tuple[str, ...], data: str) -> str:
+    given = f" | {' '.join(words[parent] for parent in parents)}" if parents else ""
+    body = f"    data = {data};\n" if data else ""
+    return f"potential ( {words[name]}{given} )\n{{\n{body}}}"
 
 
 def _identifier(name: str, place: int) -> str:
     plain = name.isascii() and name.isidentifier() and not (name.startswith("node_") and name[5:].isdigit())
-    return name if plain and name not in ("net", "node", "potential") else f"node_{place}"
+    reserved = ("net", "node", "potential", "decision", "utility", "discrete")
+    return name if plain and name not in reserved else f"node_{place}"
 
 
-def _nested(rows: list[list[float]], sizes: list[int]) -> str:
-    """Rows in brackets, and brackets around them for each parent."""
-    parts = [f"({' '.join(map(repr, row))})" for row in rows]
+def _rows(table: list[list[float]]) -> list[str]:
+    return [f"({' '.join(map(repr, row))})" for row in table]
+
+
+def _nested(parts: list[str], sizes: list[int], between: str = "") -> str:
+    """Brackets around the parts for each parent, the last parent innermost."""
     for size in reversed(sizes):
-        parts = [f"({''.join(parts[k : k + size])})" for k in range(0, len(parts), size)]
+        parts = [f"({between.join(parts[k : k + size])})" for k in range(0, len(parts), size)]
     return parts[0]

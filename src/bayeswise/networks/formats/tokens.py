@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NoReturn
 
 from bayeswise.foundation.errors import SourceError
@@ -239,9 +239,3 @@ def n_cells_of(sizes: Iterable[int]) -> int:
         if product > MOST_CELLS:
             break
     return product
-
-
-def refuse_empty(names: Collection[str], where: str) -> None:
-    """A file without a node is not a network."""
-    if not names:
-        raise SourceError(f"{where} describes no node", fix="give a file that holds a network")

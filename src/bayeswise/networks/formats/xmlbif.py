@@ -1,154 +1,135 @@
-"""XMLBIF 0.3: the same as BIF in XML; entities are refused, so a file cannot grow while it is read."""
+"""XMLBIF 0.3: the same as BIF in XML, with decisions and utilities."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-from xml.parsers import expat
+from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
 
-import numpy as np
-
-from bayeswise.foundation.errors import BayeswiseError, NetworkError, SourceError
-from bayeswise.networks.formats.tokens import MOST_CELLS, MOST_NODES, MOST_STATES, n_cells_of, refuse_empty
-
-if TYPE_CHECKING:
-    from bayeswise.networks.network import BeliefNetwork
-
-_DEEPEST = 16
-# control characters, which XML forbids, and the end of line that it replaces
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
+from bayeswise.networks.formats.elements import Element, read_elements, refuse_unwritable
+from bayeswise.networks.formats.tokens import MOST_CELLS, MOST_NODES, MOST_STATES
+from bayeswise.networks.node import Node
+from bayeswise.render.labels import guess
 
 
-def parse(text: str, where: str) -> BeliefNetwork:
-    """The network that a text in XMLBIF describes."""
-    from bayeswise.networks.network import BeliefNetwork
-    from bayeswise.networks.node import Node
-
-    reader = _Reader(where)
-    reader.read(text)
-    refuse_empty(reader.states, where)
-    for node in reader.states:
-        if node not in reader.tables:
-            raise SourceError(f"{where}: the variable {node!r} has no DEFINITION", fix="add one")
-    try:
-        nodes = [Node(n, levels, reader.tables[n], reader.parents[n]) for n, levels in reader.states.items()]
-        return BeliefNetwork(nodes, name=reader.name or "network")
-    except BayeswiseError as error:
-        raise type(error)(f"{where}: {error.what}", fix=error.fix) from None
+def parse(text: str, where: str) -> Description:
+    """The network or diagram that a text in XMLBIF describes."""
+    root = read_elements(text, where)
+    networks = [root] if root.tag == "network" else list(root.all("network"))
+    if len(networks) != 1:
+        root.fail(f"expected one NETWORK; found {len(networks)}")
+    return _Reader(networks[0]).description()
 
 
 class _Reader:
-    """Collects elements as they end; `path` is where in the document we are."""
-
-    def __init__(self, where: str) -> None:
-        self.where, self.name = where, ""
-        self.path: list[str] = []
-        self.words: list[str] = []
-        self.fields: dict[str, list[str]] = {}
+    def __init__(self, network: Element) -> None:
+        self.element = network
+        self.kinds: dict[str, str] = {}
         self.states: dict[str, list[str]] = {}
-        self.parents: dict[str, list[str]] = {}
-        self.tables: dict[str, Any] = {}
         self.n_cells = 0
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self.start
-        self.parser.EndElementHandler = self.end
-        self.parser.CharacterDataHandler = self.words.append
-        self.parser.EntityDeclHandler = self.refuse_entity
-        self.parser.buffer_text = True
+        for variable in network.all("variable"):
+            self.variable(variable)
 
-    def read(self, text: str) -> None:
-        try:
-            self.parser.Parse(_without_declaration(text).encode("utf-8", "surrogatepass"), True)
-        except expat.ExpatError as error:
-            place = f"line {error.lineno}, column {error.offset + 1}"
-            raise SourceError(f"{self.where}, {place}: {expat.errors.messages[error.code]}") from None
+    def variable(self, element: Element) -> None:
+        name, levels = element.one("name"), element.texts("outcome") or element.texts("value")
+        kind = element.attributes.get("TYPE", "nature").lower()
+        if kind not in ("nature", "decision", "utility"):
+            element.fail(f"the variable {name!r} has the type {kind!r}", fix="nature, decision or utility")
+        if name in self.kinds:
+            element.fail(f"the variable {name!r} is there twice")
+        if len(self.kinds) >= MOST_NODES or (kind != "utility" and not 1 <= len(levels) <= MOST_STATES):
+            element.fail(f"the variable {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed")
+        self.kinds[name] = kind
+        if kind != "utility":
+            self.states[name] = levels
 
-    def fail(self, what: str, fix: str | None = None) -> SourceError:
-        place = f"line {self.parser.CurrentLineNumber}, column {self.parser.CurrentColumnNumber + 1}"
-        return SourceError(f"{self.where}, {place}: {what}", fix=fix)
+    def description(self) -> Description:
+        found = Description((self.element.texts("name") or [""])[0] or "network")
+        made: dict[str, Node | DescribedDecision | DescribedUtility] = {}
+        for element in self.element.all("definition", "probability"):
+            name, parents = self.checked_names(element)
+            if name in made:
+                element.fail(f"the definition of {name!r} is there twice")
+            made[name] = self.piece(element, name, parents)
+        for name, kind in self.kinds.items():
+            if name not in made and kind != "decision":
+                self.element.fail(f"the variable {name!r} has no DEFINITION", fix="add one")
+            piece = made.get(name) or DescribedDecision(name, tuple(self.states[name]), ())
+            if isinstance(piece, Node):
+                found.nodes.append(piece)
+            elif isinstance(piece, DescribedDecision):
+                found.decisions.append(piece)
+            else:
+                found.utilities.append(piece)
+        return found
 
-    def refuse_entity(self, name: str, *_: object) -> None:
-        raise self.fail(f"the entity {name!r} is declared", fix="write the text itself; entities are not read")
+    def checked_names(self, element: Element) -> tuple[str, list[str]]:
+        name, parents = element.one("for"), element.texts("given")
+        if name not in self.kinds:
+            element.fail(f"there is no variable {name!r}", guess(name, list(self.kinds)))
+        for parent in parents:
+            if parent not in self.states:
+                element.fail(f"there is no variable {parent!r} with states", guess(parent, list(self.states)))
+        return name, parents
 
-    def start(self, tag: str, _: dict[str, str]) -> None:
-        self.path.append(tag.upper())
-        if len(self.path) > _DEEPEST:
-            raise self.fail(f"elements nest more than {_DEEPEST} deep")
-        self.words.clear()
-        if self.path[-1] in ("VARIABLE", "DEFINITION", "PROBABILITY"):
-            self.fields = {}
-
-    def end(self, _: str) -> None:
-        tag, content = self.path.pop(), "".join(self.words).strip()
-        self.words.clear()
-        if tag == "VARIABLE":
-            self.variable()
-        elif tag in ("DEFINITION", "PROBABILITY"):
-            self.definition()
-        elif tag == "NAME" and self.path[-1:] == ["NETWORK"]:
-            self.name = content
-        else:
-            self.fields.setdefault(tag, []).append(content)
-
-    def variable(self) -> None:
-        name, levels = self.one("NAME"), self.fields.get("OUTCOME", []) or self.fields.get("VALUE", [])
-        if name in self.states:
-            raise self.fail(f"the variable {name!r} is there twice")
-        if len(self.states) >= MOST_NODES or not 1 <= len(levels) <= MOST_STATES:
-            raise self.fail(f"the variable {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed")
-        self.states[name] = levels
-
-    def definition(self) -> None:
-        name, parents = self.one("FOR"), self.fields.get("GIVEN", [])
-        for each in (name, *parents):
-            if each not in self.states:
-                from bayeswise.render.labels import guess
-
-                raise self.fail(f"there is no variable {each!r} before this line", guess(each, list(self.states)))
-        if name in self.tables:
-            raise self.fail(f"the definition of {name!r} is there twice")
-        n_rows = n_cells_of(len(self.states[parent]) for parent in parents)
-        n_cells = n_rows * len(self.states[name])
+    def piece(self, element: Element, name: str, parents: list[str]) -> Node | DescribedDecision | DescribedUtility:
+        if self.kinds[name] == "decision":
+            return DescribedDecision(name, tuple(self.states[name]), tuple(parents))
+        what = f"the table of {name!r}"
+        sizes = [len(self.states[each]) for each in (*parents, name) if each in self.states]
+        n_cells = element.cells(sizes, what)
         self.n_cells += n_cells
         if self.n_cells > MOST_CELLS:
-            raise self.fail(f"the table of {name!r} brings the network to more than {MOST_CELLS} cells")
-        try:
-            numbers = list(map(float, self.one("TABLE").split()))
-        except ValueError as error:
-            raise self.fail(f"the table of {name!r} has a word that is not a number: {error}") from None
-        if len(numbers) != n_cells:
-            raise self.fail(f"the table of {name!r} has {len(numbers)} numbers; {n_cells} are needed")
-        self.parents[name], self.tables[name] = parents, np.array(numbers).reshape(n_rows, -1)
-
-    def one(self, tag: str) -> str:
-        if len(self.fields.get(tag, [])) != 1:
-            raise self.fail(f"expected one {tag}; found {len(self.fields.get(tag, []))}")
-        return self.fields[tag][0]
+            element.fail(f"{what} brings the network to more than {MOST_CELLS} cells")
+        numbers = element.numbers(element.one("table"), n_cells, what)
+        if self.kinds[name] == "utility":
+            return DescribedUtility(name, tuple(parents), numbers)
+        return Node(name, self.states[name], numbers.reshape(-1, len(self.states[name])), parents)
 
 
-def _without_declaration(text: str) -> str:
-    """The text was decoded already, whatever its first line says."""
-    return text.partition("?>")[2] if text.startswith("<?xml") else text
+def text(described: Description) -> str:
+    """The description in XMLBIF; every number is written so that it comes back to the last bit."""
+    refuse_unwritable(_words(described), "XMLBIF")
+    return "\n".join(_lines(described)) + "\n"
 
 
-def text(network: BeliefNetwork) -> str:
-    """The network in XMLBIF; every number is written so that it comes back to the last bit."""
-    for word in (network.name, *network, *(state for name in network for state in map(str, network.states(name)))):
-        if word != word.strip() or _FORBIDDEN.search(word):
-            raise NetworkError(f"XMLBIF cannot hold the name {word!r}", fix="rename it, or write .bif")
-    return "\n".join(_lines(network)) + "\n"
+def _words(described: Description) -> Iterator[str]:
+    yield described.name
+    for name, states in described.states().items():
+        yield name
+        yield from map(str, states)
+    yield from (utility.name for utility in described.utilities)
 
 
-def _lines(network: BeliefNetwork) -> Iterator[str]:
+def _lines(described: Description) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>'
-    yield f"<NAME>{escape(network.name)}</NAME>"
-    for name in network:
-        outcomes = "".join(f"<OUTCOME>{escape(str(state))}</OUTCOME>" for state in network.states(name))
-        yield f'<VARIABLE TYPE="nature"><NAME>{escape(name)}</NAME>{outcomes}</VARIABLE>'
-    for name in network:
-        given = "".join(f"<GIVEN>{escape(parent)}</GIVEN>" for parent in network.parents(name))
-        numbers = " ".join(map(repr, network.table(name).ravel().tolist()))
-        yield f"<DEFINITION><FOR>{escape(name)}</FOR>{given}<TABLE>{numbers}</TABLE></DEFINITION>"
+    yield f"<NAME>{escape(described.name)}</NAME>"
+    for node in described.nodes:
+        yield _variable("nature", node.name, map(str, node.states.labels))
+    for decision in described.decisions:
+        yield _variable("decision", decision.name, map(str, decision.options))
+    for utility in described.utilities:
+        yield _variable("utility", utility.name, ["utility"])  # pyAgrum wants a state, which says nothing
+    for node in described.nodes:
+        yield _definition(node.name, node.parents, _numbers(node.table))
+    for decision in described.decisions:
+        yield _definition(decision.name, decision.knows, None)
+    for utility in described.utilities:
+        yield _definition(utility.name, utility.parents, _numbers(utility.values))
     yield "</NETWORK>\n</BIF>"
+
+
+def _variable(kind: str, name: str, states: Iterable[str]) -> str:
+    outcomes = "".join(f"<OUTCOME>{escape(state)}</OUTCOME>" for state in states)
+    return f'<VARIABLE TYPE="{kind}"><NAME>{escape(name)}</NAME>{outcomes}</VARIABLE>'
+
+
+def _definition(name: str, parents: tuple[str, ...], numbers: str | None) -> str:
+    given = "".join(f"<GIVEN>{escape(parent)}</GIVEN>" for parent in parents)
+    table = "" if numbers is None else f"<TABLE>{numbers}</TABLE>"
+    return f"<DEFINITION><FOR>{escape(name)}</FOR>{given}{table}</DEFINITION>"
+
+
+def _numbers(table: FloatArray) -> str:
+    return " ".join(map(repr, table.ravel().tolist()))

@@ -19,7 +19,7 @@ from bayeswise.foundation.errors import UsageError
 if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram
 
-File: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A diagram (.toml, .json).")]
+File: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A diagram (.toml, .json, .xdsl, .net, .xmlbif).")]
 Given: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="NODE=STATE ...", help="What is known or decided already.")
 ]

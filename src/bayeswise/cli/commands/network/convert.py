@@ -11,14 +11,15 @@ from bayeswise.cli.output.writing import check_output, saved, say
 
 
 def convert(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
     new: Annotated[str, typer.Argument(help="The new file; its suffix says the format.")],
 ) -> None:
     """Write a network in another format; the tables stay the same to the last bit.
 
-    bayeswise network convert asia.bif asia.net
+    bayeswise network convert asia.bif asia.xdsl
     """
     network = network_from(file)
     check_output(new, [file])
-    network.write(new)
+    for lost in network.write(new):
+        say(lost)
     say(saved(new, False))

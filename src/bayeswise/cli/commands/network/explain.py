@@ -12,7 +12,7 @@ from bayeswise.cli.output.writing import check_output, saved, say
 
 
 def explain(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
     node: Annotated[str, typer.Argument(help="The node whose belief is explained.")],
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,

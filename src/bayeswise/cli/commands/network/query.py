@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def query(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
     names: Annotated[list[str] | None, typer.Argument(help="Nodes to query [all].")] = None,
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .bayeswise).")],
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
     names: Annotated[list[str] | None, typer.Argument(help="The nodes to show, else all.")] = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="Draw it into a file; - is standard output.")] = None,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Draw it into a page.")] = None,
