@@ -72,6 +72,31 @@ def test_families_by_evidence_are_chosen_again_without_each_fold() -> None:
     assert line.log_loss == pytest.approx(-np.log(folded.posterior[np.arange(N), folded.truth]).mean())
 
 
+def test_intervals_of_noise_hold_chance() -> None:
+    """Rows of two classes, as many of each: leave-one-out of the baseline errs in all of them."""
+    covered = []
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        y = generator.permutation(["a", "b"] * 20)
+        table = {"x": generator.normal(size=40), "wait": generator.exponential(size=40), "y": y}
+        lines = compare_table(table, "y", lambda classes: 2.0 * (1.0 - np.eye(2)))
+        covered.append([(line.error_interval[0] <= 0.5 <= line.error_interval[1]) for line in lines])
+        assert all(2 * line.error == pytest.approx(line.cost) for line in lines)
+        baseline = next(line for line in lines if line.name == "baseline (prior only)")
+        assert baseline.error == 1.0 and baseline.error_interval[0] < 0.5
+        assert baseline.log_loss_interval[0] <= np.log(2.0) < baseline.log_loss_interval[1]
+    assert sum(map(sum, covered)) >= 0.92 * sum(map(len, covered))
+
+
+def test_the_families_of_a_sample_are_said_to_be_those_of_all_rows() -> None:
+    generator = np.random.default_rng(3)
+    table = {"x": generator.exponential(size=9_000), "y": np.where(generator.random(9_000) < 0.5, "a", "b")}
+    large = {line.name: line.families for line in compare_table(table, "y")}
+    small = {line.name: line.families for line in compare_table({k: v[:900] for k, v in table.items()}, "y")}
+    name = "averaged, families by evidence"
+    assert (large[name], small[name], large["averaged"]) == ("of all rows", "of each fold", "given")
+
+
 def test_of_a_large_table_an_even_sample_is_left_out() -> None:
     n = 60_000
     y = np.random.default_rng(0).integers(0, 2, n)  # small seeds must not choose the rows by their class

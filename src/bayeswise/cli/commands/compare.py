@@ -38,7 +38,8 @@ def run(
     bayeswise compare golf.csv -t play --costs decision.toml --json
 
     Bits are what model and rows take together: the fewest, the best. No rows are held out: each is left out in turn
-    (where rows choose the families, in ten folds), or 4,096 to 8,192 of them where there are more.
+    (where rows choose the families, in ten folds), or 4,096 to 8,192 of them where there are more,
+    whose families are then those of all rows. Intervals are of 95 %, corrected for shared learning rows.
     """
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.cli.output.writing import say
@@ -59,9 +60,10 @@ def run(
         print(json_text(facts, indent=2))
     else:
         print("\n".join(_page(lines)))
-        chosen = any("by evidence" in line.name for line in lines)
-        folds = "; for families by evidence in ten folds, which choose their own" if chosen else ""
-        say(f"Each of {lines[0].n_rows:,} rows was left out in turn{folds}.")
+        notes = {"of each fold": "in ten folds that choose their own", "of all rows": "with the families of all rows"}
+        chosen = [f"; for families by evidence {notes[each.families]}" for each in lines if each.families in notes]
+        say(f"Each of {lines[0].n_rows:,} rows was left out in turn{''.join(chosen)}.")
+        say("Intervals are of 95 %, corrected for shared learning rows.")
 
 
 def _costs_of(path: str | None, target: str) -> Callable[[tuple[Any, ...]], FloatArray] | None:
@@ -79,20 +81,29 @@ def _facts(line: Any) -> dict[str, Any]:
     return {
         "model": line.name,
         "bits": line.bits,
-        "log_loss": line.log_loss if line.log_loss < float("inf") else None,
+        "log_loss": _finite(line.log_loss),
+        "log_loss_interval": list(map(_finite, line.log_loss_interval)),
         "error": line.error,
+        "error_interval": list(line.error_interval),
         "cost": line.cost,
+        "cost_interval": None if line.cost_interval is None else list(line.cost_interval),
+        "families": line.families,
         "parts": [{"name": part.name, "bits": part.bits} for part in line.parts],
     }
 
 
+def _finite(number: float) -> float | None:
+    return number if abs(number) < float("inf") else None
+
+
 def _page(lines: Sequence[Any]) -> Iterator[str]:
-    from bayeswise.render.numbers import number, percent
+    from bayeswise.render.numbers import interval, number, percent
     from bayeswise.render.terminal import aligned
 
     with_cost = lines[0].cost is not None
     rows = [["model", "bits", "log-loss", "errors", *(["cost"] if with_cost else [])]]
     for line in lines:
-        cost = [number(line.cost)] if with_cost else []
-        rows.append([line.name, f"{line.bits:,.1f}", f"{line.log_loss:.4f}", percent(line.error), *cost])
+        cost = [f"{number(line.cost)} ({interval(*line.cost_interval, 3)})"] if with_cost else []
+        errors = f"{percent(line.error)} ({interval(*(100 * each for each in line.error_interval), 3)})"
+        rows.append([line.name, f"{line.bits:,.1f}", f"{line.log_loss:.4f}", errors, *cost])
     yield from aligned(rows)

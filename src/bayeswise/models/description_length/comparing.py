@@ -7,7 +7,7 @@ of a table of up to 8,192, a sample of a larger one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,13 @@ from bayeswise.models.naive_bayes.left_out import left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.posteriors.calibration import turns
+from bayeswise.statistics.intervals import MOST_FOLDS, Bounds, Estimate, mean_with_interval, variance_inflation
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.source import open_source
 
-_FOLDS = 10
+LEVEL = 0.95  # of the intervals
 
 CostsOf = Callable[[tuple[Any, ...]], FloatArray]
 
@@ -41,7 +42,11 @@ class Compared:
     log_loss: float  # the mean of -log p(own class) over rows left out, in nats
     error: float  # the share of rows left out whose most probable class is wrong
     cost: float | None  # the mean cost of the cheapest action for rows left out
+    log_loss_interval: tuple[float, float] = (-np.inf, np.inf)  # of 95 %, corrected for shared learning rows
+    error_interval: tuple[float, float] = (0.0, 1.0)
+    cost_interval: tuple[float, float] | None = None
     n_rows: int = 0  # how many rows were left out, each in turn
+    families: str = "given"  # whose: "given", "of each fold", or "of all rows" where only some are at hand
     parts: tuple[Part, ...] = ()  # the bits of the target, and of each column
 
 
@@ -77,40 +82,62 @@ def _compared(
     if not rows:
         raise FitError("there is no row to leave out", fix="give the rows that the models have learned")
     weights = np.concatenate([np.ones(each.n_rows) if each.weights is None else each.weights for each in rows])
-    totals: dict[str, FloatArray] = {}
+    lines = []
     for name, model in models.items():
         own = np.concatenate([each.group_labels.positions_in(model.statistics.labels)[each.groups] for each in rows])
         costs = None if costs_of is None else costs_of(model.classes)
-        totals[name] = _sums(_posterior(model, rows, own, weights), own, weights, costs)
-    lines = [_line(name, model, totals[name], costs_of is not None) for name, model in models.items()]
+        relearns = bool(model.selected_by_rows) and _are_all_rows(model, weights) and len(own) > 1
+        figures = _figures(_posteriors(model, rows, own, relearns), own, weights, costs)
+        families = "of each fold" if relearns else "of all rows" if model.selected_by_rows else "given"
+        length = description_length(model)
+        lines.append(Compared(name, length.bits, **figures, n_rows=len(own), families=families, parts=length.parts))
     return tuple(sorted(lines, key=lambda line: line.bits))
 
 
-def _posterior(model: NaiveBayesModel, rows: list[Batch], own: IntArray, weights: FloatArray) -> FloatArray:
-    """(n_rows, n_states) of rows left out: in closed form, or in folds where the rows have chosen the families.
+def _posteriors(
+    model: NaiveBayesModel, rows: list[Batch], own: IntArray, relearns: bool
+) -> tuple[FloatArray, FloatArray]:
+    """(n_rows, n_states) of rows left out, and in folds; both in folds where these choose their own families."""
+    few = min(MOST_FOLDS, len(own) if relearns else len(own) // 2)
+    if few < 2:
+        alone = np.concatenate([left_out(model, batch) for batch in rows])
+        return alone, alone
+    in_folds = np.zeros((len(own), len(model.classes)))
+    kept = model if relearns else replace(model, selected=False)
+    for places, found in posteriors_of_folds(kept, rows, turns(own, few), few):
+        in_folds[places] = found
+    return in_folds if relearns else np.concatenate([left_out(model, batch) for batch in rows]), in_folds
 
-    Of a table so large that only some of its rows are at hand the families stay: no single row decides about them.
-    """
-    is_whole = bool(np.isclose(weights.sum(), model.class_weight.sum(), rtol=1e-12))
-    if not (model.selected_by_rows and is_whole and len(own) > 1):
-        return np.concatenate([left_out(model, batch) for batch in rows])
-    n_folds = min(_FOLDS, len(own))
-    posterior = np.zeros((len(own), len(model.classes)))
-    for places, found in posteriors_of_folds(model, rows, turns(own, n_folds), n_folds):
-        posterior[places] = found
-    return posterior
+
+def _are_all_rows(model: NaiveBayesModel, weights: FloatArray) -> bool:
+    """Whether rows of these weights are all that the model has learned."""
+    return bool(np.isclose(weights.sum(), model.class_weight.sum(), rtol=1e-12))
 
 
-def _sums(posterior: FloatArray, own: Any, weights: FloatArray, costs: FloatArray | None) -> FloatArray:
-    """Weight, weighted log-loss, errors and cost, and number of some rows."""
+def _figures(
+    posteriors: tuple[FloatArray, FloatArray], own: IntArray, weights: FloatArray, costs: FloatArray | None
+) -> dict[str, Any]:
+    """The means over rows left out, with intervals that hold those in folds."""
+    alone, in_folds = (_values(each, own, costs) for each in posteriors)
+    bounds = {"error": (0.0, 1.0), "cost": None if costs is None else (float(costs.min()), float(costs.max()))}
+    figures: dict[str, Any] = {"cost": None}
+    for name, values in alone.items():
+        both = [_with_interval(each, weights, bounds.get(name)) for each in (values, in_folds[name])]
+        found = both[0].around(both[1])
+        figures[name], figures[f"{name}_interval"] = found.mean, (found.low, found.high)
+    return figures
+
+
+def _values(posterior: FloatArray, own: IntArray, costs: FloatArray | None) -> dict[str, FloatArray]:
+    """(n_rows,) log-loss, error and cost of each row."""
     rows = np.arange(len(own))
-    loss = -log(posterior[rows, own])
-    wrong = np.argmax(posterior, axis=1) != own
-    paid = np.zeros(len(own)) if costs is None else costs[np.argmin(posterior @ costs.T, axis=1), own]
-    return np.array([weights.sum(), weights @ loss, weights @ wrong, weights @ paid, len(own)])
+    values = {"log_loss": -log(posterior[rows, own]), "error": (np.argmax(posterior, axis=1) != own).astype(float)}
+    if costs is not None:
+        values["cost"] = costs[np.argmin(posterior @ costs.T, axis=1), own]
+    return values
 
 
-def _line(name: str, model: NaiveBayesModel, sums: FloatArray, with_cost: bool) -> Compared:
-    weight, loss, wrong, paid, n_rows = sums.tolist()
-    length, cost = description_length(model), paid / weight if with_cost else None
-    return Compared(name, length.bits, loss / weight, wrong / weight, cost, int(n_rows), length.parts)
+def _with_interval(values: FloatArray, weights: FloatArray, bounds: Bounds | None) -> Estimate:
+    if not np.isfinite(values).all():
+        return Estimate(np.inf, float(np.average(np.where(np.isfinite(values), values, 0.0), weights=weights)), np.inf)
+    return mean_with_interval(values, weights, LEVEL, bounds, variance_inflation(MOST_FOLDS))
