@@ -103,7 +103,7 @@ def _page(lines: Sequence[Any]) -> Iterator[str]:
     with_cost = lines[0].cost is not None
     rows = [["model", "bits", "log-loss", "errors", *(["cost"] if with_cost else [])]]
     for line in lines:
-        cost = [f"{number(line.cost)} ({interval(*line.cost_interval, 3)})"] if with_cost else []
-        errors = f"{percent(line.error)} ({interval(*(100 * each for each in line.error_interval), 3)})"
+        cost = [f"{number(line.cost)} ({interval(*line.cost_interval, digits=3)})"] if with_cost else []
+        errors = f"{percent(line.error)} ({interval(*(100 * each for each in line.error_interval), digits=3)})"
         rows.append([line.name, f"{line.bits:,.1f}", f"{line.log_loss:.4f}", errors, *cost])
     yield from aligned(rows)
