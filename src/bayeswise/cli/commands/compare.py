@@ -103,7 +103,9 @@ def _page(lines: Sequence[Any]) -> Iterator[str]:
     with_cost = lines[0].cost is not None
     rows = [["model", "bits", "log-loss", "errors", *(["cost"] if with_cost else [])]]
     for line in lines:
-        cost = [f"{number(line.cost)} ({interval(*line.cost_interval, digits=3)})"] if with_cost else []
-        errors = f"{percent(line.error)} ({interval(*(100 * each for each in line.error_interval), digits=3)})"
+        low, high = line.error_interval
+        errors = f"{percent(line.error)} ({interval(100 * low, 100 * high, 3)})"
+        low, high = line.cost_interval or (0.0, 0.0)
+        cost = [f"{number(line.cost)} ({interval(low, high, 3)})"] if with_cost else []
         rows.append([line.name, f"{line.bits:,.1f}", f"{line.log_loss:.4f}", errors, *cost])
     yield from aligned(rows)
