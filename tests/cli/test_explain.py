@@ -36,7 +36,7 @@ def test_the_reckoning_is_that_of_python(bayeswise: Command, golf_model: Path) -
 
 def test_the_bars_name_the_answer_its_rival_and_the_convention(bayeswise: Command, golf_model: Path) -> None:
     page = bayeswise("explain", golf_model, "--row", *TYPED).out
-    assert page.startswith("Why no, not yes?\nlaplace\n")
+    assert page.startswith("Why no, not yes?\nconvention: laplace\n")
     assert "outlook     sunny" in page
     assert "P = 0.7201" in page
 

@@ -94,6 +94,12 @@ class LearningCurves(Tabular):
             columns["high"] += high.tolist()
         return columns
 
+    def plot(self, ax: Any = None) -> LearningCurveDisplay:
+        """Draw accuracy against labels, one line for each strategy."""
+        from bayeswise.acquisition.plots import LearningCurveDisplay
+
+        return LearningCurveDisplay(self).plot(ax)
+
     def display(self) -> LearningCurveDisplay:
         """As a picture."""
         from bayeswise.acquisition.plots import LearningCurveDisplay

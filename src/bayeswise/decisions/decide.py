@@ -128,6 +128,15 @@ class Decisions(Tabular):
     def __len__(self) -> int:
         return len(self.best)
 
+    def _repr_html_(self) -> str:
+        from bayeswise.decisions.plots import ActionsDisplay
+        from bayeswise.render.numbers import number
+        from bayeswise.render.page import fragment, table
+
+        columns = ActionsDisplay(self).to_columns()
+        rows = [[a, f"{n:,}", number(c) if n else ""] for a, n, c in zip(*columns.values(), strict=True)]
+        return fragment(f"<h3>Decisions of {len(self):,} rows</h3>", table(["action", "rows", "expected cost"], rows))
+
     def __repr__(self) -> str:
         counts = np.bincount(self.best, minlength=len(self.actions))
         shares = ", ".join(f"{action}: {n:,}" for action, n in zip(self.actions, counts.tolist(), strict=True))

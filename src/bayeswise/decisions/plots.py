@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayeswise.decisions.decide import Decisions
     from bayeswise.decisions.policy.rule import Rule
 
+_HIGHEST = 4.0  # times the range of the policy
 _LEAST_AREA = 1e-15
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
 
@@ -137,8 +138,9 @@ class ExpectedCostDisplay(Display):
             ax.plot(p, ends, color=state_colour(k), linewidth=1.2, alpha=0.7, label=label(action))
         for piece in self.rule.pieces:
             k, edges = costs.action(piece.action), np.array([float(piece.low), float(piece.high)])
-            best = costs.table[k, 1] + edges * (costs.table[k, 0] - costs.table[k, 1])
+            best = self._expected(k, edges)
             ax.plot(edges, best, color=state_colour(k), linewidth=3.6, solid_capstyle="butt", zorder=3)
+        self._scale(ax)
         for threshold in map(float, self.rule.thresholds):
             ax.axvline(threshold, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
             above = {"xycoords": ("data", "axes fraction"), "va": "bottom"}
@@ -153,6 +155,20 @@ class ExpectedCostDisplay(Display):
         ax.set_title("Which action at which probability?", loc="left", fontsize="medium", color=INK, pad=18)
         ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
         bare(ax, "bottom", "left", grid="y")
+
+    def _expected(self, action: int, p: FloatArray) -> FloatArray:
+        first, second = self.rule.costs.table[action]
+        return np.asarray(p * first + (1.0 - p) * second)
+
+    def _scale(self, ax: Axes) -> None:
+        """A line far above the policy leaves the picture."""
+        costs = self.rule.costs
+        ends = [(costs.action(each.action), np.array([float(each.low), float(each.high)])) for each in self.rule.pieces]
+        paid = np.concatenate([self._expected(action, p) for action, p in ends])
+        low, high = float(paid.min()), float(paid.max())
+        top = low + _HIGHEST * ((high - low) or abs(high) or 1.0)
+        if float(costs.table.max()) > top:
+            ax.set_ylim(low - 0.06 * (top - low), top)
 
 
 class ActionsDisplay(Display):

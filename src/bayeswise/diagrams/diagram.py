@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.solving.policy import Policy
     from bayeswise.diagrams.solving.solution import Solution
     from bayeswise.render.graph.picture import Picture
+    from bayeswise.render.graph.plot import GraphDisplay
 
 Evidence = Mapping[str, Any]
 
@@ -372,6 +373,10 @@ class InfluenceDiagram:
         from bayeswise.diagrams.drawing import picture_of
 
         return picture_of(self, solution, title)
+
+    def plot(self, solution: Solution | None = None, ax: Any = None, *, title: str = "") -> GraphDisplay:
+        """Draw the picture by matplotlib."""
+        return self.picture(solution, title=title).plot(ax)
 
     def _repr_html_(self) -> str:
         from bayeswise.diagrams.drawing import notebook_html

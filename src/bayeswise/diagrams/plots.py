@@ -24,7 +24,7 @@ _MOST_BARS = 60
 class RiskDisplay(Display):
     """P(utility) as bars, or as the curve of P(at most) where there are many outcomes."""
 
-    def __init__(self, profile: RiskProfile, *, title: str = "What can come of it") -> None:
+    def __init__(self, profile: RiskProfile, *, title: str = "Outcomes of the policy") -> None:
         self.profile = profile
         self.title = title
 
@@ -103,11 +103,12 @@ class SensitivityDisplay(Display):
             place = {"xycoords": ("data", "axes fraction"), "ha": "left", "va": "top"}
             note(ax, number(threshold), (threshold, 1.0), (3, -2 - 12 * line), **place)
         if found.low <= found.entry.value <= found.high:
-            ax.plot([found.entry.value], [found.utility_at(found.entry.value)], "o", color=INK, markersize=5)
+            now, utility = found.entry.value, found.utility_at(found.entry.value)
+            ax.plot([now], [utility], "o", color=INK, markersize=5, label=f"now {number(now)}")
         ax.set_xlabel(label(str(found.entry), 80))
         ax.set_ylabel("expected utility")
         titled(ax, "Where the best policy changes")
-        ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 1.12), ncols=2)
+        ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 1.12), ncols=3)
         bare(ax, "bottom", "left")
 
 

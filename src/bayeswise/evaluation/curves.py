@@ -11,12 +11,15 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.render.labels import shown
 from bayeswise.render.plain import Tabular
 from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.schema.labels import find_state
 
 if TYPE_CHECKING:
     from bayeswise.evaluation.plots import CurveDisplay
+
+_LEAST_COVERAGE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,13 @@ class Curve(Tabular):
     x: FloatArray
     y: dict[str, FloatArray]
     y_name: str = "cost per case"
+    names: dict[str, str] = field(default_factory=dict)  # of lines, for a reader
     marks: dict[str, float] = field(default_factory=dict)
+    least_x: float = 0.0  # what lies before, such as the mean of a handful of rows, does not set the scale
+
+    def lines(self) -> dict[str, FloatArray]:
+        """The lines by the names that a reader sees."""
+        return {self.names.get(name, name.replace("_", " ")): values for name, values in self.y.items()}
 
     def plot(self, ax: Any = None) -> CurveDisplay:
         """Draw the lines and the marks."""
@@ -57,7 +66,7 @@ def threshold_curve(evaluation: Evaluation, state: Any, action: Any, otherwise: 
     last = np.append(ordered[1:] != ordered[:-1], True)  # equal probabilities act together
     thresholds = np.concatenate([[np.nextafter(1.0, 2.0)], ordered[last]])
     return Curve(
-        f"cost per case of {action} iff P({state}) is at least the threshold",
+        f"Cost per case: {action} if P({state}) is at least the threshold, else {otherwise}",
         "threshold",
         thresholds,
         {"cost_per_case": total[np.concatenate([[True], last])]},
@@ -96,11 +105,12 @@ def coverage_curve(evaluation: Evaluation) -> Curve:
     mass = np.cumsum(weights)[last]
     mean = np.ldexp(np.cumsum(weights * paid)[last] / mass, exponent)
     return Curve(
-        "cost per decided case, the least certain refused first",
+        "Cost per decided case, the least certain rows refused first",
         "coverage",
         mass / mass[-1],
         {"cost_per_decided_case": mean, "expected_cost": certainty[last]},
         "cost per decided case",
+        least_x=_LEAST_COVERAGE,
     )
 
 
@@ -119,6 +129,7 @@ def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> C
         raise ParameterError(f"a curve of {points} points", fix="ask for two at least")
     k = find_state(positive, decisions.states)
     p, true = decisions.posterior[:, k], evaluation.truth == k
+    states = decisions.states[k], decisions.states[1 - k]
     weights = evaluation.weights
     shares = np.array([weights[~true].sum(), weights[true].sum()])
     if (shares == 0).any():
@@ -137,9 +148,10 @@ def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> C
         "always_positive": 1.0 - x,
         "always_negative": x,
     }
-    return Curve(
-        f"normalised expected cost, {positive} against the other", "probability_times_cost", x, y, "normalised cost"
-    )
+    names = {"bayes_rule": "Bayes rule", "always_positive": f"always {shown(states[0])}"}
+    names["always_negative"] = f"always {shown(states[1])}"
+    title = f"Normalised expected cost: {states[0]} against {states[1]}"
+    return Curve(title, "probability_times_cost", x, y, "normalised cost", names)
 
 
 def _rates(p: FloatArray, true: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,10 @@ from bayeswise.statistics.intervals import (
     mean_with_interval,
     variance_inflation,
 )
-from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+
+if TYPE_CHECKING:
+    from bayeswise.evaluation.plots import ConfusionDisplay, CostsDisplay, ReliabilityDisplay
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +194,28 @@ class Evaluation(Tabular):
             "high": [found.high for found in lines.values()],
         }
 
+    def plot(self, ax: Any = None) -> CostsDisplay:
+        """Draw the cost per case of each way to act, with intervals."""
+        from bayeswise.evaluation.plots import CostsDisplay
+
+        return CostsDisplay(self).plot(ax)
+
+    def plot_confusion(self, ax: Any = None) -> ConfusionDisplay:
+        """Draw rows and costs by true state and action."""
+        from bayeswise.evaluation.plots import ConfusionDisplay
+
+        return ConfusionDisplay(self).plot(ax)
+
+    def plot_reliability(self, state: Any = None, ax: Any = None, *, bins: int = 10) -> ReliabilityDisplay:
+        """Draw predicted against observed shares of one state, by default the first."""
+        from bayeswise.evaluation.reliability import reliability
+
+        states = self.decisions.states
+        k = 0 if state is None else find_state(state, states)
+        true = self.truth == k
+        found = reliability(self.decisions.posterior[:, k], true, states[k], bins=bins, weights=self.weights)
+        return found.plot(ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         from bayeswise.evaluation.text import evaluation_dict
@@ -202,6 +227,11 @@ class Evaluation(Tabular):
         from bayeswise.evaluation.text import evaluation_text
 
         return evaluation_text(self)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.evaluation.report import summary
+
+        return summary(self)
 
     def __repr__(self) -> str:
         n_rows = len(self.truth)

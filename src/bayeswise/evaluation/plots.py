@@ -101,8 +101,9 @@ class CurveDisplay(Display):
         return 6.5, 4.2
 
     def draw(self, ax: Axes) -> None:
-        for k, (name, values) in enumerate(self.curve.y.items()):
-            ax.plot(self.curve.x, values, color=state_colour(k), label=label(name.replace("_", " ")))
+        settled = self.curve.x >= self.curve.least_x
+        for k, (name, values) in enumerate(self.curve.lines().items()):
+            ax.plot(self.curve.x[settled], values[settled], color=state_colour(k), label=label(name))
         for k, (name, x) in enumerate(self.curve.marks.items(), start=len(self.curve.y)):
             ax.axvline(x, color=state_colour(k), linewidth=1.2, linestyle=(0, (4, 3)), label=f"{name} {number(x)}")
         ax.set_xlabel(label(self.curve.x_name.replace("_", " ")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from bayeswise.posteriors.normalise import SUM_TOLERANCE
 from bayeswise.render.plain import Tabular
 from bayeswise.statistics.intervals import wilson
 from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.evaluation.plots import ReliabilityDisplay
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,12 @@ class Reliability(Tabular):
     def ece(self) -> float:
         """The expected calibration error: sum of n / N |observed - predicted|."""
         return float(self.count @ np.abs(self.observed - self.predicted) / self.count.sum())
+
+    def plot(self, ax: Any = None) -> ReliabilityDisplay:
+        """Draw the bins with their bands."""
+        from bayeswise.evaluation.plots import ReliabilityDisplay
+
+        return ReliabilityDisplay(self).plot(ax)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """predicted, observed, low, high, count of each bin."""

@@ -17,12 +17,11 @@ from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render import svg
 from bayeswise.render.labels import markup, shown
 from bayeswise.render.numbers import count, interval, number
-from bayeswise.render.page import page, table, text_block
+from bayeswise.render.page import fragment, page, table, text_block
 from bayeswise.render.theme import NEUTRAL, state_colour
 from bayeswise.statistics.intervals import variance_inflation
 
 _MOST_STATES = 6
-_LEAST_COVERAGE = 0.05
 
 
 def report_page(
@@ -38,6 +37,11 @@ def report_page(
     """
     sections = (f"<section>{part}</section>" for part in _parts(evaluation, calibrated, stories))
     return page(title, f"<h1>{markup(shown(title))}</h1>", *sections)
+
+
+def summary(evaluation: Evaluation) -> str:
+    """What a notebook shows: the costs, and the rows by true state and action."""
+    return fragment(_headline(evaluation), _costs(evaluation), _confusion(evaluation))
 
 
 def _parts(evaluation: Evaluation, calibrated: bool, stories: Sequence[ActionAccount]) -> Iterator[str]:
@@ -99,10 +103,10 @@ def _policy(evaluation: Evaluation) -> str:
 def _pictures(evaluation: Evaluation) -> Iterator[str]:
     yield _reliability(evaluation)
     coverage = coverage_curve(evaluation)
-    enough = coverage.x >= _LEAST_COVERAGE  # the mean of a handful of rows says nothing, and would set the scale
-    shown_lines = {"cost per decided case": coverage.y["cost_per_decided_case"][enough]}
+    enough = coverage.x >= coverage.least_x
+    decided = {coverage.y_name: coverage.y["cost_per_decided_case"][enough]}
     yield "<h2>Refusing the least certain</h2>" + svg.lines(
-        coverage.x[enough], shown_lines, "share of rows decided", "cost per decided case"
+        coverage.x[enough], decided, "share of rows decided", coverage.y_name
     )
     decisions = evaluation.decisions
     if len(decisions.states) == 3 and decisions.costs.constant:
@@ -117,9 +121,7 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
         curve = cost_curve(evaluation, decisions.states[0])
     except BayeswiseError:  # rows of one state only
         return
-    always = [f"always {shown(state, 30)}" for state in decisions.states]
-    named = dict(zip(["Bayes rule", "best threshold", *always], curve.y.values(), strict=True))
-    drawn = svg.lines(curve.x, named, "probability times cost", curve.y_name)
+    drawn = svg.lines(curve.x, curve.lines(), "probability times cost", curve.y_name)
     yield f"<h2>Any prior, any ratio of costs</h2>{drawn}"
     best = [decisions.costs.actions[k] for k in np.argmin(evaluation.paid_by_state, axis=0)]
     if best[0] != best[1]:
@@ -128,7 +130,7 @@ def _pictures(evaluation: Evaluation) -> Iterator[str]:
         state = shown(decisions.states[0], 30)
         yield f"<h2>{markup(shown(best[0]))} from which P({markup(state)}) on?</h2>" + svg.lines(
             turned.x[inside],
-            {"cost per case": turned.y["cost_per_case"][inside]},
+            {turned.y_name: turned.y["cost_per_case"][inside]},
             f"{shown(best[0], 30)} if P({state}) is at least this, else {shown(best[1], 30)}",
             turned.y_name,
             turned.marks,

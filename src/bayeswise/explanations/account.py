@@ -20,6 +20,8 @@ from bayeswise.tables.schema.labels import Label, find_state
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from bayeswise.explanations.plots import ThreePanelDisplay, WaterfallDisplay
+
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
@@ -209,6 +211,20 @@ class Account(Tabular):
         from bayeswise.explanations.html import account_page
 
         return account_page(self, self.weigh(state, against))
+
+    def plot(
+        self, ax: Any = None, *, state: Label | None = None, against: Label | None = None, most_columns: int = 15
+    ) -> WaterfallDisplay:
+        """Draw the steps from the prior log-odds to the posterior log-odds."""
+        from bayeswise.explanations.plots import WaterfallDisplay
+
+        return WaterfallDisplay.from_account(self, state, against, most_columns=most_columns).plot(ax)
+
+    def plot_panels(self, ax: Any = None, *, most_columns: int = 12, most_states: int = 5) -> ThreePanelDisplay:
+        """Draw prior x contributions = posterior."""
+        from bayeswise.explanations.plots import ThreePanelDisplay
+
+        return ThreePanelDisplay(self, most_columns=most_columns, most_states=most_states).plot(ax)
 
     def _repr_html_(self) -> str:
         from bayeswise.explanations.html import account_fragment

@@ -14,6 +14,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import probability_of
+from bayeswise.render.numbers import probability as probability_text
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Balance:
 
     def share(self, probability: float, digits: int = 3) -> str:
         """A probability of the state in words: of all states, or of the two that are compared."""
-        return f"{'P' if self.complete else 'of the two'} = {probability:.{digits}g}"
+        return f"{'P' if self.complete else 'of the two'} = {probability_text(probability, digits)}"
 
     @cached_property
     def ranked(self) -> tuple[Weight, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswise.explanations.wording import factor_text, value_text, weight_text
+from bayeswise.explanations.wording import factor_text, remarks_of, value_text, weight_text
 from bayeswise.render.labels import markup, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.page import bar_table, fragment, label, page, share_bar, two_sided_bar
@@ -37,7 +37,7 @@ def headed_parts(account: Account, balance: Balance, head: str, lines: Sequence[
 
 
 def _parts(account: Account, balance: Balance) -> list[str]:
-    remarks = " · ".join(markup(shown(remark)) for remark in (account.title, account.convention) if remark)
+    remarks = markup(shown(" · ".join(remarks_of(account))))
     return [
         f"<h2>Why {label(balance.state)}, not {label(balance.rival)}?</h2>",
         f'<p class="quiet">{remarks}</p>' if remarks else "",

@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bayeswise.explanations.account import Account, Alternatives, Contribution, known_columns
+from bayeswise.explanations.account import (
+    Account,
+    Alternatives,
+    Contribution,
+    Explainable,
+    alternatives_of,
+    known_columns,
+)
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.normalise import probability_of
 from bayeswise.tables.schema.labels import Label, find_state
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.plots import NomogramDisplay
 
 TOP_POINTS = 100.0
 
@@ -79,6 +89,20 @@ class Nomogram:
         base = math.fsum([float(log_prior[pair[0]]), -float(log_prior[pair[1]]), *lowest])
         ordered = tuple(sorted(lines, key=lambda line: -line.span))
         return cls(state, against, ordered, base, unit, complete=len(account.states) == 2)
+
+    @classmethod
+    def of_model(
+        cls, model: Explainable, row: Any, state: Label | None = None, against: Label | None = None
+    ) -> Nomogram:
+        """From a model and a row, beside what its columns could be instead."""
+        account = model.explain(row)
+        return cls.of(account, alternatives_of(model, account.columns), state, against)
+
+    def plot(self, ax: Any = None, *, title: str = "", most_columns: int = 15) -> NomogramDisplay:
+        """Draw the points as rulers to read off and add."""
+        from bayeswise.explanations.plots import NomogramDisplay
+
+        return NomogramDisplay(self, title=title, most_columns=most_columns).plot(ax)
 
     @property
     def total(self) -> float | None:

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from bayeswise.explanations.wording import factor_text, value_text, weight_text
+from bayeswise.explanations.wording import factor_text, remarks_of, value_text, weight_text
 from bayeswise.render.labels import padded, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import plain_table, two_sided_bar
@@ -65,9 +65,8 @@ class Bars:
             yield Text(self.question)
         else:
             yield Text.assemble("Why ", (state, f"bold {FOR}"), ", not ", (rival, f"bold {AGAINST}"), "?")
-        remarks = [shown(remark, width) for remark in (self.account.title, self.account.convention) if remark]
-        if remarks:
-            yield Text("\n".join(remarks), style="dim")
+        for remark in remarks_of(self.account):
+            yield Text(shown(remark, width), style="dim")
 
     def _table(self, width: int) -> Table:
         weights = self.balance.strongest(_MOST_COLUMNS)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.posteriors.normalise import odds_of
 from bayeswise.render.labels import shown
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account
+
+
+def remarks_of(account: Account) -> list[str]:
+    """The title of the case, and the convention by which it was computed."""
+    convention = f"convention: {account.convention}" if account.convention else ""
+    return [remark for remark in (account.title, convention) if remark]
 
 
 def value_text(value: Any, note: str = "") -> str:

@@ -22,6 +22,8 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
+_MOST_SHOWN = 40  # columns on a page
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -170,6 +172,16 @@ class TableModel:
         if code >= 0:
             return batch.vocabularies[position][code], ""
         return (None, missing) if code == MISSING else ("(unseen)", unseen)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.render.page import fragment, label, table, text_block
+
+        families, used = self.facts().families, self.schema.used
+        rows = [[name, self.schema[name].kind, families.get(name, "")] for name in used[:_MOST_SHOWN]]
+        more = f"<p>and {len(used) - len(rows):,} more columns</p>" if len(used) > len(rows) else ""
+        target = f" of {label(self.schema.target.name)}" if self.schema.target is not None else ""
+        heading = f"<h3>{type(self).__name__.removesuffix('Model')} model{target}</h3>"
+        return fragment(heading, text_block(repr(self)), table(["column", "kind", "family"], rows, left=3), more)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: whole or not at all, the same bytes for the same model."""

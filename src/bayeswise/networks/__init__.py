@@ -9,6 +9,7 @@ classifiers/           the class of a row from a network of all columns
 formats/               BIF, XMLBIF and Hugin files
 description_length.py  the bits of a network and of rows under it
 drawing.py             its picture, with the beliefs in the nodes
+plots.py               findings and distributions by matplotlib
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.inference.estimate import Estimate
     from bayeswise.networks.learning.strengths import EdgeStrengths
     from bayeswise.render.graph.picture import Picture
+    from bayeswise.render.graph.plot import GraphDisplay
 
 Evidence = Mapping[str, Any]
 Soft = Mapping[str, Mapping[Any, float]]
@@ -300,6 +301,19 @@ class BeliefNetwork:
         from bayeswise.networks.drawing import picture_of
 
         return picture_of(self, evidence, soft, nodes, beliefs, title, strengths, by)
+
+    def plot(
+        self,
+        evidence: Evidence | None = None,
+        ax: Any = None,
+        *,
+        soft: Soft | None = None,
+        nodes: Iterable[str] | None = None,
+        beliefs: bool = True,
+        title: str = "",
+    ) -> GraphDisplay:
+        """Draw the picture by matplotlib."""
+        return self.picture(evidence, soft=soft, nodes=nodes, beliefs=beliefs, title=title).plot(ax)
 
     def _repr_html_(self) -> str:
         from bayeswise.networks.drawing import notebook_html

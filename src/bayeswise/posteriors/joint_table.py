@@ -121,6 +121,12 @@ class JointTable:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _repr_html_(self) -> str:
+        from bayeswise.render.page import fragment, table
+
+        rows = [[*cell, decimal_text(p)] for cell, p in self.exact.items()]
+        return fragment(table([*self.variables, "P"], rows, left=len(self.variables)))
+
     def __repr__(self) -> str:
         terms = (f"{' '.join(map(str, cell))}={decimal_text(p)}" for cell, p in self.exact.items())
         return f"JointTable({' x '.join(self.variables)}: {', '.join(terms)})"

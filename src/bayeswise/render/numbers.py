@@ -37,6 +37,16 @@ def interval(low: float, high: float, digits: int = 4) -> str:
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
+def probability(p: float, digits: int = 3) -> str:
+    """A probability; one that is not certain is never shown as 1.
+
+    >>> probability(0.12345), probability(1 - 2e-7), probability(1.0)
+    ('0.123', '1 - 2e-7', '1')
+    """
+    text = f"{p:.{digits}g}"
+    return f"1 - {1 - p:.1g}".replace("e-0", "e-") if text == "1" and p < 1.0 else text
+
+
 def percent(share: float) -> str:
     """A share in per cent: what there is is never shown as 0, what is not all never as 100.
 

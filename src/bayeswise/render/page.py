@@ -29,9 +29,7 @@ STYLE = """
 .bw table.bars{table-layout:fixed;width:100%;max-width:52rem}.bw .bars td{overflow-wrap:anywhere}
 .bw .bars th span{float:left}.bw .bars th span+span{float:right}
 .bw svg.bar{display:block;width:100%;height:1.1em}
-.bw svg.chart{width:100%;height:auto}.bw .chart text{font:11px system-ui,sans-serif;fill:currentColor}
-.bw .grid{stroke:currentColor;stroke-opacity:.15}.bw .band{stroke:currentColor;stroke-width:1.4}
-.bw .point{fill:currentColor;fill-opacity:.7}
+.bw svg.chart{width:100%;max-width:34rem;height:auto}
 .bw .legend{margin:0;font-size:.85em}.bw .legend span{margin-right:1em;display:inline-block;white-space:nowrap}
 .bw .legend i{display:inline-block;width:.8em;height:.8em;margin-right:.3em}
 .bw pre{white-space:pre-wrap;background:rgba(128,128,128,.12);padding:.7em;border-radius:4px}

@@ -14,6 +14,8 @@ from bayeswise.render.theme import FOR, NEUTRAL, state_colour
 _WIDTH, _HEIGHT = 460, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 12, 12, 44
 _MOST_POINTS = 400
+_LETTERS = 'font-family="system-ui, sans-serif" font-size="11" fill="currentColor"'
+_GRID = 'stroke="currentColor" stroke-opacity=".15"'
 _LETTER = 6.2  # units that a letter takes
 
 
@@ -58,7 +60,7 @@ class Axes:
         for y in self.y_ticks:
             _, height = self.at(self.x[0], y)
             shapes.append(
-                f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height:.1f}" y2="{height:.1f}" class="grid"/>'
+                f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height:.1f}" y2="{height:.1f}" {_GRID}/>'
                 f'<text x="{_LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{number(y)}</text>'
             )
         for x in self.x_ticks:
@@ -99,10 +101,11 @@ def bars(name: str, names: Sequence[str], values: Sequence[float], low: Sequence
     for k, (line, value) in enumerate(zip(names, values, strict=True)):
         y = 8 + 24 * k
         start, length = min(at(0.0), at(value)), abs(at(value) - at(0.0))
+        reach = f'x1="{at(low[k]):.1f}" x2="{at(high[k]):.1f}" y1="{y + 8}" y2="{y + 8}"'
         rows.append(
             f'<text x="182" y="{y + 12}" text-anchor="end">{markup(shortened(line, 30))}</text>'
             f'<rect x="{start:.1f}" y="{y}" width="{length:.1f}" height="16" fill="{FOR if k == 0 else NEUTRAL}"/>'
-            f'<line x1="{at(low[k]):.1f}" x2="{at(high[k]):.1f}" y1="{y + 8}" y2="{y + 8}" class="band"/>'
+            f'<line {reach} stroke="currentColor" stroke-width="1.4"/>'
         )
     return _drawing(name, rows, 16 + 24 * len(rows))
 
@@ -119,7 +122,7 @@ def triangle(name: str, states: Sequence[str], regions: Mapping[str, FloatArray]
         shapes.append(f'<polygon points="{outline}" fill="{state_colour(k)}" fill-opacity="0.55"/>')
     step = max(1, len(points) // _MOST_POINTS)
     for x, y in (points[::step] @ corners).tolist():
-        shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" class="point"/>')
+        shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" fill-opacity=".7"/>')
     for state, (x, y), lift in zip(states, corners.tolist(), (16, 16, -8), strict=True):
         reach = min(0.5 * _LETTER * cell_len(state) + 2.0, 0.5 * _WIDTH)  # half of the text, which stays in the drawing
         middle = min(max(x, reach), _WIDTH - reach)
@@ -129,7 +132,7 @@ def triangle(name: str, states: Sequence[str], regions: Mapping[str, FloatArray]
 
 def _drawing(name: str, shapes: Sequence[str], height: float = _HEIGHT) -> str:
     """One chart; its name is read aloud."""
-    head = f'class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{markup(name)}"'
+    head = f'class="chart" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{markup(name)}" {_LETTERS}'
     return f"<svg {head}>{''.join(shapes)}</svg>"
 
 

@@ -79,7 +79,7 @@ def test_the_page_shows_the_regions_of_three_states_and_escapes_their_names() ->
     ones = np.ones(50)
     known = HeldOut(states, shares, truth, ones, ones.astype(bool), "as it is")
     page = report_page(evaluation_of(known, costs))
-    assert page.count("<polygon") == 3 and page.count('class="point"') == 50
+    assert page.count("<polygon") == 3 and page.count('r="1.8"') == 50
     assert "&lt;do&gt;" in page and "<do>" not in page and "<a>" not in page
 
 

@@ -18,6 +18,6 @@ def test_the_outlier_is_named_and_stands_left_of_the_line() -> None:
     gaussian, logistic = bw.NaiveBayes(shared_variance=True).fit(X, y), bw.LogisticRegression().fit(X, y)
     twins = bw.compare_twins(gaussian, logistic, [[0.5], [40.0]])
     display = TwinDisplay(twins).plot()
-    assert [text.get_text() for text in display.ax_.texts] == ["row 2"]
+    assert [text.get_text() for text in display.ax_.texts] == ["◄ 1 farther", "row 2"]
     assert twins.log_evidence[1] < twins.outlier_below < twins.log_evidence[0]
     plt.close(display.figure_)

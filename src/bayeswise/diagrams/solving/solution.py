@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.analysis.risk import RiskProfile, Scenarios
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.render.graph.picture import Picture
+    from bayeswise.render.graph.plot import GraphDisplay
 
 _PLANS = 64
 
@@ -121,6 +122,10 @@ class Solution:
     def picture(self, *, title: str = "") -> Picture:
         """The diagram with beliefs, options and utilities as they are if the policies are followed."""
         return self.diagram.picture(self, title=title)
+
+    def plot(self, ax: Any = None, *, title: str = "") -> GraphDisplay:
+        """Draw the picture by matplotlib."""
+        return self.picture(title=title).plot(ax)
 
     def _repr_html_(self) -> str:
         from bayeswise.diagrams.drawing import notebook_html

@@ -14,6 +14,7 @@ from bayeswise.explanations.plots.densities import ClassDensityDisplay
 from bayeswise.explanations.plots.nomogram import NomogramDisplay
 from bayeswise.explanations.plots.regions import RegionDisplay
 from bayeswise.explanations.plots.three_panel import ThreePanelDisplay
+from bayeswise.explanations.plots.twins import TwinDisplay
 from bayeswise.explanations.plots.waterfall import WaterfallDisplay
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "NomogramDisplay",
     "RegionDisplay",
     "ThreePanelDisplay",
+    "TwinDisplay",
     "WaterfallDisplay",
 ]

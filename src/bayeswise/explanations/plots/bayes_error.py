@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.plots.densities import Curves, draw_curves, draw_strip
+from bayeswise.explanations.plots.densities import (
+    Curves,
+    class_legend,
+    draw_curves,
+    draw_number,
+    draw_strip,
+    draw_thresholds,
+)
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.display import Display, note, titled
+from bayeswise.render.display import Display, titled
 from bayeswise.render.numbers import number
-from bayeswise.render.theme import ERROR, INK, NEUTRAL
+from bayeswise.render.theme import ERROR, NEUTRAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,17 +73,20 @@ class BayesErrorDisplay(Display):
         self._lines(ax, top)
         ax.set_xlim(c.x[0], c.x[-1])
         ax.set_ylim(-0.09 * top, 1.28 * top)
-        ax.legend(loc="upper right", frameon=False, fontsize="small")
-        titled(ax, self.title or f"Error {number(self.error.error)} of all rows")
+        class_legend(ax)
+        titled(ax, self.title or self._heading())
+
+    def _heading(self) -> str:
+        if np.isnan(self.boundary):
+            return f"Bayes error {number(self.error.error)}"
+        return f"Error {number(self.error.error)} with the boundary at {number(self.boundary)}"
 
     def _named(self, part: str) -> str:
         return f"{part} {number(getattr(self.error, part))}"
 
     def _lines(self, ax: Axes, top: float) -> None:
         """The best thresholds, and the boundary that is judged."""
-        for x in self.curves.thresholds:
-            ax.plot([x, x], [-0.075 * top, 1.06 * top], color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=4)
-            note(ax, f"best {number(x)}", (x, 1.07 * top), va="bottom")
+        draw_thresholds(ax, self.curves, top, "best ")
         if not np.isnan(self.boundary):
             ax.plot([self.boundary] * 2, [-0.075 * top, 1.16 * top], color=ERROR, linewidth=1.4, zorder=4)
-            note(ax, f"boundary {number(self.boundary)}", (self.boundary, 1.17 * top), va="bottom")
+            draw_number(ax, self.curves, self.boundary, 1.17 * top, f"boundary {number(self.boundary)}")

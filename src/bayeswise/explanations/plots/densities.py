@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,21 +90,20 @@ class ClassDensityDisplay(Display):
         top = float(c.weighted.max())
         draw_curves(ax, c)
         draw_strip(ax, c, top)
-        draw_thresholds(ax, c.thresholds, top)
+        draw_thresholds(ax, c, top)
+        class_legend(ax)
         ax.set_ylim(-0.09 * top, 1.16 * top)
         ax.set_xlim(c.x[0], c.x[-1])
         titled(ax, self.title or f"Which class at which {label(c.column, 30)}?")
 
 
 def draw_curves(ax: Axes, curves: Curves) -> None:
-    """One curve for each class, its name at its peak."""
+    """One curve for each class; what changes where the picture does not reach stands below the axis."""
     for state, values in enumerate(curves.weighted):
         colour = state_colour(state)
-        ax.plot(curves.x, values, color=colour, linewidth=1.8, zorder=3)
-        peak = int(np.argmax(values))
-        how = {"color": colour, "fontweight": "bold", "va": "bottom"}
-        note(ax, label(curves.classes[state], 18), (curves.x[peak], values[peak]), (0, 4), **how)
-    ax.set_xlabel(label(curves.column, 40))
+        ax.plot(curves.x, values, color=colour, linewidth=1.8, zorder=3, label=label(curves.classes[state], 18))
+    beyond = "   ".join(curves.beyond)
+    ax.set_xlabel(f"{label(curves.column, 40)}\n{beyond}" if beyond else label(curves.column, 40))
     ax.set_ylabel("p(class) p(x | class)")
     bare(ax, "bottom", "left")
     ax.axhline(0.0, color=NEUTRAL, linewidth=0.8, zorder=2)
@@ -117,14 +115,23 @@ def draw_strip(ax: Axes, curves: Curves, top: float) -> None:
     for low, high, state in zip(edges[:-1], edges[1:], curves.states, strict=True):
         colour = state_colour(curves.classes.index(state))
         ax.fill_between([low, high], -0.075 * top, -0.02 * top, color=colour, linewidth=0, zorder=2)
-    for words in curves.beyond:
-        right = words.endswith("►")
-        at = float(curves.x[-1 if right else 0])
-        note(ax, words, (at, 0.16 * top), ha="right" if right else "left", va="bottom")
 
 
-def draw_thresholds(ax: Axes, thresholds: Sequence[float] | FloatArray, top: float) -> None:
+def draw_thresholds(ax: Axes, curves: Curves, top: float, word: str = "") -> None:
     """A line at each threshold, with its number."""
-    for x in thresholds:
+    for x in curves.thresholds.tolist():
         ax.plot([x, x], [-0.075 * top, 1.06 * top], color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=4)
-        note(ax, number(x), (x, 1.07 * top), va="bottom")
+        draw_number(ax, curves, x, 1.07 * top, f"{word}{number(x)}")
+
+
+def draw_number(ax: Axes, curves: Curves, x: float, y: float, text: str) -> None:
+    """A text above a line, moved inwards at the edges of the picture."""
+    low, high = float(curves.x[0]), float(curves.x[-1])
+    share = (x - low) / (high - low)
+    note(ax, text, (x, y), va="bottom", ha="left" if share < 0.08 else "right" if share > 0.92 else "center")
+
+
+def class_legend(ax: Axes) -> None:
+    """The names of the classes above the axes, where they cover no curve."""
+    how: dict[str, Any] = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2, "handlelength": 1.4}
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=6, **how)

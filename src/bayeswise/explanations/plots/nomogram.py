@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.nomogram import TOP_POINTS, Nomogram, NomogramLine
 from bayeswise.render.display import Display, bare, label, note, titled
-from bayeswise.render.numbers import number
+from bayeswise.render.numbers import probability
 from bayeswise.render.theme import FAINT, FOR, INK, NEUTRAL
 
 if TYPE_CHECKING:
@@ -86,18 +86,18 @@ class NomogramDisplay(Display):
         step = _round_step(most / 10)
         ticks = [k * step for k in range(int(most / step) + 1)]
         width = TOP_POINTS / most
-        self._ruler(ax, y, [(tick * width, f"{tick:g}") for tick in ticks])
+        self._ruler(ax, y, [(tick * width, f"{tick:g}") for tick in ticks], end=TOP_POINTS)
         wanted = ((p, self.nomogram.points_for(p)) for p in _PROBABILITIES)
         marks = [(at * width, f"{p:g}") for p, at in wanted if 0.0 <= at <= most]
         ends = [
-            (0.0, _share(self.nomogram.probability(0.0))),
-            (TOP_POINTS, _share(self.nomogram.probability(most))),
+            (0.0, probability(self.nomogram.probability(0.0))),
+            (TOP_POINTS, probability(self.nomogram.probability(most))),
         ]
         self._ruler(ax, y + 1, marks or ends, sides=(1,))
         if self.nomogram.total is not None:
             x = self.nomogram.total * width
             ax.plot([x, x], [y, y + 1], color=FOR, linewidth=1.4, zorder=4)
-            found = _share(self.nomogram.probability(self.nomogram.total))
+            found = probability(self.nomogram.probability(self.nomogram.total))
             remark = f"{self.nomogram.total:.0f} points: P = {found}"
             side = "left" if x < TOP_POINTS / 2 else "right"
             note(ax, remark, (x, y + 0.58), (5 if side == "left" else -5, 0), ha=side, color=FOR)
@@ -109,11 +109,12 @@ class NomogramDisplay(Display):
         marks: Sequence[tuple[float, str]],
         current: int | None = None,
         sides: tuple[int, ...] = (0, 1),
+        end: float = 0.0,
     ) -> None:
         """A line with ticks; labels above and below in turn, and none where there is no room."""
         places = [x for x, _ in marks]
         if places:
-            ax.plot([min(places), max(places)], [y, y], color=NEUTRAL, linewidth=1.0, zorder=2)
+            ax.plot([min(places), max(end, *places)], [y, y], color=NEUTRAL, linewidth=1.0, zorder=2)
             ax.vlines(places, y - 0.09, y + 0.09, color=NEUTRAL, linewidth=1.0, zorder=2)
         for k, side, x in _placed(marks, current, sides):
             colour, weight = (FOR, "bold") if k == current else (INK, "normal")
@@ -154,9 +155,3 @@ def _round_step(rough: float) -> float:
     while power * 10 < rough:
         power *= 10
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-
-
-def _share(probability: float) -> str:
-    if 0.9995 < probability < 1.0:
-        return f"1 - {1 - probability:.1g}"
-    return number(probability, 3)

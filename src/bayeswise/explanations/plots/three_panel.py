@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.wording import value_text
+from bayeswise.explanations.wording import remarks_of, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.display import Display, bare, label
 from bayeswise.render.theme import FAINT, INK, NEUTRAL, state_colour
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from bayeswise.explanations.account import Account
 
-# Left and width of the panels and where the signs stand, in shares of the axes.
-_PRIOR, _COLUMNS, _POSTERIOR = (0.035, 0.155), (0.45, 0.30), (0.845, 0.155)
-_SIGNS = ((0.215, "×"), (0.775, "="))
+# Left and width of the panels, in shares of the axes; the names of the columns stand between the first two.
+_PRIOR, _POSTERIOR, _COLUMNS_END = (0.035, 0.155), (0.845, 0.155), 0.75
+_LETTER = 0.0075  # of the width of the axes
 _HEAD, _FOOT = 0.7, 0.6  # inches for titles and legend
 _TALLEST = 3.4  # inches for the bars of prior and posterior
 
@@ -48,8 +48,9 @@ class ThreePanelDisplay(Display):
     def draw(self, ax: Axes) -> None:
         names, log_relative = self.relative_likelihoods()
         ax.set_axis_off()
-        panels = _panels(ax)
-        for x, sign in _SIGNS:
+        left = 0.25 + _LETTER * max(map(len, names), default=0)
+        panels = _panels(ax, left)
+        for x, sign in ((0.215, "×"), (0.775, "=")):
             ax.text(x, 0.5, sign, fontsize=26, ha="center", va="center", color=NEUTRAL, transform=ax.transAxes)
         self._shares(panels[0], self.account.prior, "prior")
         self._likelihoods(panels[1], names, log_relative)
@@ -125,14 +126,14 @@ class ThreePanelDisplay(Display):
             for k, colour in zip(self.states(), self._colours(), strict=True)
         ]
         ax.legend(handles=patches, loc="lower center", ncols=len(patches), frameon=False, borderaxespad=0.0)
-        title = " · ".join(remark for remark in (self.account.title, self.account.convention) if remark)
+        title = " · ".join(remarks_of(self.account))
         ax.annotate(label(title, 110), (0.0, 1.0), xycoords="axes fraction", va="top", color=INK)
 
     def _colours(self) -> list[str]:
         return [state_colour(k) for k in range(len(self.states()))]
 
 
-def _panels(ax: Axes) -> list[Axes]:
+def _panels(ax: Axes, left: float) -> list[Axes]:
     """Three axes inside of one; margins are in inches, so that they do not grow with the columns."""
     figure = ax.get_figure(root=True)
     dpi = figure.dpi if figure is not None else 100.0
@@ -141,8 +142,8 @@ def _panels(ax: Axes) -> list[Axes]:
     height = min(top - bottom, _TALLEST / inches)
     middle = (bottom + top - height) / 2
     spans = ((middle, height), (bottom, top - bottom), (middle, height))
-    sides = (_PRIOR, _COLUMNS, _POSTERIOR)
-    return [ax.inset_axes((left, low, width, high)) for (left, width), (low, high) in zip(sides, spans, strict=True)]
+    sides = (_PRIOR, (left, _COLUMNS_END - left), _POSTERIOR)
+    return [ax.inset_axes((at, low, width, high)) for (at, width), (low, high) in zip(sides, spans, strict=True)]
 
 
 def _finite(log_top: FloatArray) -> FloatArray:

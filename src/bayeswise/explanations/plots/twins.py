@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.render.display import Display, bare, label, note
+from bayeswise.render.display import Display, bare, label, note, titled
 from bayeswise.render.theme import AGAINST, FOR, INK, NEUTRAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_FARTHEST = 1.5  # times the range of ordinary rows
+_MOST_NAMED = 12
 
 
 class TwinDisplay(Display):
@@ -33,14 +36,24 @@ class TwinDisplay(Display):
 
     def draw(self, ax: Axes) -> None:
         twins = self.comparison
-        seen = np.maximum(twins.log_evidence, np.finfo(np.float64).min)
-        ax.scatter(seen, twins.p_generative, s=14, color=AGAINST, label="generative")
-        ax.scatter(seen, twins.p_discriminative, s=14, color=FOR, label="logistic")
-        ax.axvline(twins.outlier_below, color=NEUTRAL, linestyle="--", linewidth=1)
-        for row in twins.overconfident:
+        # far outliers stand at the left edge, or they would squash all other rows into a line
+        least = twins.outlier_below - _FARTHEST * (float(twins.log_evidence.max()) - twins.outlier_below)
+        seen = np.maximum(twins.log_evidence, least)
+        far = twins.log_evidence < least
+        for p, colour, name in (
+            (twins.p_generative, AGAINST, "generative"),
+            (twins.p_discriminative, FOR, "logistic"),
+        ):
+            ax.scatter(seen[~far], p[~far], s=14, color=colour, label=name)
+            ax.scatter(seen[far], p[far], s=36, color=colour, marker="<")
+        if far.any():
+            note(ax, f"◄ {int(far.sum()):,} farther", (least, 0.5), (6, 0), ha="left")
+        ax.axvline(twins.outlier_below, color=NEUTRAL, linestyle="--", linewidth=1, label="outliers are left of this")
+        for row in twins.overconfident[:_MOST_NAMED]:
             note(ax, f"row {row + 1}", (seen[row], twins.p_discriminative[row]), (4, -6), ha="left", va="top")
         ax.set_xlabel("log p(row)", color=INK)
         ax.set_ylabel(f"p({label(twins.state)} | row)", color=INK)
         ax.set_ylim(-0.05, 1.05)
-        ax.legend(frameon=False, loc="center left")
+        titled(ax, "A generative model and its logistic twin on the same rows")
+        ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize="small")
         bare(ax, "left", "bottom")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.balance import Balance
-from bayeswise.explanations.wording import factor_text, value_text, weight_text
+from bayeswise.explanations.wording import factor_text, remarks_of, value_text, weight_text
 from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.numbers import probability
 from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL
 from bayeswise.tables.schema.labels import Label
 
@@ -46,7 +47,7 @@ class WaterfallDisplay(Display):
         cls, account: Account, state: Label | None = None, against: Label | None = None, **settings: Any
     ) -> WaterfallDisplay:
         """The most probable state against its strongest rival, or the states that are named."""
-        title = " · ".join(remark for remark in (account.title, account.convention) if remark)
+        title = " · ".join(remarks_of(account))
         return cls(account.weigh(state, against), **{"title": title, **settings})
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -115,7 +116,7 @@ class WaterfallDisplay(Display):
         low, high = ax.get_xlim()
         ticks = _spaced([p for p in _TICKS if low < _logit(p) < high], 0.09 * (high - low))
         above = ax.secondary_xaxis("top")
-        above.set_xticks([_logit(p) for p in ticks], [_probability_text(p) for p in ticks])
+        above.set_xticks([_logit(p) for p in ticks], [probability(p) for p in ticks])
         above.tick_params(length=3, color=NEUTRAL, labelcolor=INK, labelsize="small")
         above.spines["top"].set_color(NEUTRAL)
 
@@ -140,9 +141,3 @@ def _spaced(ticks: list[float], gap: float) -> list[float]:
         if all(abs(_logit(tick) - _logit(other)) > gap for other in kept):
             kept.append(tick)
     return sorted(kept)
-
-
-def _probability_text(probability: float) -> str:
-    if probability > 0.9995:
-        return f"1 - {1 - probability:.0e}".replace("e-0", "e-")
-    return f"{probability:g}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +39,9 @@ from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
 
 SCATTER = "scatter"
 
@@ -233,6 +237,24 @@ class GaussianBayesModel(Classifier):
     def error_at(self, boundary: float, below: Any = None) -> BayesError:
         """One column, two classes: the error of the rule that divides at this number, and the part to be saved."""
         return error_at(self.densities, self.log_prior, self.classes, boundary, below)
+
+    def plot_densities(self, column: str | None = None, ax: Any = None) -> ClassDensityDisplay:
+        """Draw p(class) p(x | class) over one column, the others integrated out, and the regions below."""
+        from bayeswise.explanations.plots import ClassDensityDisplay
+
+        return ClassDensityDisplay.from_model(self, column).plot(ax)
+
+    def plot_regions(self, columns: Sequence[str] | None = None, ax: Any = None) -> RegionDisplay:
+        """Draw which class is the most probable over two columns, the others integrated out."""
+        from bayeswise.explanations.plots import RegionDisplay
+
+        return RegionDisplay.from_model(self, columns).plot(ax)
+
+    def plot_bayes_error(self, boundary: float | None = None, ax: Any = None) -> BayesErrorDisplay:
+        """Draw the error of the best rule of one column and two classes, or that of a boundary."""
+        from bayeswise.explanations.plots import BayesErrorDisplay
+
+        return BayesErrorDisplay.from_model(self, boundary).plot(ax)
 
     def fisher(self, n_components: int | None = None) -> Projection:
         """The directions in which the means lie farthest apart, in units of the pooled spread within classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.render.display import Display, bare, label
+from bayeswise.render.display import Display, bare, label, titled
 from bayeswise.render.theme import FOR, INK
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ class PosteriorDisplay(Display):
     def draw(self, ax: Axes) -> None:
         steps, history = self.steps(), self.space.history
         ax.set_axis_off()
-        left = 0.012 * max(min(len(label(h)), _LONGEST) for h in self.space.hypotheses) if self._lying else 0.06
+        left = 0.02 + 0.0072 * max(min(len(label(h)), _LONGEST) for h in self.space.hypotheses) if self._lying else 0.06
         width = (1.0 - left - _GAP * (len(steps) - 1)) / len(steps)
         top = max(float(p) for step in steps for p in history[step].values())
         for k, step in enumerate(steps):
             panel = ax.inset_axes((left + k * (width + _GAP), 0.16, width, 0.72))
             self._panel(panel, [float(p) for p in history[step].values()], top)
-            panel.set_title("p(h)" if step == 0 else f"p(h | {step} {'datum' if step == 1 else 'data'})", color=INK)
+            titled(panel, "p(h)" if step == 0 else f"p(h | {step} {'datum' if step == 1 else 'data'})")
             panel.tick_params(labelleft=k == 0)
 
     def _panel(self, ax: Axes, heights: list[float], top: float) -> None:

@@ -26,6 +26,8 @@ _LIKELIHOOD = "give {datum: {hypothesis: probability}}, or a function of (hypoth
 
 Likelihood: TypeAlias = Mapping[Any, Mapping[Any, Any]] | Callable[[Any, Any], Any]
 
+_MOST_SHOWN = 20  # hypotheses on a page
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HypothesisSpace:
@@ -226,6 +228,28 @@ class HypothesisSpace:
         from bayeswise.models.hypotheses.plots import PosteriorDisplay
 
         return PosteriorDisplay(self)
+
+    def plot(self, ax: Any = None, *, most_panels: int = 3) -> PosteriorDisplay:
+        """Draw the posterior as data arrive: the prior, the last step, and steps between."""
+        from bayeswise.models.hypotheses.plots import PosteriorDisplay
+
+        return PosteriorDisplay(self, most_panels=most_panels).plot(ax)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.render.numbers import number
+        from bayeswise.render.page import bar_table, fragment, label, share_bar
+
+        history = self.history
+        rows = [
+            f'<tr><td>{label(h)}</td><td class="n">{number(float(history[0][h]))}</td>'
+            f'<td>{share_bar(float(p))}</td><td class="n">{number(float(p))}</td></tr>'
+            for h, p in list(self.posterior.items())[:_MOST_SHOWN]
+        ]
+        hidden = len(self.hypotheses) - len(rows)
+        head = '<th>hypothesis</th><th class="n">prior</th><th></th><th class="n">posterior</th>'
+        heading = f"<h3>Posterior after {len(self.data):,} {'datum' if len(self.data) == 1 else 'data'}</h3>"
+        more = f"<p>and {hidden:,} more hypotheses</p>" if hidden > 0 else ""
+        return fragment(heading, bar_table((30, 15, 40, 15), head, rows), more)
 
     def __repr__(self) -> str:
         believed = ", ".join(f"{h}: {float(p):.4g}" for h, p in list(self.posterior.items())[:6])

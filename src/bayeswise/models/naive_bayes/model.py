@@ -14,6 +14,7 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
@@ -158,6 +159,10 @@ class NaiveBayesModel(Classifier):
             if name in factor.columns:
                 return each.alternatives(name)
         return ()
+
+    def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
+        """Points for each value of each column, for reading by eye; the row is marked."""
+        return Nomogram.of_model(self, row, state, against)
 
     def linear_form(self) -> LinearForm:
         """The log joint as w . x + w0, where it is linear in the columns."""

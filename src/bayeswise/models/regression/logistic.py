@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution, number_grid
+from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
@@ -259,6 +260,10 @@ class LogisticModel(WeightedModel, ProbabilityModel):
             parts.append(Contribution(name, value, terms[:, self.features.of_column(name)].sum(axis=1), note))
         convention = f"logistic regression, {self.prior_in_words}; the first line is a row of means"
         return Account(self.classes, self.at_centre, tuple(parts), convention)
+
+    def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
+        """Points for each value of each column, for reading by eye; the row is marked."""
+        return Nomogram.of_model(self, row, state, against)
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
         """What the column could say instead: every level, or round numbers about the mean."""

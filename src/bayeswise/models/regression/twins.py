@@ -7,7 +7,7 @@ conditional but not the other way round: only the generative one knows p(x), and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.regression.features import Feature
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.plots import TwinDisplay
 
 N_DRAWS = 10_000
 
@@ -58,6 +61,12 @@ class TwinComparison:
         """The outliers of which logistic regression is sure."""
         p = self.p_discriminative[self.outliers]
         return self.outliers[np.maximum(p, 1.0 - p) >= self.sure]
+
+    def plot(self, ax: Any = None) -> TwinDisplay:
+        """Draw log p(row) against the probability that each twin gives."""
+        from bayeswise.explanations.plots import TwinDisplay
+
+        return TwinDisplay(self).plot(ax)
 
     def __repr__(self) -> str:
         parts = f"{len(self.disagree)} disagree, {len(self.outliers)} outliers, {len(self.overconfident)} of them sure"

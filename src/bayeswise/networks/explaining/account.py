@@ -18,6 +18,7 @@ from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
+    from bayeswise.networks.plots import FindingsDisplay
 
 
 Soft = Mapping[str, Mapping[Any, float]]
@@ -115,6 +116,12 @@ class NetworkAccount:
         from bayeswise.networks.explaining.account_views import page
 
         return page(self)
+
+    def plot(self, ax: Any = None) -> FindingsDisplay:
+        """Draw how far each finding moves the belief."""
+        from bayeswise.networks.plots import FindingsDisplay
+
+        return FindingsDisplay(self).plot(ax)
 
     def _repr_html_(self) -> str:
         from bayeswise.networks.explaining.account_views import fragment

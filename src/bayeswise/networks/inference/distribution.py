@@ -6,12 +6,15 @@ import itertools
 import math
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+
+if TYPE_CHECKING:
+    from bayeswise.networks.plots import DistributionDisplay
 
 
 class Distribution(Mapping[Any, float]):
@@ -79,6 +82,12 @@ class Distribution(Mapping[Any, float]):
             place, code = divmod(place, len(levels))
             labels.append(levels[code])
         return labels[0] if len(self.nodes) == 1 else tuple(reversed(labels))
+
+    def plot(self, ax: Any = None) -> DistributionDisplay:
+        """Draw the probabilities as bars."""
+        from bayeswise.networks.plots import DistributionDisplay
+
+        return DistributionDisplay(self).plot(ax)
 
     def _repr_html_(self) -> str:
         from bayeswise.render.graph.picture import Bar, DrawnNode, Picture

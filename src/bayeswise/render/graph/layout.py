@@ -8,10 +8,11 @@ from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeAlias
 
 from bayeswise.render.graph.boxes import Box, box_of
 from bayeswise.render.graph.layers import Edge, Lines, layers_of, with_bends
-from bayeswise.render.graph.picture import Picture
+from bayeswise.render.graph.picture import Picture, Width, line_width
 
 GAP = 26.0  # between neighbours on a line
 _LEAST_GAP, _MOST_GAP = 46.0, 120.0  # between lines
@@ -20,12 +21,34 @@ _PORT_GAP = 11.0  # between arrows that touch the same node
 _WIDE_PORT_GAP = 19.0  # where arrows are wide
 
 
+Place: TypeAlias = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Route:
     """An edge: points through which it goes, each a straight passage (x, from y, to y) between two curves."""
 
     edge: tuple[str, str]
     passages: tuple[tuple[float, float, float], ...]
+
+    def strokes(self, width: Width | None) -> list[tuple[str, list[Place]]]:
+        """The line as M (from here), L (straight to) and C (a curve to, with two handles); it ends inside its arrow."""
+        (x, start, end), *others = self.passages
+        if width is not None:  # a wide line is straight before it meets its arrow
+            to_x, upper, lower = others[-1]
+            others[-1] = (to_x, min(upper, lower - 2 * _half_head(width)), lower)
+        drawn: list[tuple[str, list[Place]]] = [("M", [(x, start)]), ("L", [(x, end)])]
+        for to_x, upper, lower in others:
+            half = (upper - end) / 2
+            drawn += [("C", [(x, end + half), (to_x, upper - half), (to_x, upper)]), ("L", [(to_x, lower)])]
+            x, end = to_x, lower
+        return [*drawn[:-1], ("L", [(x, end - _half_head(width))])]
+
+    def head(self, width: Width | None) -> list[Place]:
+        """The corners of the arrow, a quarter of which is hollow."""
+        x, _, y = self.passages[-1]
+        half = _half_head(width)
+        return [(x, y), (x - half, y - 2 * half), (x, y - 1.5 * half), (x + half, y - 2 * half)]
 
 
 @dataclass(frozen=True)
@@ -36,6 +59,11 @@ class Layout:
     routes: tuple[Route, ...]
     width: float
     height: float
+
+
+def _half_head(width: Width | None) -> float:
+    """Half the width of an arrow's head; its line ends in the middle of it."""
+    return 2.6 + line_width(width)
 
 
 def layout_of(picture: Picture) -> Layout:

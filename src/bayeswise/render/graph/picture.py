@@ -6,8 +6,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import NetworkError, TooLargeError
+
+if TYPE_CHECKING:
+    from bayeswise.render.graph.plot import GraphDisplay
 
 MOST_NODES = 400
 
@@ -122,6 +126,12 @@ class Picture:
         from bayeswise.render.graph.svg import text
 
         return text(self)
+
+    def plot(self, ax: Any = None) -> GraphDisplay:
+        """Draw it by matplotlib into the axes, or into a new figure."""
+        from bayeswise.render.graph.plot import GraphDisplay
+
+        return GraphDisplay(self).plot(ax)
 
     def dot(self) -> str:
         """The graph in the language of Graphviz, for those who want to lay it out otherwise."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of, shortened
 from bayeswise.render.graph.boxes import width as width_of
-from bayeswise.render.graph.layout import Layout, Route, layout_of
+from bayeswise.render.graph.layout import Layout, Place, Route, layout_of
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Legend, Picture, Width, line_width
 from bayeswise.render.labels import markup
 from bayeswise.render.theme import CHANCE, DECISION, EDGE, GROUND, INK, NEUTRAL, OBSERVED, TRACK, UTILITY, NodeColours
@@ -50,10 +50,7 @@ def _pieces(picture: Picture, layout: Layout) -> Iterator[str]:
         yield _curve(route, route.edge in picture.dashed, picture.widths.get(route.edge))
     yield f'</g><g fill="{EDGE}">'
     for route in layout.routes:
-        x, _, y = route.passages[-1]
-        half = _half_head(picture.widths.get(route.edge))
-        a, b, c = _n(half), _n(2 * half), _n(half / 2)
-        yield f'<path d="M{_n(x)} {_n(y)}l-{a} -{b}l{a} {c}l{a} -{c}z"/>'
+        yield f'<path d="M{_places(route.head(picture.widths.get(route.edge)))}z"/>'
     yield "</g>"
     for box in layout.boxes:
         yield from _box(box)
@@ -68,28 +65,17 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _half_head(width: Width | None) -> float:
-    """Half the width of an arrow's head, a quarter of which is hollow; its line ends in the middle of it."""
-    return 2.6 + line_width(width)
-
-
 def _curve(route: Route, dashed: bool, width: Width | None) -> str:
-    (x, start, end), *others = route.passages
-    if width is not None:  # a wide line is straight before it meets its arrow
-        to_x, upper, lower = others[-1]
-        others[-1] = (to_x, min(upper, lower - 2 * _half_head(width)), lower)
-    steps = [f"M{_n(x)} {_n(start)}V{_n(end)}"]
-    for to_x, upper, lower in others:
-        half = (upper - end) / 2
-        steps.append(f"C{_n(x)} {_n(end + half)} {_n(to_x)} {_n(upper - half)} {_n(to_x)} {_n(upper)}V{_n(lower)}")
-        x, end = to_x, lower
     names = f"{route.edge[0]} \N{RIGHTWARDS ARROW} {route.edge[1]}"
     dash = ' stroke-dasharray="5 4"' if dashed else ""
     wide = "" if width is None else f' stroke-width="{line_width(width):.2f}"'
     said = names if width is None else f"{names}: {width.value}"
-    # the line ends inside its arrow
-    path = "".join(steps).rpartition("V")[0] + f"V{_n(end - _half_head(width))}"
+    path = "".join(f"{letter}{_places(points)}" for letter, points in route.strokes(width))
     return f'<path d="{path}"{dash}{wide}><title>{markup(said)}</title></path>'
+
+
+def _places(points: Sequence[Place]) -> str:
+    return " ".join(f"{_n(x)} {_n(y)}" for x, y in points)
 
 
 # -- what the widths of edges mean ----------------------------------------------------------------------------

@@ -1,0 +1,185 @@
+"""Every display is reached from the object it shows, and says what its axes are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.acquisition.curves import LearningCurves
+from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.foundation.errors import NotInstalledError
+from bayeswise.networks import Node
+from bayeswise.render import display
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+ROW = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+RANDOM = np.random.default_rng(7)
+NUMBERS = {
+    "x": [*RANDOM.normal(0, 1, 30), *RANDOM.normal(2, 1, 30)],
+    "y": [*RANDOM.normal(1, 1, 30), *RANDOM.normal(0, 2, 30)],
+    "class": ["a"] * 30 + ["b"] * 30,
+}
+MAIL = {"bin": {"a": 0, "b": 10}, "keep": {"a": 1, "b": 0}, "ask": 0.5}
+
+
+def golf() -> Any:
+    return bw.fit(EXAMPLES / "golf.csv", target="play", model="naive-bayes")
+
+
+def gaussian(*columns: str) -> Any:
+    table = {name: NUMBERS[name] for name in (*columns, "class")}
+    return bw.fit(table, target="class", model="gaussian-bayes", covariance="shared")
+
+
+def evaluation() -> Any:
+    return bw.evaluate(gaussian("x"), NUMBERS, bw.Costs(MAIL))
+
+
+def network() -> bw.BeliefNetwork:
+    wet = Node("wet", ["yes", "no"], {"yes": 0.9, "no": 0.2}, ["rain"])
+    return bw.BeliefNetwork([Node("rain", ["yes", "no"], 0.2), wet])
+
+
+def oil() -> bw.InfluenceDiagram:
+    return bw.InfluenceDiagram.read(EXAMPLES / "oil.toml")
+
+
+def coins() -> bw.HypothesisSpace:
+    heads = {"fair coin": 0.5, "a coin with two heads": 1.0}
+    space = bw.HypothesisSpace(dict.fromkeys(heads, 0.5), lambda h, d: heads[h] if d == "h" else 1 - heads[h])
+    return space.observe("h", "h")
+
+
+def twins() -> Any:
+    table = {name: NUMBERS[name] for name in ("x", "y", "class")}
+    return bw.compare_twins(gaussian("x", "y"), bw.fit(table, target="class", model="logistic"), table)
+
+
+def learning_curves() -> LearningCurves:
+    accuracy = {name: np.array([[0.5, 0.7, 0.8, 0.9]]) for name in ("random", "entropy")}
+    return LearningCurves("labels", accuracy, np.array([0.9]), n_pool=40, n_test=10)
+
+
+PLOTS: dict[str, Callable[[], Any]] = {
+    "account.plot": lambda: golf().explain(ROW).plot(),
+    "account.plot_panels": lambda: golf().explain(ROW).plot_panels(),
+    "model.nomogram(row).plot": lambda: golf().nomogram(ROW).plot(),
+    "model.plot_densities": lambda: gaussian("x", "y").plot_densities("x"),
+    "model.plot_regions": lambda: gaussian("x", "y").plot_regions(),
+    "model.plot_bayes_error": lambda: gaussian("x").plot_bayes_error(0.5),
+    "twins.plot": lambda: twins().plot(),
+    "costs.plot of two states": lambda: bw.Costs(MAIL).plot(),
+    "costs.plot of three states": lambda: bw.Costs.zero_one(["a", "b", "c"]).with_reject(0.4).plot(),
+    "rule.plot": lambda: bw.Costs(MAIL).rule().plot(),
+    "decisions.plot of two states": lambda: bw.decide({"a": [0.2, 0.9], "b": [0.8, 0.1]}, MAIL).plot(),
+    "decisions.plot of four states": lambda: bw.decide(np.full((3, 4), 0.25), states=list("abcd")).plot(),
+    "evaluation.plot": lambda: evaluation().plot(),
+    "evaluation.plot_confusion": lambda: evaluation().plot_confusion(),
+    "evaluation.plot_reliability": lambda: evaluation().plot_reliability("b"),
+    "threshold_curve.plot": lambda: threshold_curve(evaluation(), "a", "bin", "keep").plot(),
+    "coverage_curve.plot": lambda: coverage_curve(evaluation()).plot(),
+    "cost_curve.plot": lambda: cost_curve(evaluation(), "a").plot(),
+    "network.plot": lambda: network().plot({"wet": "yes"}, title="rain"),
+    "network_account.plot": lambda: network().explain("rain", {"wet": "yes"}).plot(),
+    "distribution.plot": lambda: network().query(["rain", "wet"]).plot(),
+    "diagram.plot": lambda: oil().plot(),
+    "solution.plot": lambda: oil().solve().plot(),
+    "risk.plot": lambda: oil().solve().risk().plot(),
+    "sensitivity.plot": lambda: oil().sensitivity("oil", "dry").plot(),
+    "tornado.plot": lambda: oil().tornado().plot(),
+    "hypotheses.plot": lambda: coins().plot(),
+    "learning_curves.plot": lambda: learning_curves().plot(),
+}
+# graphs, triangles and displays of several panels have no axes of their own to name
+WITHOUT_AXES = (
+    "plot_panels",
+    "nomogram",
+    "network.plot",
+    "diagram.plot",
+    "solution.plot",
+    "hypotheses",
+    "three states",
+)
+
+
+@pytest.fixture(autouse=True)
+def headless(monkeypatch: pytest.MonkeyPatch) -> Any:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_an_object_draws_its_own_picture(name: str) -> None:
+    shown = PLOTS[name]()
+    shown.figure_.canvas.draw()
+    columns = shown.to_columns()
+    assert len({len(column) for column in columns.values()}) == 1
+    assert shown.figure_ is shown.ax_.figure
+    if not any(part in name for part in WITHOUT_AXES):
+        assert shown.ax_.get_xlabel()
+        assert shown.ax_.get_title(loc="left")
+
+
+def displays(base: type) -> set[str]:
+    return {base.__name__} | {name for sub in base.__subclasses__() for name in displays(sub)}
+
+
+def test_no_display_is_left_out_of_this_list() -> None:
+    from matplotlib import pyplot as plt
+
+    drawn = set()
+    for make in PLOTS.values():
+        drawn.add(type(make()).__name__)
+        plt.close("all")
+    assert displays(display.Display) - {"Display"} == drawn
+
+
+def test_two_pictures_go_side_by_side_into_one_figure() -> None:
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3))
+    assert network().plot(ax=left).ax_ is left
+    assert evaluation().plot(right).ax_ is right
+    figure.canvas.draw()
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(NotInstalledError, match=r"pip install 'bayeswise\[plot\]'"):
+        bw.Costs(MAIL).plot()
+
+
+def test_an_edge_of_a_picture_ends_in_an_arrow() -> None:
+    from matplotlib.patches import PathPatch, Polygon
+
+    shown = network().plot()
+    kinds = [type(patch) for patch in shown.ax_.patches]
+    assert kinds.count(PathPatch) == kinds.count(Polygon) == 1
+
+
+def test_the_threshold_of_the_costs_is_marked() -> None:
+    shown = threshold_curve(evaluation(), "a", "bin", "keep").plot()
+    assert "threshold of the costs 0.9091" in [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+
+
+def test_one_far_row_does_not_squash_the_others() -> None:
+    table = {"x": [*NUMBERS["x"], 400.0], "y": [*NUMBERS["y"], -300.0]}
+    rows = {name: NUMBERS[name] for name in ("x", "y", "class")}
+    both = bw.compare_twins(gaussian("x", "y"), bw.fit(rows, target="class", model="logistic"), table)
+    low, high = both.plot().ax_.get_xlim()
+    ordinary = both.log_evidence[:-1]
+    assert both.log_evidence[-1] < low
+    assert (ordinary.max() - ordinary.min()) / (high - low) > 0.2
+
+
+def test_long_names_of_hypotheses_are_written_beside_their_bars() -> None:
+    panel = coins().plot().ax_.child_axes[0]
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["fair coin", "a coin with two heads"]
