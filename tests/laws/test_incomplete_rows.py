@@ -39,7 +39,9 @@ def test_no_step_falls(seed: int, share: float, hidden: bool, steps, prior: str)
     seen = IncompleteRows.of(rows, above)
     generator = np.random.default_rng(seed)
     start = seen.layout.normalised(generator.gamma(1.0, size=seen.layout.starts[-1]) + 0.01)
-    found = [point.objective for point in itertools.islice(steps(seen, start, seen.layout.imagined(prior, 1.0)), 25)]
+    found = [
+        point.objective for point in itertools.islice(steps(seen, start, seen.layout.pseudo_counts(prior, 1.0)), 25)
+    ]
     assert (np.diff(found) >= -1e-10 * (1.0 + np.abs(found[:-1]))).all()
 
 

@@ -88,7 +88,7 @@ def test_costs_at_the_end_of_the_range_of_doubles_are_compared_without_overflow(
 def test_a_table_with_many_doubts_tells_a_few_and_keeps_all() -> None:
     with pytest.warns(CostWarning) as told:
         costs = bw.Costs({"best": {"x": 0, "y": 0}} | {f"a{k}": {"x": k + 1, "y": 2} for k in range(50)})
-    assert len(told) == 9 and str(told[-1].message) == "and 42 doubts more: look at costs.warnings"
+    assert len(told) == 9 and str(told[-1].message) == "and 42 more warnings: see costs.warnings"
     assert len(costs.warnings) == 50
 
 

@@ -66,14 +66,14 @@ def test_each_step_of_em_is_that_of_enumeration(seed: int, rare: bool, monkeypat
     seen = IncompleteRows.of(rows, parents)
     generator = np.random.default_rng(seed)
     tables = [generator.dirichlet(np.ones(table.shape[1]), len(table)) for table in network._tables]
-    imagined = seen.layout.imagined("m-estimate", 2.0)
+    pseudo_counts = seen.layout.pseudo_counts("m-estimate", 2.0)
     flat = np.concatenate([table.ravel() for table in tables])
-    for point in itertools.islice(em_steps(seen, flat, imagined), 4):
+    for point in itertools.islice(em_steps(seen, flat, pseudo_counts), 4):
         if not rare:
             counts, log_likelihood = expected_by_enumeration(rows, parents, seen.layout.tables(point.tables))
             assert point.counts == pytest.approx(np.concatenate([c.ravel() for c in counts]), abs=1e-11)
             assert point.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
-            log_prior = float(imagined @ np.log(point.tables))
+            log_prior = float(pseudo_counts @ np.log(point.tables))
             assert point.objective == pytest.approx(log_likelihood + log_prior, rel=1e-12)
         else:
             _, log_likelihood = expected_by_enumeration(rows, parents, seen.layout.tables(point.tables))

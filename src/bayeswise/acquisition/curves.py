@@ -144,7 +144,7 @@ def learning_curves(
     """How soon each strategy learns: for each seed the rows are shuffled, and a share of them kept for the test.
 
     The target column is the oracle, and the labelled set starts empty. With test_share=0 the pool is all rows, and
-    the accuracy that of labelling all of them. `progress=True` shows a bar where it takes long, a function is told of
+    the accuracy that of labelling all of them. `progress=True` shows a bar where it takes long, a function gets the
     labels as they come.
 
     >>> rows = [{"x": float(k % 7 + 9 * (k % 2)), "y": "ab"[k % 2]} for k in range(60)]
@@ -163,7 +163,7 @@ def learning_curves(
     accuracy = {name: np.empty((n_seeds, wanted)) for name in names}
     full = np.empty(n_seeds)
     with StepsBar(shown=False, asked_for=progress is True) as bar:
-        told = progress if callable(progress) else _Told(bar, n_seeds * len(names) * wanted)
+        report = progress if callable(progress) else _LabelCount(bar, n_seeds * len(names) * wanted)
         for seed in range(n_seeds):
             order = np.random.default_rng(seed).permutation(len(truth))
             rows, labels = whole.subset(order), [truth[row] for row in order.tolist()]
@@ -173,7 +173,7 @@ def learning_curves(
             full[seed] = test.accuracy(empty.learn(pool.rows(range(n_pool), labels[:n_pool], empty.classes)))
             for name in names:
                 learner = ActiveLearner(empty, costs, name, pool=pool, seed=seed, **how)
-                accuracy[name][seed] = _curve(learner, labels, wanted, test.measure(learner), told)
+                accuracy[name][seed] = _curve(learner, labels, wanted, test.measure(learner), report)
     title = f"{source.description}, {target}, {n_seeds} shuffle{'s' if n_seeds > 1 else ''}"
     return LearningCurves(title, accuracy, full, n_pool, len(truth) - n_pool)
 
@@ -183,7 +183,7 @@ def _curve(
     labels: Sequence[Label],
     n: int,
     measure: Callable[[int], float],
-    told: Callable[[int], None],
+    report: Callable[[int], None],
 ) -> list[float]:
     """The accuracy after each of n labels."""
     curve = []
@@ -191,7 +191,7 @@ def _curve(
         row = learner.query()[0].row
         learner.teach(row, labels[row])
         curve.append(measure(row))
-        told(1)
+        report(1)
     return curve
 
 
@@ -244,7 +244,7 @@ def _n_pool(n_rows: int, test_share: float) -> int:
     return n_pool
 
 
-class _Told:
+class _LabelCount:
     """A bar that counts labels."""
 
     def __init__(self, bar: StepsBar, total: int) -> None:
@@ -268,7 +268,7 @@ class HeldOut:
         return self._of(np.asarray(model.probability(self._rows.subset(self._held).for_model(model))))
 
     def measure(self, learner: ActiveLearner) -> Callable[[int], float]:
-        """A function to be told which row a learner, still empty, was taught: how accurate it is then.
+        """A function that is called with the row that a learner, still empty, was taught: how accurate it is then.
 
         Of normal columns the rows held out are believed beside those of the learner, label by label: to make the
         exact model for each would take ten times as long.

@@ -113,7 +113,7 @@ def _refuse_unknown(overrides: Mapping[str, Any]) -> None:
     for name in overrides:
         if name not in Asked.__annotations__:
             known = ", ".join(Asked.__annotations__)
-            raise ParameterError(f"there is no wish {name!r} about a table", fix=f"choose among {known}")
+            raise ParameterError(f"a table has no option {name!r}", fix=f"choose among {known}")
 
 
 def _with_classes(schema: Schema, target: str, classes: Sequence[Any]) -> Schema:

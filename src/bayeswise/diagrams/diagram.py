@@ -200,8 +200,8 @@ class InfluenceDiagram:
                 (len(self.utilities), "utility", "utilities"),
             )
         )
-        told = [f"{d} given {', '.join(self._knows[d])}" if self._knows[d] else d for d in self.decisions[:6]]
-        return f"InfluenceDiagram({counts}: {'; '.join(told)})"
+        decided = [f"{d} given {', '.join(self._knows[d])}" if self._knows[d] else d for d in self.decisions[:6]]
+        return f"InfluenceDiagram({counts}: {'; '.join(decided)})"
 
     def place(self, name: str) -> int:
         """The position of a chance node or a decision, or an error that guesses what was meant."""
@@ -220,7 +220,7 @@ class InfluenceDiagram:
         return self._states[self.place(name)].labels
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """What a table is given: the parents of a chance node or a utility, what a decision is told."""
+        """What a table is given: the parents of a chance node or a utility, what a decision knows."""
         if name in self._utilities:
             return self._utilities[name][0]
         return self._knows[name] if name in self._knows else self.network.parents(name)
@@ -248,11 +248,11 @@ class InfluenceDiagram:
 
     @cached_property
     def sequence(self) -> tuple[int, ...]:
-        """The nodes in the order in which they become known; what nobody is told comes last."""
-        told: list[int] = []
+        """The nodes in the order in which they become known; what no decision knows comes last."""
+        known: list[int] = []
         for decision in self.decisions:
-            told += [*(self.place(node) for node in self._knows[decision]), self.place(decision)]
-        return tuple(dict.fromkeys([*told, *self.network.order]))
+            known += [*(self.place(node) for node in self._knows[decision]), self.place(decision)]
+        return tuple(dict.fromkeys([*known, *self.network.order]))
 
     @cached_property
     def structure(self) -> Structure:
@@ -285,14 +285,14 @@ class InfluenceDiagram:
         return solve(self, evidence, policies)
 
     def evaluate(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Solution:
-        """What given policies lead to: for each decision an option, or a table by what it is told."""
+        """What given policies lead to: for each decision an option, or a table by what it knows."""
         missing = [d for d in self.decisions if d not in policies and d not in (evidence or {})]
         if missing:
             raise ParameterError(f"there is no policy for {missing[0]!r}", fix="give one, or use solve(policies=...)")
         return self.solve(evidence, policies=policies)
 
     def policy(self, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
-        """A policy of one's own, by what the decision is told or by other nodes that are known then."""
+        """A policy of one's own, by what the decision knows or by other nodes that are known then."""
         from bayeswise.diagrams.solving.policy import given_policy
 
         return given_policy(self, decision, rule, knows)

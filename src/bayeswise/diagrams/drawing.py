@@ -1,4 +1,4 @@
-"""The picture of a diagram: rounded chance nodes, square decisions, utilities as diamonds; dashed is what is told."""
+"""The picture of a diagram: rounded chance nodes, square decisions, utilities as diamonds; dashed is what is known."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def picture_of(diagram: InfluenceDiagram, solution: Solution | None = None, titl
     """The nodes with their states; with a solution the beliefs, the options and the utilities it leads to."""
     nodes = [_inner(diagram, name, solution) for name in diagram.names]
     nodes += [_utility(name, solution) for name in diagram.utilities]
-    told = [(known, name) for name in diagram.decisions for known in diagram.parents(name)]
+    known = [(node, name) for name in diagram.decisions for node in diagram.parents(name)]
     edges = [(parent, name) for name in diagram if name not in diagram.decisions for parent in diagram.parents(name)]
-    return Picture.of(nodes, [*edges, *told], dashed=told, title=title)
+    return Picture.of(nodes, [*edges, *known], dashed=known, title=title)
 
 
 def _inner(diagram: InfluenceDiagram, name: str, solution: Solution | None) -> DrawnNode:

@@ -1,7 +1,7 @@
 """Conjugate priors that several families share, each the statistic of pseudo-counts.
 
-BetaPrior      Bernoulli, geometric, binomial       imagined successes and failures
-GammaPrior     Poisson, exponential                 imagined events in an imagined time
+BetaPrior      Bernoulli, geometric, binomial       pseudo-counts of successes and failures
+GammaPrior     Poisson, exponential                 pseudo-counts of events in a time
 Dirichlet      categorical, multinomial             pseudo-counts of each level
 """
 
@@ -53,7 +53,7 @@ class BetaPrior:
 
 @dataclass(frozen=True, repr=False)
 class GammaPrior:
-    """p(y) = y^(shape - 1) exp(-rate y) rate^shape / Gamma(shape): `shape` imagined events in a time of `rate`.
+    """p(y) = y^(shape - 1) exp(-rate y) rate^shape / Gamma(shape): `shape` pseudo-counts in a time of `rate`.
 
     >>> GammaPrior(shape=2, rate=0.5)
     GammaPrior(shape=2, rate=0.5)
@@ -120,7 +120,7 @@ class Dirichlet:
 
     @classmethod
     def laplace(cls, levels: Vocabulary, unseen: float = 0.0) -> Dirichlet:
-        """One imagined row of each level: (n_j + 1) / (n + J), with J the number of levels of this column."""
+        """One pseudo-count of each level: (n_j + 1) / (n + J), with J the number of levels of this column."""
         return cls.lidstone(levels, 1.0, unseen)
 
     @classmethod
@@ -217,7 +217,7 @@ class WithoutConjugatePrior(OnNumbers[S]):
 
 
 class WithBetaPrior(OnNumbers[S]):
-    """A family whose rows are k successes and m failures together; the prior is the statistic of imagined ones."""
+    """A family whose rows are k successes and m failures together; the prior is the statistic of pseudo-counts."""
 
     border: ClassVar[str]  # what is said where k or m is zero
 

@@ -66,13 +66,13 @@ class PatternScatter:
         order = np.argsort(which.ravel(), kind="stable")
         parts = np.split(rows[order], np.cumsum(np.bincount(which.ravel()))[:-1])
         holes = {
-            pattern_of(~gaps): Scatter.of(
-                np.ascontiguousarray(values[part][:, ~gaps]),
+            pattern_of(~absent): Scatter.of(
+                np.ascontiguousarray(values[part][:, ~absent]),
                 None if groups is None else np.ascontiguousarray(groups[part]),
                 n_groups,
                 None if weights is None else np.ascontiguousarray(weights[part]),
             )
-            for gaps, part in zip(patterns, parts, strict=True)
+            for absent, part in zip(patterns, parts, strict=True)
         }
         return cls._canonical(complete, holes)
 

@@ -117,7 +117,7 @@ def test_rows_drawn_by_chance_do_not_say_that_asking_is_not_worth_it() -> None:
         ({"random_share": "some"}, "random_share is 'some'"),
         ({"n_candidates": 0}, "n_candidates is 0"),
         ({"seed": -1}, "seed is -1"),
-        ({"kindz": {}}, "no wish 'kindz'"),
+        ({"kindz": {}}, "no option 'kindz'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_by_name(words: dict[str, Any], said: str) -> None:

@@ -82,9 +82,9 @@ def test_where_it_ends_counting_what_is_expected_changes_nothing(way: str) -> No
     coded = CodedRows.of(rows, states={"kind": ["one", "two"]}, may_be_hidden={"kind"})
     found = fit_tables(coded, FROM_KIND, way=way, tolerance=1e-13, prior="m-estimate", strength=2.0)
     seen = IncompleteRows.of(coded, [tuple(coded.names.index(p) for p in FROM_KIND.get(n, ())) for n in coded.names])
-    imagined = seen.layout.imagined("m-estimate", 2.0)
+    pseudo_counts = seen.layout.pseudo_counts("m-estimate", 2.0)
     tables = np.concatenate([found.network.table(name).ravel() for name in coded.names])
-    counted = seen.layout.normalised(seen.at(tables, imagined).counts + imagined)
+    counted = seen.layout.normalised(seen.at(tables, pseudo_counts).counts + pseudo_counts)
     assert counted == pytest.approx(tables, abs=1e-4)
 
 

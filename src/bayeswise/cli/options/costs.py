@@ -26,14 +26,14 @@ Prior: TypeAlias = Annotated[
 
 
 def read_decision(path: str, model: Any = None) -> DecisionFile:
-    """The file, its doubts said on stderr, its states and target checked against the model."""
+    """The file, its warnings on stderr, its states and target checked against the model."""
     from bayeswise.decisions import CostWarning
     from bayeswise.decisions.costs.decision_file import DecisionFile
 
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CostWarning)
         decision = DecisionFile.read(path)
-    say(*(f"{path}: {each.message}." for each in told))
+    say(*(f"{path}: {each.message}." for each in caught))
     if model is not None:
         target = model.schema.target.name
         if decision.target is not None and decision.target != target:

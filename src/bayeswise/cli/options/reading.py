@@ -101,13 +101,13 @@ def open_table(
 
 
 def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ...]:
-    """What was typed, else what the model was learned with; where these differ the user is told."""
-    from bayeswise.tables.schema.null_words import remembered, told, words_of
+    """What was typed, else what the model was learned with; where these differ the user is warned."""
+    from bayeswise.tables.schema.null_words import described, remembered, words_of
 
     if null is None:
         return words_of(like)
     if like is not None and remembered(null) != like.null_words:
-        say(f"Missing is what --null says, {told(null)}; the model was learned with {told(like.null_words)}.")
+        say(f"Missing is what --null says, {described(null)}; the model was learned with {described(like.null_words)}.")
     return tuple(null)
 
 

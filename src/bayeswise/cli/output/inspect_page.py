@@ -14,7 +14,7 @@ from bayeswise.cli.output.look_page import class_table
 from bayeswise.cli.output.writing import size_text
 from bayeswise.render.terminal import plain_table
 from bayeswise.tables.schema.notes import shown
-from bayeswise.tables.schema.null_words import told
+from bayeswise.tables.schema.null_words import described
 
 _MOST_CLASSES = 8
 _MOST_LEVELS = 6
@@ -63,7 +63,7 @@ def about(facts: Mapping[str, Any]) -> Table:
     if facts["weight"] is not None:
         lines.add_row("weight", Text(shown(facts["weight"])))
     if facts["null_words"] is not None:
-        lines.add_row("missing", Text(told(facts["null_words"])))
+        lines.add_row("missing", Text(described(facts["null_words"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
     if "calibration" in facts:
         lines.add_row("calibration", Text(facts["calibration"]["age"]))

@@ -33,7 +33,7 @@ def warn_of(messages: Sequence[str], stacklevel: int) -> None:
     for message in messages[:_MOST_SAID]:
         warnings.warn(message, CostWarning, stacklevel=stacklevel)
     if len(messages) > _MOST_SAID:
-        more = f"and {len(messages) - _MOST_SAID} doubts more: look at costs.warnings"
+        more = f"and {len(messages) - _MOST_SAID} more warnings: see costs.warnings"
         warnings.warn(more, CostWarning, stacklevel=stacklevel)
 
 

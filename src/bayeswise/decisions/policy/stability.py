@@ -70,7 +70,7 @@ def stability_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any =
 
 
 def joined(parts: Sequence[DecisionStability], n_actions: int) -> DecisionStability:
-    """The doubts of several stretches of rows as one."""
+    """The stability of several stretches of rows as one."""
     if not parts:
         return DecisionStability(np.zeros(0, dtype=np.int64), np.zeros((0, n_actions)), np.zeros(0))
     return DecisionStability(

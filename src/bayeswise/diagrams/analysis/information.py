@@ -147,9 +147,9 @@ def _value(
         raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
     for node in nodes:
         _refuse_consequence(diagram, node, place)
-    told = diagram.parents(decision)
-    more = [node for node in dict.fromkeys(nodes) if node not in told]
-    informed = diagram.changed([Decision(decision, diagram.states(decision), [*told, *more])])
+    known = diagram.parents(decision)
+    more = [node for node in dict.fromkeys(nodes) if node not in known]
+    informed = diagram.changed([Decision(decision, diagram.states(decision), [*known, *more])])
     then = informed.solve(evidence)
     return InformationValue(tuple(nodes), decision, max(0.0, _gained(then, now)), price, then.utility)
 
@@ -167,7 +167,7 @@ def _refuse_consequence(diagram: InfluenceDiagram, node: str, decision: int) -> 
 
 
 def _arcs(diagram: InfluenceDiagram) -> list[list[int]]:
-    """The parents of every node, what decisions are told included."""
+    """The parents of every node, what decisions know included."""
     return [[diagram.place(parent) for parent in diagram.parents(name)] for name in diagram.names]
 
 

@@ -33,7 +33,7 @@ def decision_order(
 
 
 def pasts(parents: Parents, decisions: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """For each decision all that is known then: what it is told, earlier decisions and what they knew.
+    """For each decision all that is known then: what it knows, earlier decisions and what they knew.
 
     >>> pasts([[], [0], [1], []], [0, 2])
     {0: (), 2: (0, 1)}
@@ -75,9 +75,9 @@ def requisite(
             continue
         reached = reached_from(below, decision)
         targets = [node for node in reached if node >= len(parents)]
-        told = set(past[decision]) - evidence
-        touched = _touched(graph, below, targets, {*told, decision, *evidence})
-        matters = sorted(told & touched)
+        known = set(past[decision]) - evidence
+        touched = _touched(graph, below, targets, {*known, decision, *evidence})
+        matters = sorted(known & touched)
         for idle in set(graph[decision]).difference(matters):
             below[idle].remove(decision)
         graph[decision] = matters

@@ -107,7 +107,7 @@ class Policy(Tabular):
 
 
 def given_policy(diagram: InfluenceDiagram, name: str, rule: Any, knows: Sequence[str] | None = None) -> Policy:
-    """A policy that somebody has: an option, a table by what the decision is told, or a `Policy`."""
+    """A policy that somebody has: an option, a table by what the decision knows, or a `Policy`."""
     diagram.decision_place(name)
     if isinstance(rule, Policy):
         return _fitting(diagram, name, rule)

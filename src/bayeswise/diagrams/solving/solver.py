@@ -194,7 +194,7 @@ class _Run:
         return Outcome(dict(reversed(self._choices.items())), total, log_evidence)
 
     def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> Choice:
-        """The first of the best options; what may be a tie is judged by the size of what was summed for it."""
+        """The first of the best options; what may be a tie is decided by the size of what was summed for it."""
         assert each.decision is not None
         expected = _turned(utility, each)  # (..., n_options)
         possible = np.asarray(np.maximum.reduce(_turned(probability, each), axis=-1) > 0.0)

@@ -1,6 +1,6 @@
 """A covariance as standard deviations and correlations, its rank, and its Cholesky factor.
 
-Scaled so, columns in metres and in nanometres are judged alike, and numbers of 1e300 or 1e-300 do no harm. The rank is
+Scaled so, columns in metres and in nanometres are treated alike, and numbers of 1e300 or 1e-300 do no harm. The rank is
 checked first: Cholesky may succeed on columns that are exactly collinear, and its answer is then noise.
 """
 

@@ -57,10 +57,10 @@ def mean_between(
     >>> [part.item() for part in mean_between(3, (1e15, 0.25), 1, (1e15, 0.0))]
     [1000000000000000.2, -0.0625]
     """
-    rows, imagined = np.asarray(n, dtype=np.float64), np.asarray(strength, dtype=np.float64)
-    heavy = rows > imagined
+    rows, prior_rows = np.asarray(n, dtype=np.float64), np.asarray(strength, dtype=np.float64)
+    heavy = rows > prior_rows
     start, start_low = (np.where(heavy, high, low) for high, low in zip(sample, prior, strict=True))
-    step = np.where(heavy, -imagined, rows) / (imagined + rows) * gap_between(sample, prior) + start_low
+    step = np.where(heavy, -prior_rows, rows) / (prior_rows + rows) * gap_between(sample, prior) + start_low
     high = start + step
     moved = high - start
     return high, (start - (high - moved)) + (step - moved)

@@ -74,7 +74,7 @@ class NetworkAccount:
 
     @property
     def soft(self) -> dict[str, Mapping[Any, float]]:
-        """What was observed with doubt."""
+        """What was observed with uncertainty."""
         return {f.node: f.value for f in self.findings if isinstance(f.value, Mapping)}
 
     # -- faces --
@@ -129,9 +129,9 @@ class NetworkAccount:
         return fragment(self)
 
     def __repr__(self) -> str:
-        told = [f"{f.node} {f.beside:+.4g}" for f in self.findings if f.beside is not None and f.relevant]
+        weights = [f"{f.node} {f.beside:+.4g}" for f in self.findings if f.beside is not None and f.relevant]
         change = f"{self.prior[self.state]:.4g} -> {self.posterior[self.state]:.4g}"
-        return f"NetworkAccount({self.node} = {self.state}: {change}{'; ' if told else ''}{', '.join(told)})"
+        return f"NetworkAccount({self.node} = {self.state}: {change}{'; ' if weights else ''}{', '.join(weights)})"
 
 
 def _plain(value: Any) -> Any:

@@ -33,10 +33,10 @@ def text(account: NetworkAccount, width: int = 80) -> str:
 def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
     state, before, after = account.state, account.prior[account.state], account.posterior[account.state]
     yield f"Why {shown(account.node)} = {shown(state)}: {number(after)}, and {number(before)} before the evidence?"
-    told = [finding for finding in account.findings if finding.relevant]
-    if told:
+    relevant = [finding for finding in account.findings if finding.relevant]
+    if relevant:
         yield ""
-        yield from _weights(told, width)
+        yield from _weights(relevant, width)
     silent = [finding_text(finding) for finding in account.findings if not finding.relevant]
     if silent:
         yield ""

@@ -169,7 +169,7 @@ def _joint(
 def _table(seen: FloatArray, prior: str, strength: float) -> FloatArray:
     counts = seen.reshape(-1, seen.shape[-1])  # (n_configurations, n_states)
     n_rows, n_states = counts.shape
-    imagined = {"bdeu": strength / (n_rows * n_states), "m-estimate": strength / n_states, "none": 0.0}[prior]
-    total = counts.sum(axis=1, keepdims=True) + imagined * n_states
+    pseudo_counts = {"bdeu": strength / (n_rows * n_states), "m-estimate": strength / n_states, "none": 0.0}[prior]
+    total = counts.sum(axis=1, keepdims=True) + pseudo_counts * n_states
     uniform = np.full_like(counts, 1.0 / n_states)
-    return np.asarray(np.divide(counts + imagined, total, out=uniform, where=total > 0.0))
+    return np.asarray(np.divide(counts + pseudo_counts, total, out=uniform, where=total > 0.0))

@@ -30,23 +30,23 @@ _HALVINGS = 40
 _REMEMBERED = 10
 
 
-def em_steps(rows: IncompleteRows, tables: FloatArray, imagined: FloatArray) -> Iterator[Point]:
+def em_steps(rows: IncompleteRows, tables: FloatArray, pseudo_counts: FloatArray) -> Iterator[Point]:
     """Dempster, Laird and Rubin: expect how often each cell was used, then count as if it had been seen.
 
     After two such steps a leap the same way is tried, and taken if it gains (SQUAREM, Varadhan and Roland 2008), for
     plain EM creeps where much is hidden.
     """
-    layout, first = rows.layout, rows.at(tables, imagined)
+    layout, first = rows.layout, rows.at(tables, pseudo_counts)
     yield first
     while True:
-        second = rows.at(layout.normalised(first.counts + imagined), imagined)
+        second = rows.at(layout.normalised(first.counts + pseudo_counts), pseudo_counts)
         yield second
-        third = rows.at(layout.normalised(second.counts + imagined), imagined)
+        third = rows.at(layout.normalised(second.counts + pseudo_counts), pseudo_counts)
         yield third
         leap = _leap(layout, first.tables, second.tables, third.tables)
         first = third
         if leap is not None:
-            found = rows.at(leap, imagined)
+            found = rows.at(leap, pseudo_counts)
             if found.objective > third.objective:
                 yield found
                 first = found
@@ -61,35 +61,35 @@ def _leap(layout: Layout, first: FloatArray, second: FloatArray, third: FloatArr
     return layout.normalised(np.maximum(first + 2.0 * length * step + length * length * bend, 0.1 * third))
 
 
-def gradient_steps(rows: IncompleteRows, tables: FloatArray, imagined: FloatArray) -> Iterator[Point]:
+def gradient_steps(rows: IncompleteRows, tables: FloatArray, pseudo_counts: FloatArray) -> Iterator[Point]:
     """Russell et al. (1995): d log P / d theta = expected count / theta, each step along the slope, as far as it gains.
 
-    Tables are softmax of b, so that they stay distributions:  d/db = n_jk - theta_jk n_j,  n with what is imagined. The
+    Tables are softmax of b, so that they stay distributions:  d/db = n_jk - theta_jk n_j,  n with pseudo-counts. The
     slope is bent by the curvature that the last steps met (limited-memory BFGS).
     """
-    layout, point = rows.layout, rows.at(tables, imagined)
+    layout, point = rows.layout, rows.at(tables, pseudo_counts)
     yield point
     met: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_REMEMBERED)  # steps, and the falls of the slope on them
-    gradient, scale = _gradient(layout, point, imagined)
+    gradient, scale = _gradient(layout, point, pseudo_counts)
     while True:
         direction = _bent(gradient, scale, met)
-        found = _searched(rows, point, imagined, direction, float(gradient @ direction))
+        found = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
         if found is None and met:
             met.clear()
             direction = gradient * scale
-            found = _searched(rows, point, imagined, direction, float(gradient @ direction))
+            found = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
         if found is None:
             return
         point, step = found
         before = gradient
-        gradient, scale = _gradient(layout, point, imagined)
+        gradient, scale = _gradient(layout, point, pseudo_counts)
         met.append((step * direction, before - gradient))
         yield point
 
 
-def _gradient(layout: Layout, point: Point, imagined: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _gradient(layout: Layout, point: Point, pseudo_counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The gradient, and 1 / how often each row of a table was used: about its curvature."""
-    counts = point.counts + imagined
+    counts = point.counts + pseudo_counts
     gradient, scale = np.zeros_like(counts), np.zeros_like(counts)
     views = (layout.tables(flat) for flat in (counts, point.tables, gradient, scale))
     for seen, table, slope, inverse in zip(*views, strict=True):
@@ -113,12 +113,12 @@ def _bent(gradient: FloatArray, scale: FloatArray, met: Sequence[tuple[FloatArra
 
 
 def _searched(
-    rows: IncompleteRows, point: Point, imagined: FloatArray, direction: FloatArray, slope: float
+    rows: IncompleteRows, point: Point, pseudo_counts: FloatArray, direction: FloatArray, slope: float
 ) -> tuple[Point, float] | None:
     """The whole step, or halved until it gains enough."""
     step = 1.0
     for _ in range(_HALVINGS):
-        found = rows.at(_moved(rows.layout, point.tables, step * direction), imagined)
+        found = rows.at(_moved(rows.layout, point.tables, step * direction), pseudo_counts)
         if found.objective >= point.objective + _SUFFICIENT * step * slope and found.objective > point.objective:
             return found, step
         step /= 2.0
@@ -162,7 +162,7 @@ def fit_tables(
     most_steps: int = 2_000,
     progress: Progress = silent,
 ) -> FittedTables:
-    """Tables of greatest posterior density: sum w log P(row) + sum imagined log theta; every row is used.
+    """Tables of greatest posterior density: sum w log P(row) + sum pseudo_counts log theta; every row is used.
 
     Nothing missing: the answer of counting. The first start is what can be counted, the others are drawn at random, as
     are all tables next to a hidden column, where counting says nothing. A climb ends when a step gains less than
@@ -184,13 +184,13 @@ def fit_tables(
     rows = rows.weighted(weights)
     above = _positions(rows.with_states(), parents)
     seen = IncompleteRows.of(rows, above)
-    imagined = seen.layout.imagined(prior, strength)
+    pseudo_counts = seen.layout.pseudo_counts(prior, strength)
     n_starts = starts if seen.groups else 1
     best: Climb | None = None
     for start in range(n_starts):
         tables = _start(rows, seen, start, np.random.default_rng([seed, start]))
         climb = Climb.up(
-            WAYS[way](seen, tables, imagined),
+            WAYS[way](seen, tables, pseudo_counts),
             tolerance,
             most_steps,
             progress,
@@ -250,7 +250,7 @@ def _start(rows: CodedRows, seen: IncompleteRows, start: int, generator: np.rand
     """Tables to begin with: counted where a family was seen whole, drawn at random otherwise and in later starts."""
     layout = seen.layout
     tables = np.empty(layout.starts[-1])
-    counted = layout.normalised(seen.available + layout.imagined("bdeu", 1.0))
+    counted = layout.normalised(seen.available + layout.pseudo_counts("bdeu", 1.0))
     hidden = np.asarray((rows.codes < 0).all(axis=0))
     views = zip(layout.tables(tables), layout.tables(counted), layout.parents, strict=True)
     for node, (table, known, above) in enumerate(views):

@@ -49,7 +49,7 @@ class Layout:
             np.divide(table, total, out=shares, where=total > 0.0)
         return found
 
-    def imagined(self, prior: str, strength: float) -> FloatArray:
+    def pseudo_counts(self, prior: str, strength: float) -> FloatArray:
         """What the prior adds to each cell."""
         flat = np.zeros(self.starts[-1])
         for table in self.tables(flat):
@@ -94,7 +94,7 @@ class IncompleteRows:
         groups = list(_grouped(layout, codes[some], weigh[some]))
         return cls(layout, _counted(layout, codes[whole], weigh[whole]), _counted(layout, codes, weigh), groups)
 
-    def at(self, tables: FloatArray, imagined: FloatArray) -> Point:
+    def at(self, tables: FloatArray, pseudo_counts: FloatArray) -> Point:
         """Expected counts under these tables: sum over rows of P(cell of a table | row)."""
         counts = self.complete.copy()
         log_likelihood = _log_sum(self.complete, tables)
@@ -103,7 +103,7 @@ class IncompleteRows:
         for part, log_part in self._parts():
             counts += part
             log_likelihood += log_part
-        return Point(tables, counts, log_likelihood, log_likelihood + _log_sum(imagined, tables))
+        return Point(tables, counts, log_likelihood, log_likelihood + _log_sum(pseudo_counts, tables))
 
     def _parts(self) -> Iterable[tuple[FloatArray, float]]:
         chunks = [(group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK)]

@@ -19,7 +19,7 @@ from bayeswise.render.labels import guess
 
 METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu")
 FEW_COLUMNS = 15  # up to so many the search is exact, unless you say otherwise: below a second
-HOLES = ("error", "drop", *WAYS)
+MISSING_POLICIES = ("error", "drop", *WAYS)
 
 _ENDED_EARLY = {
     "exact": "the exact search was interrupted: this is the graph that hill climbing finds",
@@ -68,8 +68,8 @@ def learn(
     >>> learn(rows).edges
     (('rain', 'wet'),)
     """
-    if missing not in HOLES:
-        raise ParameterError(f"missing is {missing!r}", fix=f"choose one of {', '.join(HOLES)}")
+    if missing not in MISSING_POLICIES:
+        raise ParameterError(f"missing is {missing!r}", fix=f"choose one of {', '.join(MISSING_POLICIES)}")
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     if seed < 0:
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
@@ -89,7 +89,7 @@ def learn(
             rows, parents, way=missing, prior=prior, strength=strength, starts=starts, seed=seed, progress=progress
         )
         network = fitted.network
-        notes.append(_told(missing, fitted))
+        notes.append(_summary_of(missing, fitted))
     else:
         _refuse_hidden(rows, named)
         fixed = {name: known for name, known in zip(rows.names, rows.states, strict=True) if name in rows.declared}
@@ -158,7 +158,7 @@ def _found(
 
 
 def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None, root: str | None) -> None:
-    """A wish that nothing looks at is a mistake."""
+    """An option that nothing uses is a mistake."""
     unused = {
         "order": order is not None and method != "k2",
         "root": root is not None and method != "chow-liu",
@@ -170,7 +170,7 @@ def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None,
             raise ParameterError(f"{what} makes no use of {name}", fix="leave it out, or choose another method")
 
 
-def _told(way: str, fitted: FittedTables) -> str:
+def _summary_of(way: str, fitted: FittedTables) -> str:
     name = {"em": "EM", "gradient": "gradient ascent"}[way]
     end = "was interrupted" if fitted.interrupted else "ended" if fitted.converged else "ran out of steps"
     return f"{name} {end} after {len(fitted.trace)} steps; log-likelihood {fitted.log_likelihood:.6g}"

@@ -128,9 +128,9 @@ class CodedRows:
     def complete(self) -> CodedRows:
         """The same rows, none of which may have a missing value."""
         if self.codes.min(initial=0) < 0:
-            holes = np.argwhere(self.codes < 0)
-            row, column = map(int, holes[0])
-            n_rows = len(np.unique(holes[:, 0]))
+            missing = np.argwhere(self.codes < 0)
+            row, column = map(int, missing[0])
+            n_rows = len(np.unique(missing[:, 0]))
             raise MissingCellError(
                 f"{n_rows} of {len(self.codes)} rows have a missing cell, the first in row {row + 1}, column "
                 f"{self.names[column]!r}; a graph is learned from whole rows",

@@ -88,8 +88,8 @@ class Scores:
     def kernel(self) -> _kernels.FamilyScores:
         """The rows as bitmaps, made once."""
         if self._kernel is None:
-            dirichlet, imagined = self.score in ("bdeu", "k2"), -1.0 if self.score == "k2" else self.strength
-            settings = dirichlet, self.penalty, imagined
+            dirichlet, pseudo_counts = self.score in ("bdeu", "k2"), -1.0 if self.score == "k2" else self.strength
+            settings = dirichlet, self.penalty, pseudo_counts
             self._kernel = _kernels.FamilyScores(self.columns, self.sizes, *settings, self.units, self.unit)
         return self._kernel
 
@@ -119,9 +119,9 @@ def _log_likelihood(counts: FloatArray) -> float:
     return float(seen @ np.log(seen) - totals @ np.log(totals))
 
 
-def _log_evidence(counts: FloatArray, imagined: float) -> float:
-    """log of the probability of the rows, the table integrated out under Dirichlet(imagined, ...)."""
+def _log_evidence(counts: FloatArray, pseudo_counts: float) -> float:
+    """log of the probability of the rows, the table integrated out under Dirichlet(pseudo_counts, ...)."""
     rows = counts[counts.any(axis=1)]
-    width = imagined * counts.shape[1]
-    cells = gammaln(rows + imagined).sum() - rows.size * gammaln(imagined)
+    width = pseudo_counts * counts.shape[1]
+    cells = gammaln(rows + pseudo_counts).sum() - rows.size * gammaln(pseudo_counts)
     return float(cells - gammaln(rows.sum(axis=1) + width).sum() + len(rows) * gammaln(width))

@@ -32,7 +32,7 @@ def places_of(invalid: Sequence[InvalidValue], count: int) -> str:
 
 @dataclass
 class InvalidCount:
-    """The invalid values of one column over one sweep; judged at its end, so that the order of rows plays no part."""
+    """The invalid values of one column over one sweep; checked at its end, so that the order of rows plays no part."""
 
     cells: int = 0
     invalid: int = 0

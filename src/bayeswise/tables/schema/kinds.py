@@ -1,4 +1,4 @@
-"""The kind of a column, judged from its profile: the first rule that applies decides, and gives its reason.
+"""The kind of a column, inferred from its profile: the first rule that applies decides, and gives its reason.
 
     all cells missing, lists, structs, bytes, dates          ignored
     declared levels (pandas categories, Enum)                category, all its declared levels kept
@@ -36,7 +36,7 @@ from bayeswise.tables.source import Source
 
 @dataclass(frozen=True)
 class Finding:
-    """A judged column.
+    """An inferred column.
 
     `note` and `advice` tell about these rows, `hint` says how to keep a column that is ignored, `problem` is what keeps
     a model from learning.
@@ -228,7 +228,7 @@ def _could_be_number(override: Override, name: str) -> bool:
 
 
 def _numbers(source: Source, overrides: Overrides, names: list[str]) -> dict[str, Column]:
-    """Those of the columns that are numbers beyond doubt."""
+    """Those of the columns that are certainly numbers."""
     low, high, present = extremes(source, names)
     plain = is_plain(low, high, present)
     finite = np.isfinite(low) & np.isfinite(high)

@@ -50,10 +50,10 @@ def open_like(table: Any, schema: Schema | None) -> Source:
     return open_source(table, null_words=words_of(schema))
 
 
-def told(words: Iterable[str] | None) -> str:
+def described(words: Iterable[str] | None) -> str:
     """Words in a sentence.
 
-    >>> told(["x", ""]), told([]), told(None)
+    >>> described(["x", ""]), described([]), described(None)
     ("'' or 'x'", 'no word', "the usual words ('', '?', 'n/a', 'na', 'nan', 'none', 'null')")
     """
     if words is None:

@@ -37,7 +37,7 @@ class Names:
         return {self.find(name): value for name, value in asked.items()}
 
     def mapped(self, asked: Any, what: str) -> dict[str, Any]:
-        """A wish that is a mapping by column, or None."""
+        """What was asked for as a mapping by column, or None."""
         if asked is not None and not isinstance(asked, Mapping):
             raise ParameterError(f"{what} is {asked!r}, and no mapping by column", fix=f"write {what}={{column: ...}}")
         return self.keyed(asked or {})

@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.store.fields import added_later
 from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels
 from bayeswise.tables.schema.names import are_plain, find_name, normal_name
-from bayeswise.tables.schema.null_words import remembered, told
+from bayeswise.tables.schema.null_words import described, remembered
 
 Kind: TypeAlias = Literal["number", "count", "category", "binary", "text", "ignored"]
 MissingPolicy: TypeAlias = Literal["ignore", "level", "error"]
@@ -421,7 +421,7 @@ def difference(one: Schema, other: Schema) -> str:
     if one.weight != other.weight:
         return f"one is weighted by {one.weight!r}, the other by {other.weight!r}"
     if one.null_words != other.null_words:
-        return f"one takes {told(one.null_words)} for missing, the other {told(other.null_words)}"
+        return f"one takes {described(one.null_words)} for missing, the other {described(other.null_words)}"
     return _of_targets(one.target, other.target)
 
 

@@ -155,11 +155,11 @@ def _learned(
         overrides["max_parents"],
     )
     resamples, averaged = strengths
-    told = {key: overrides[key] for key in ("score", "strength", "seed")}
+    options = {key: overrides[key] for key in ("score", "strength", "seed")}
     method = chosen_method(overrides.get("method", "auto"), len(rows.names), overrides["restarts"])
-    told["search"] = best_graph if method == "exact" else hill_climbing
+    options["search"] = best_graph if method == "exact" else hill_climbing
     found = strengths_in_table(
-        rows, network, **told, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
+        rows, network, **options, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
     )
     return network, found
 
