@@ -45,6 +45,7 @@ _HOMES = {
     "LinearRegression": "bayeswise.estimators.linear_regression",
     "LogisticRegression": "bayeswise.estimators.logistic_regression",
     "compare_twins": "bayeswise.models.regression.twins",
+    "AutoClassifier": "bayeswise.estimators.auto",
     "NaiveBayes": "bayeswise.estimators",
     "GaussianBayes": "bayeswise.estimators",
     "HypothesisSpace": "bayeswise.models.hypotheses",

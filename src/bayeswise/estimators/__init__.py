@@ -3,6 +3,7 @@
 base.py                     what the estimators share: a frozen model inside, as `model_`
 features.py                 X as scikit-learn users bring it
 targets.py                  y, its classes and prior, weights of rows
+auto.py                     `AutoClassifier`
 naive_bayes.py              `NaiveBayes`
 averaged_naive_bayes.py     `AveragedNaiveBayes`
 gaussian_bayes.py           `GaussianBayes`

@@ -76,6 +76,11 @@ class Bar(_Display):
             progress, task = self._display
             progress.reset(task, total=total)
 
+    def rename(self, what: str) -> None:
+        """What is being done from now on."""
+        self._what = what
+        self._show(self._what, self._rows, self._total)
+
     def advance(self, rows: int) -> None:
         """So many rows more."""
         self._rows += rows

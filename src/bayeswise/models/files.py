@@ -80,7 +80,17 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
+_MEMBERS = ("naive-bayes", "averaged-naive-bayes", "gaussian-bayes", "logistic-regression", "network-classifier")
 _SETTINGS = {file: kind.settings.removeprefix("bayeswise.") for kind in MODELS for file in kind.files}
+_NAMES["auto"] = (
+    "models.auto.model.AutoModel",
+    "models.auto.model.CandidateScore",
+    "models.auto.candidates.Member",
+    "models.auto.inputs.AsNumbers",
+    "models.auto.inputs.WithoutTexts",
+    "posteriors.calibration_maps.*",
+    *dict.fromkeys(name for kind in _MEMBERS for name in (*_NAMES[kind], _SETTINGS[kind])),
+)
 
 
 CALIBRATED = "calibrated-"  # before the kind of the model inside

@@ -14,6 +14,7 @@ from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import checked_method
 
 if TYPE_CHECKING:
+    from bayeswise.models.auto.model import AutoModel
     from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
     from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bayeswise.models.regression.linear import LinearModel
     from bayeswise.models.regression.logistic import LogisticModel
     from bayeswise.models.regression.solving.wide import WideModel
-    from bayeswise.models.settings import averaged, common, gaussian, naive_bayes, network, regression
+    from bayeswise.models.settings import auto, averaged, common, gaussian, naive_bayes, network, regression
     from bayeswise.networks.classifiers.model import NetworkClassifierModel
     from bayeswise.tables.encoding.encoder import Report
 
@@ -62,6 +63,9 @@ if TYPE_CHECKING:
     @_taking(network.MarkovBlanketOptions)
     def fit() -> NetworkClassifierModel: ...
     @overload
+    @_taking(auto.AutoOptions)
+    def fit() -> AutoModel: ...
+    @overload
     @_taking(common.AnyModelOptions)
     def fit() -> Any: ...
 
@@ -88,6 +92,8 @@ def fit(table: Any, target: str | None = None, *, model: str = "naive-bayes", **
     calibrate = given.pop("calibrate", None)
     if calibrate is not None:
         checked_method(calibrate)
+        if kind.calibrates:
+            given["calibrate"], calibrate = calibrate, None
     return with_calibration(learned(table, named, model=kind.name, **given)[0], table, calibrate)
 
 

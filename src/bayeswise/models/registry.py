@@ -4,7 +4,7 @@ Modules are named and imported on demand, so that names cost nothing. A new kind
 its settings in settings/, and the types of its file in files.py.
 
 >>> [kind.name for kind in MODELS]
-['naive-bayes', 'averaged', 'gaussian', 'logistic', 'linear', 'tan', 'aode', 'k-dependence', 'markov-blanket']
+['naive-bayes', 'averaged', 'gaussian', 'logistic', 'linear', 'tan', 'aode', 'k-dependence', 'markov-blanket', 'auto']
 >>> kind_of_name("naive").settings
 'bayeswise.models.settings.naive_bayes.NaiveBayesSettings'
 """
@@ -22,7 +22,7 @@ from bayeswise.render.labels import guess
 if TYPE_CHECKING:
     from bayeswise.models.settings.declaration import Setting
 
-Group = Literal["naive-bayes", "gaussian", "regression", "network"]
+Group = Literal["naive-bayes", "gaussian", "regression", "network", "auto"]
 _SETTINGS = "bayeswise.models.settings"
 
 
@@ -35,6 +35,8 @@ class ModelKind:
     settings  the dataclass of the settings that its models keep, as a dotted path
     options   the dataclass of all that `fit` takes for it, as a dotted path
     files     the kinds of files that its models are saved as
+    encoded   the function (batches, schema, settings) -> model, as a dotted path; empty for a model of a number
+    calibrates  whether a calibration is one of its settings, and not put around it
     """
 
     name: str
@@ -44,10 +46,16 @@ class ModelKind:
     settings: str
     options: str
     files: tuple[str, ...]
+    encoded: str = ""
+    calibrates: bool = False
 
     def learner(self) -> Any:
         """The function that learns a model of this kind, imported now."""
         return _imported(self.learn)
+
+    def learner_of_batches(self) -> Any:
+        """The function that learns a model of this kind from rows that are encoded, imported now."""
+        return _imported(self.encoded)
 
     def settings_type(self) -> Any:
         """The dataclass of its settings, imported now."""
@@ -117,6 +125,7 @@ def _network(name: str, learn: str, options: str) -> ModelKind:
         f"{_SETTINGS}.network.NetworkSettings",
         f"{_SETTINGS}.network.{options}",
         ("network-classifier",),
+        "bayeswise.networks.classifiers.learning.of_batches",
     )
 
 
@@ -129,6 +138,7 @@ MODELS: tuple[ModelKind, ...] = (
         f"{_SETTINGS}.naive_bayes.NaiveBayesSettings",
         f"{_SETTINGS}.naive_bayes.NaiveBayesOptions",
         ("naive-bayes",),
+        "bayeswise.models.naive_bayes.learning.of_batches",
     ),
     ModelKind(
         "averaged",
@@ -138,6 +148,7 @@ MODELS: tuple[ModelKind, ...] = (
         f"{_SETTINGS}.averaged.AveragedSettings",
         f"{_SETTINGS}.averaged.AveragedOptions",
         ("averaged-naive-bayes",),
+        "bayeswise.models.averaged_naive_bayes.model.averaged_of_batches",
     ),
     ModelKind(
         "gaussian",
@@ -147,6 +158,7 @@ MODELS: tuple[ModelKind, ...] = (
         f"{_SETTINGS}.gaussian.GaussianBayesSettings",
         f"{_SETTINGS}.gaussian.GaussianOptions",
         ("gaussian-bayes",),
+        "bayeswise.models.gaussian_bayes.learning.of_batches",
     ),
     ModelKind(
         "logistic",
@@ -156,6 +168,7 @@ MODELS: tuple[ModelKind, ...] = (
         f"{_SETTINGS}.regression.LogisticSettings",
         f"{_SETTINGS}.regression.LogisticOptions",
         ("logistic-regression",),
+        "bayeswise.models.regression.learning.logistic_of_batches",
     ),
     ModelKind(
         "linear",
@@ -170,6 +183,16 @@ MODELS: tuple[ModelKind, ...] = (
     _network("aode", "learned_aode", "AodeOptions"),
     _network("k-dependence", "learned_k_dependence", "KDependenceOptions"),
     _network("markov-blanket", "learned_markov_blanket", "MarkovBlanketOptions"),
+    ModelKind(
+        "auto",
+        (),
+        "auto",
+        "bayeswise.models.auto.learning.learned",
+        f"{_SETTINGS}.auto.AutoSettings",
+        f"{_SETTINGS}.auto.AutoOptions",
+        ("auto",),
+        calibrates=True,
+    ),
 )
 
 NAMES: dict[str, ModelKind] = {name: kind for kind in MODELS for name in (kind.name, *kind.aliases)}

@@ -47,6 +47,8 @@ class Capabilities:
     """Averages over structures: `relevance` of each column, and `temper`."""
     weights: bool = False
     """Has a weight for each column: `weights`, `references`, `regression_facts`."""
+    members: bool = False
+    """Is a mixture of models: `members`, `weight_of_member`, `scores`, `notes`, `age`."""
     calibrated: bool = False
     """The posterior is corrected by rows that were left out."""
 

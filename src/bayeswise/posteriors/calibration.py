@@ -5,7 +5,8 @@ Fit them to posteriors of rows that the model has not seen: `leave_one_out` of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,15 @@ from bayeswise.posteriors.normalise import check_posterior
 _FOLDS = 5
 
 
-def fit_calibration(method: str, probability: Any, states: Any, weights: Any = None) -> Calibration:
+def fit_calibration(
+    method: str, probability: Any, states: Any, weights: Any = None, *, among: Sequence[str] = ("dirichlet", "isotonic")
+) -> Calibration:
     """The calibration that fits rows best: "temperature", "sigmoid", "isotonic", "dirichlet", "none" or "auto".
 
     `probability` (n_rows, n_states) are posteriors of unseen rows, `states` the position of the true state of each.
-    "auto" takes Dirichlet or isotonic calibration if that lowers the log-loss of rows it was not fitted to, in five
-    folds, by more than one standard error, and leaves the posterior as it is otherwise. The order of rows is no matter.
+    "auto" takes one `among` Dirichlet and isotonic calibration if that lowers the log-loss of rows it was not fitted
+    to, in five folds, by more than one standard error, and leaves the posterior as it is otherwise. The order of rows
+    is no matter.
 
     >>> shares = np.array([[0.99, 0.01]] * 10)
     >>> fitted = fit_calibration("temperature", shares, [0] * 8 + [1] * 2)
@@ -61,7 +65,7 @@ def fit_calibration(method: str, probability: Any, states: Any, weights: Any = N
     if mass.shape != truth.shape or not (np.isfinite(mass) & (mass >= 0.0)).all() or not mass.any():
         raise ParameterError("weights must be finite, not below 0 and not all 0", fix="give one for each row")
     order = np.lexsort((mass, *shares.T, truth))  # folds and sums are those of the rows in any order
-    fit: Callable[..., Calibration] = _simplest_of_the_best if method == "auto" else METHODS[method]
+    fit: Callable[..., Calibration] = partial(_simplest_of_the_best, among) if method == "auto" else METHODS[method]
     return fit(shares[order], truth[order], mass[order])
 
 
@@ -78,10 +82,12 @@ def checked_method(method: Any) -> str:
     return name
 
 
-def _simplest_of_the_best(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Calibration:
+def _simplest_of_the_best(
+    among: Sequence[str], shares: FloatArray, truth: IntArray, weights: FloatArray
+) -> Calibration:
     """Fitted to all rows, by the simplest method that rows left out cannot tell from the one that does best there."""
     # the simplest first; temperature and Platt's lines are cases of Dirichlet calibration, or nearly so
-    fits = {name: METHODS[name] for name in ("none", "dirichlet", "isotonic")}
+    fits = {name: METHODS[name] for name in ("none", *among)}
     folds = turns(truth, _FOLDS)
     scores = {name: _left_out_scores(fit, shares, truth, weights, folds) for name, fit in fits.items()}
     best = min(scores.values(), key=lambda each: float(weights @ each))

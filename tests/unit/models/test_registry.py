@@ -71,7 +71,7 @@ def test_names_and_choices_load_no_numbers() -> None:
 
 FIT = inspect.signature(bw.fit).parameters
 EVERY = {name for kind in MODELS for name in kind.declared()}
-ONLY_LEARNED_WITH = {"families", "convention", "cuts", "temper", *declared(ColumnOptions)}  # nothing a model keeps
+ONLY_LEARNED_WITH = {"families", "convention", "cuts", "temper", "within", *declared(ColumnOptions)}  # not kept
 SET_BY_OTHERS = {"structure"}  # by the name of the model
 
 

@@ -41,7 +41,8 @@ def run(
             metavar="KIND",
             help="naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
             "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), or a "
-            "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket).",
+            "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket); auto: all that "
+            "apply, weighed by rows that they never saw.",
         ),
     ] = "naive-bayes",
     decision: decision_option.Decision = None,
@@ -65,6 +66,7 @@ def run(
     bayeswise fit iris.csv -t species --model gaussian --covariance shared
     bayeswise fit houses.csv -t price --model linear --scale evidence
     bayeswise fit patients.csv -t ill --model tan
+    bayeswise fit patients.csv -t ill --model auto --within 60s
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
@@ -93,7 +95,7 @@ def run(
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
     path = default_model_name(target) if out is None else out
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
-    calibrate = wanted.typed.pop("calibrate", None)
+    calibrate = None if wanted.kind.calibrates else wanted.typed.pop("calibrate", None)
     with Bar("learning") as bar:
         opened = reading.open_table(
             files,
@@ -107,7 +109,7 @@ def run(
         source = reading.Watched(opened, bar)
         with told_warnings():
             if model_like is None:
-                model, report = wanted.learned(source, target)
+                model, report = wanted.learned(source, target, lambda name: bar.rename(f"learning {name}"))
             else:
                 model, report = learned_like(model_like, source)
             model = with_calibration(model, opened, calibrate, model_like)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bayeswise.cli.options import columns, reading
-from bayeswise.cli.output.writing import check_model_output, saved, say
+from bayeswise.cli.output.writing import check_model_output, saved, say, told_warnings
 from bayeswise.foundation.progress import Bar
 
 
@@ -55,7 +55,8 @@ def run(
             once=True,
         )
         source = reading.Watched(opened, bar)
-        after = fitted.forget(source, again=again)
+        with told_warnings():
+            after = fitted.forget(source, again=again)
     after.save(out)
     gone = count_of(weight_of(fitted) - weight_of(after))
     facts: dict[str, Any] = {

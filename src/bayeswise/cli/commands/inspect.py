@@ -46,6 +46,7 @@ def about_model(model: Any) -> dict[str, Any]:
         class_weights,
         columns_of,
         convention_of,
+        mixture_of,
         parameters_of,
         regression_of,
         settings_of,
@@ -74,6 +75,7 @@ def about_model(model: Any) -> dict[str, Any]:
         ],
         **temper_of(model),
         **regression,
+        **mixture_of(model),
     }
 
 

@@ -16,6 +16,7 @@ from bayeswise.cli.output.model_facts import (
     class_weights,
     columns_of,
     convention_of,
+    mixture_of,
     regression_of,
     temper_of,
 )
@@ -44,14 +45,17 @@ class FitRequest:
     kinds: dict[str, list[str] | None]
     typed: dict[str, Any]  # the options that are settings, by name
 
-    def learned(self, source: Source, target: str) -> tuple[Any, Report]:
+    def learned(self, source: Source, target: str, tell: Callable[[str], None] | None = None) -> tuple[Any, Report]:
         """The model of a table, and what was met on the way; why a family was selected is said on stderr.
+
+        `tell` is called with the name of each candidate of an auto model.
 
         The prior of the classes is put in place when these are known; only the search for a graph needs it before.
         """
         given = self._settings([column.name for column in source.columns])
         shares = given.pop("class_prior", None)
         check_prior(shares or ())
+        given |= {"tell": tell} if self.kind.name == "auto" else {}
         if given.get("families") == "select":
             given = _selected(source, target, given)
         model, report = learned(source, target, model=self.kind.name, **given)
@@ -247,4 +251,5 @@ def facts_of(model: Any, report: Report, source: str, path: str, replaced: bool)
         **calibration_of(model),
         "n_free_parameters": model.n_free_parameters(),
         **regression_of(model),
+        **mixture_of(model),
     }

@@ -27,6 +27,8 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
     page.print(column_lines(facts))
     if "weights" in facts:
         page.print("", weight_table(facts), sep="\n")
+    if "mixture" in facts:
+        page.print("", member_table(facts), *mixture_lines(facts), sep="\n")
     for warning in warnings(facts):
         page.print("", warning_lines(warning), sep="\n")
 
@@ -66,6 +68,32 @@ def column_lines(facts: Mapping[str, Any]) -> Table:
     for name, line in regression_lines(facts) if "weights" in facts else ():
         lines.add_row(Text(name, "bold"), Text(line))
     return lines
+
+
+def member_table(facts: Mapping[str, Any]) -> Table:
+    """The candidates by their log-loss on rows that were left out, with their weights."""
+    table = plain_table()
+    table.add_column("model", no_wrap=True)
+    for name in ("weight", "log-loss", "error"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("left out", no_wrap=True)
+    for each in sorted(facts["mixture"]["candidates"], key=lambda each: float(each["log_loss"])):
+        weight = f"{each['weight']:.3f}" if each["weight"] else ""
+        table.add_row(each["name"], weight, f"{float(each['log_loss']):.4f}", f"{each['error']:.4f}", each["how"])
+    return table
+
+
+def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
+    """How good the mixture is on left-out rows, its calibration, and what was not tried."""
+    mixture = facts["mixture"]
+    what = "The best model" if len(mixture["members"]) == 1 else "All together, weights chosen without the row"
+    yield Text(f"\n{what}: log-loss {float(mixture['log_loss']):.4f} on {mixture['rows']:,} left-out rows")
+    if mixture["calibration"] != "none":
+        yield Text(f"calibrated: {mixture['calibration']}")
+    if mixture["age"]:
+        yield Text(f"weights and calibration are {mixture['age']}")
+    for name, reason in mixture["left_out"].items():
+        yield Text(f"not tried: {name} ({reason})", "dim")
 
 
 def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bayeswise.cli.output.fit_page import averaging_lines, listed, regression_lines, weight_table
+from bayeswise.cli.output.fit_page import (
+    averaging_lines,
+    listed,
+    member_table,
+    mixture_lines,
+    regression_lines,
+    weight_table,
+)
 from bayeswise.cli.output.look_page import class_table
 from bayeswise.cli.output.writing import size_text
 from bayeswise.render.terminal import plain_table
@@ -31,6 +38,9 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
         page.print("", class_table(facts, unit), "", sep="\n")
     if "weights" in facts:
         page.print(*([] if facts["classes"] else [""]), weight_table(facts), sep="\n")
+    elif "mixture" in facts:
+        n_classes = len(facts["classes"])
+        page.print(member_table(facts), *mixture_lines(facts), sep="\n")
     elif facts["classes"]:
         n_classes = fitting_classes(facts, page)
         if n_classes == 1 < len(facts["classes"]):  # two classes are compared, or there is nothing to see

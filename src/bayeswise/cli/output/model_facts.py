@@ -63,6 +63,34 @@ def calibration_of(model: Any) -> dict[str, Any]:
     }
 
 
+def mixture_of(model: Any) -> dict[str, Any]:
+    """Members with their weights, how all candidates did on left-out rows, and since when; nothing for one model."""
+    inside = inner_of(model)
+    if not capabilities_of(inside).members:
+        return {}
+    weights = inside.weight_of_member
+    return {
+        "mixture": {
+            "members": weights,
+            "candidates": [
+                {
+                    "name": each.name,
+                    "log_loss": json_number(each.log_loss),
+                    "error": each.error,
+                    "how": each.how,
+                    "weight": weights.get(each.name, 0.0),
+                }
+                for each in inside.scores
+            ],
+            "left_out": dict(inside.notes),
+            "log_loss": json_number(inside.log_loss),
+            "rows": inside.n_weighed,
+            "calibration": inside.calibration.name,
+            "age": inside.age,
+        }
+    }
+
+
 def calibration_lines(facts: Mapping[str, Any]) -> list[str]:
     """What to say of a calibration that is older than the rows of the model."""
     found = facts.get("calibration")

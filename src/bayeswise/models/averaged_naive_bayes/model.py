@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from bayeswise.engines import of_no_rows
 from bayeswise.foundation.errors import NotFittedError, ParameterError
 from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
@@ -18,18 +20,20 @@ from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, with_pair
 from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.learning import learned
 from bayeswise.models.naive_bayes.linear import LinearForm
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import Words
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper, settings_from
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
-from bayeswise.tables.schema.schema import positions_in
+from bayeswise.tables.schema.schema import Schema, positions_in
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,6 +148,15 @@ def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **beliefs: Any) -> Av
     settings = settings_from(model.settings, relevance=relevance, **beliefs)
     settings.check_columns(column.name for column in model.schema)
     return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors, model.selected)
+
+
+def averaged_of_batches(
+    batches: Sequence[Batch], schema: Schema, settings: AveragedSettings
+) -> AveragedNaiveBayesModel:
+    """The average over structures of encoded rows."""
+    factors = with_pairs(factors_for(schema, "auto"), "auto" if settings.temper is None else settings.temper)
+    nothing = of_no_rows(schema, request_of(factors, schema))
+    return AveragedNaiveBayesModel(schema, settings, nothing, factors).relearned(batches)
 
 
 def fit_averaged(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from bayeswise.engines import of_no_rows
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
@@ -54,6 +56,12 @@ def learned(
     model.check_prior()
     model.warn()
     return model, report
+
+
+def of_batches(batches: Sequence[Batch], schema: Schema, settings: GaussianBayesSettings) -> GaussianBayesModel:
+    """The model of encoded rows."""
+    refuse_other_kinds(schema)
+    return GaussianBayesModel(schema, settings, of_no_rows(schema, request_of(schema))).relearned(batches)
 
 
 def refuse_other_kinds(schema: Schema) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from bayeswise.engines import of_no_rows
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import check_flags, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
-from bayeswise.models.settings.naive_bayes import Families, settings_of
+from bayeswise.models.settings.naive_bayes import Families, NaiveBayesSettings, settings_of
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.profile import profile
@@ -89,6 +91,15 @@ def learned_like(model: Model, table: Any, *, progress: Callable[[int], None] | 
     """The table under the schema, families and settings of a model, so that both can be merged."""
     found, report = swept(open_like(table, model.schema), model.schema, model.request(), progress)
     return replace(model, statistics=found), report
+
+
+def of_batches(
+    batches: Sequence[Batch], schema: Schema, settings: NaiveBayesSettings, *, families: str = "auto"
+) -> NaiveBayesModel:
+    """The model of encoded rows; families "auto" by kind, or "select" by evidence."""
+    factors = factors_for(schema, "auto")
+    nothing = of_no_rows(schema, request_of(factors, schema))
+    return NaiveBayesModel(schema, settings, nothing, factors, families == "select").relearned(batches)
 
 
 def select(table: Any, schema: Schema) -> Selection:

@@ -69,12 +69,19 @@ def logistic_of(
     batches = [told(batch, batch, progress) for batch in encoder.batches(source)]
     if not batches:
         raise no_rows(source, schema)
+    model = logistic_of_batches(batches, schema, settings)
+    tell_unfinished(model.certificate)
+    return model, encoder.report
+
+
+def logistic_of_batches(
+    batches: Sequence[Batch], schema: Schema, settings: LogisticSettings, *, only_weights: bool = False
+) -> LogisticModel:
+    """Logistic regression of encoded rows; `only_weights` without what is known about them."""
     declared = (schema.target and schema.target.classes) or Vocabulary()
     classes = Vocabulary.in_order((label for batch in batches for label in _seen_in(batch)), declared)
     codes = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in batches])
-    model = fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings)
-    tell_unfinished(model.certificate)
-    return model, encoder.report
+    return fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings, only_weights=only_weights)
 
 
 def _seen_in(batch: Batch) -> list[Any]:
@@ -83,14 +90,21 @@ def _seen_in(batch: Batch) -> list[Any]:
 
 
 def fitted_logistic(
-    schema: Schema, batches: Any, codes: CodeArray, classes: Vocabulary, settings: LogisticSettings
+    schema: Schema,
+    batches: Any,
+    codes: CodeArray,
+    classes: Vocabulary,
+    settings: LogisticSettings,
+    *,
+    only_weights: bool = False,
 ) -> LogisticModel:
     """The most probable weights for encoded rows with the class of each; a class without a complete row is none."""
     design = Design.of(schema, batches, settings.missing)
     codes, classes, weight = _with_rows(design.of_rows(codes), classes, design.weights)
     if len(classes) < 2:
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
-    fit = fit_logistic(design.features, design.matrix, codes, len(classes), design.weights, settings)
+    rows = design.matrix, codes, len(classes), design.weights
+    fit = fit_logistic(design.features, *rows, settings, only_weights=only_weights)
     return LogisticModel.of(design.features, classes, settings, fit, weight)
 
 

@@ -27,6 +27,7 @@ _TITLES: dict[Group, str] = {
     "gaussian": "Gaussian classes",
     "regression": "Regressions",
     "network": "Networks",
+    "auto": "All models",
 }
 _WIDTH = 116
 

@@ -84,6 +84,12 @@ def learned_network(
     return model, sweeps[-1].report
 
 
+def of_batches(batches: Sequence[Batch], schema: Schema, settings: NetworkSettings) -> NetworkClassifierModel:
+    """The model of encoded rows, with the cuts and the graph that they ask for."""
+    empty = prepared(lambda: batches, schema, settings)
+    return replace(empty, statistics=empty.summary(batches))
+
+
 learned_tan = partial(learned_network, structure="tan")
 learned_aode = partial(learned_network, structure="aode")
 learned_k_dependence = partial(learned_network, structure="k-dependence")

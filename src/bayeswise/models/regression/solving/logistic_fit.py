@@ -52,8 +52,13 @@ def fit_logistic(
     n_classes: int,
     weights: FloatArray | None,
     settings: LogisticSettings,
+    *,
+    only_weights: bool = False,
 ) -> LogisticFit:
-    """Maximum a posteriori; the scale is given, or chosen by evidence or by cross-validation."""
+    """Maximum a posteriori; the scale is given, or chosen by evidence or by cross-validation.
+
+    `only_weights`: no covariance of the weights and no look for a separating direction, which can take longer.
+    """
     matrix, targets, weights = in_own_order(matrix, targets, weights)
     rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.fit_intercept)
     turned = turned_rows(rows) if settings.prior == "gaussian" and _is_wide(rows, settings) else None
@@ -69,7 +74,8 @@ def fit_logistic(
     if settings.prior is None:
         refuse_separated(features, loss, with_hessian(loss, point))
     covariance, log_evidence = NO_COVARIANCE, None
-    if settings.prior != "laplace" and (loss.n_vectors == 1 or settings.marginalize or settings.scale == "evidence"):
+    of_interest = loss.n_vectors == 1 or settings.marginalize or settings.scale == "evidence"
+    if of_interest and settings.prior != "laplace" and not only_weights:
         covariance, log_evidence = laplace_approximation(loss, settings, known, point)
     found = point.weights.reshape(loss.shape)
     if loss.n_vectors > 1 and settings.prior in ("gaussian", None):
@@ -80,7 +86,7 @@ def fit_logistic(
         rows.unit,
         known,
         certificate,
-        separable(loss, point.weights, lambda scale: _under_scale(loss, point.weights, scale)),
+        not only_weights and separable(loss, point.weights, lambda s: _under_scale(loss, point.weights, s)),
         covariance if turned is None else NO_COVARIANCE,
         log_evidence,
     )

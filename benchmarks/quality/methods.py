@@ -1,0 +1,97 @@
+"""Ours and scikit-learn's: from a training frame to posteriors of a test frame, states in the order given."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import bayeswise as bw
+
+FloatArray = np.ndarray
+Posteriors = dict[str, FloatArray]
+
+
+def ours(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str]) -> Posteriors:
+    """auto, the best single member by left-out rows, and each member by itself."""
+    from bayeswise.models.auto.candidates import CANDIDATES, Extent
+    from bayeswise.models.auto.rows import gathered
+    from bayeswise.tables.encoding.encoder import Encoder
+    from bayeswise.tables.source import open_source
+
+    table = train.assign(y=y.to_numpy())
+    model = bw.fit(table, "y", model="auto")
+    found = {"auto": model.predict_proba(test)}
+    plain = bw.fit(table, "y", model="auto", calibrate="none")
+    found["auto, not calibrated"] = plain.predict_proba(test)
+    rows = gathered(list(Encoder(model.schema, learning=True).batches(open_source(table))), model.schema)
+    extent = Extent.of(model.schema, rows)
+    (batch,) = list(model.batches(test))
+    for candidate in CANDIDATES:
+        if not candidate.refusal(extent):
+            member = candidate.learned(rows, model.schema)
+            found[candidate.name] = np.exp(member.log_posterior(batch, model.classes))
+    best = min(model.scores, key=lambda score: score.log_loss)
+    found["best single"] = found[best.name]
+    order = [model.classes.index(state) for state in states]
+    return {name: posterior[:, order] for name, posterior in found.items()}
+
+
+def peers(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str]) -> Posteriors:
+    """scikit-learn's, with the usual preparation: one-hot, standardised, missing cells filled and flagged."""
+    found = {}
+    for name, make in PEERS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = make(train).fit(train, y)
+            order = [list(fitted.classes_).index(state) for state in states]
+            found[name] = fitted.predict_proba(test)[:, order]
+    return found
+
+
+def _prepared(train: pd.DataFrame, estimator: Any) -> Any:
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    numbers = list(train.select_dtypes("number").columns)
+    others = [name for name in train.columns if name not in numbers]
+    filled = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    hot = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), OneHotEncoder(handle_unknown="ignore"))
+    return make_pipeline(make_column_transformer((filled, numbers), (hot, others), sparse_threshold=0.0), estimator)
+
+
+def _logistic(train: pd.DataFrame) -> Any:
+    from sklearn.linear_model import LogisticRegressionCV
+
+    return _prepared(train, LogisticRegressionCV(cv=5, scoring="neg_log_loss", max_iter=2_000))
+
+
+def _forest(train: pd.DataFrame) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return _prepared(train, RandomForestClassifier(300, random_state=0))
+
+
+def _boosted(train: pd.DataFrame) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return _prepared(train, HistGradientBoostingClassifier(random_state=0))
+
+
+def _boosted_calibrated(train: pd.DataFrame) -> Any:
+    from sklearn.calibration import CalibratedClassifierCV
+
+    return CalibratedClassifierCV(_boosted(train), cv=3)
+
+
+PEERS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "LogisticRegressionCV": _logistic,
+    "RandomForest": _forest,
+    "HistGradientBoosting": _boosted,
+    "HistGradientBoosting, calibrated": _boosted_calibrated,
+}

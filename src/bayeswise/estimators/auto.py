@@ -1,0 +1,92 @@
+"""All models, weighed by rows that they never saw, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
+
+from bayeswise.estimators import features
+from bayeswise.estimators.base import ClassifierBase
+from bayeswise.models.auto.learning import of_batches
+from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.settings.auto import AutoSettings, seconds_of
+
+
+class AutoClassifier(ClassifierBase):
+    """p(class | row) from all models that apply, weighed by what they say of rows that they never saw.
+
+    choose         "stack": the mixture of all models; "best": the one with the least loss of left-out rows
+    calibrate      a map of the mixture's posteriors: "auto" where left-out rows call for it, a method, or "none"
+    class_prior    {class: probability}, in place of the shares of the rows
+    costs          {action: {class: cost}}: "best" is then the model whose decisions cost least on left-out rows
+    within         a time such as "60s": candidates that would take longer are left out, the dearest first
+    missing        a missing cell is left to each model ("ignore"), a level of its own ("level") or an error
+    unseen         a level never seen is smoothed ("smooth"), left out ("ignore") or an error
+    class_weight   "balanced", or a weight for each class: times the weights of its rows
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [0.2, 0.0], [1.0, 1.1], [1.2, 0.1]] * 10)
+    >>> AutoClassifier().fit(X, ["low", "low", "high", "high"] * 10).predict([[0.1, 0.5], [1.1, 0.5]]).tolist()
+    ['low', 'high']
+    """
+
+    def __init__(
+        self,
+        choose: str = "stack",
+        *,
+        calibrate: str = "auto",
+        class_prior: Mapping[Any, float] | None = None,
+        costs: Mapping[str, Mapping[Any, float]] | None = None,
+        within: float | str | None = None,
+        missing: Any = "ignore",
+        unseen: Any = "smooth",
+        kinds: Mapping[str, str] | None = None,
+        levels: Mapping[str, Any] | None = None,
+        class_weight: Any = None,
+    ) -> None:
+        self.choose = choose
+        self.calibrate = calibrate
+        self.class_prior = class_prior
+        self.costs = costs
+        self.within = within
+        self.missing = missing
+        self.unseen = unseen
+        self.kinds = kinds
+        self.levels = levels
+        self.class_weight = class_weight
+
+    _settings_type = AutoSettings
+    model_: AutoModel
+
+    _schema_words: ClassVar[Mapping[str, Any]] = {
+        "kinds": None,
+        "levels": None,
+        "missing": "ignore",
+        "unseen": "smooth",
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch."""
+        settings = self._kept(AutoSettings)
+        seconds = seconds_of(self.within)
+        X, labels, weights = self._rows(X, y, sample_weight, reset=True)
+        self._remember_type(y, reset=True)
+        weights = self._with_class_weights(labels, weights)
+        schema = features.schema_of(X, categorical=False, overrides=self._overrides())
+        rows = list(features.batches(schema, X, labels, weights))
+        self.model_ = of_batches(rows, schema, settings, seconds=seconds)
+        self.model_.check_prior()
+        return self
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """The weight of each member of the mixture."""
+        return self.model_.weight_of_member
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if issparse(X):
+            return validate_data(self, X, reset=reset)  # says that dense data are needed
+        return features.checked(self, X, reset=reset)

@@ -1,0 +1,19 @@
+"""`model="auto"`: every model that applies, weighed by rows that it never saw.
+
+inputs.py      what a member sees of a row: as it is, without texts, or everything as numbers
+candidates.py  the models that are tried, which of them apply, and what they cost
+rows.py        all rows as one batch, in an order of their own
+left_out.py    what each candidate says of rows that it never saw
+stacking.py    weights on the simplex that maximise the left-out log score, with a certificate
+learning.py    from a table to members, weights and a calibration
+model.py       the mixture: answers, merges, forgets
+explaining.py  the mixture's log-odds, split by column
+"""
+
+from __future__ import annotations
+
+from bayeswise.models.auto.learning import learned
+from bayeswise.models.auto.model import AutoModel, CandidateScore
+from bayeswise.models.settings.auto import AutoSettings
+
+__all__ = ["AutoModel", "AutoSettings", "CandidateScore", "learned"]

@@ -1,0 +1,184 @@
+"""The models that are tried, which of them apply to a table, and what it takes to learn them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.auto.inputs import AsNumbers, Inputs, WithoutTexts
+from bayeswise.models.registry import kind_of_name
+from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.schema import Schema
+
+MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
+MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
+MOST_PAIRS = 250_000  # pairs of columns that a network counts
+MOST_PARENTS = 60  # columns among which a search looks for parents
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One model and what it sees of a row."""
+
+    name: str
+    inputs: Inputs | None  # None: the row as it is
+    model: Any
+
+    def seen(self, batch: Batch) -> Batch:
+        """Rows of the table as the model takes them, in its own codes."""
+        batch = batch if self.inputs is None else self.inputs.batch(batch)
+        return batch if self.learns_weights else self.model.recoded(batch)
+
+    @property
+    def learns_weights(self) -> bool:
+        """Whether it keeps weights and not statistics: rows cannot be taken out of it."""
+        return not self.model.capabilities.leave_one_out
+
+    def log_posterior(self, batch: Batch, classes: tuple[Label, ...]) -> FloatArray:
+        """(n_rows, n_states) log p(state | row), -inf for a state that the member never saw."""
+        log_own = log_posterior(self.model.log_relative(self.seen(batch)))
+        if self.model.classes == classes:
+            return log_own
+        log_all = np.full((len(log_own), len(classes)), -np.inf)
+        log_all[:, Vocabulary(self.model.classes).positions_in(Vocabulary(classes))] = log_own
+        return log_all
+
+    def column_of(self, name: str) -> str:
+        """The column of the table that a column of the model belongs to."""
+        return name if self.inputs is None else self.inputs.column_of(name)
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large a table is, for what applies and what it takes."""
+
+    n_rows: int
+    n_numbers: int
+    n_categories: int
+    n_texts: int
+    n_indicators: int  # of categories
+    n_classes: int
+    missing: bool
+
+    @classmethod
+    def of(cls, schema: Schema, batch: Batch) -> Extent:
+        indicators = sum(max(len(levels) - 1, 0) for levels in batch.vocabularies)
+        missing = bool(np.isnan(batch.values).any() or (batch.codes == MISSING).any())
+        sizes = (len(schema.numbers), len(schema.categories), len(schema.texts), indicators)
+        return cls(batch.n_rows, *sizes, len(batch.group_labels), missing)
+
+    @property
+    def n_columns(self) -> int:
+        """Those that are not text."""
+        return self.n_numbers + self.n_categories
+
+    @property
+    def n_features(self) -> int:
+        """Numbers and indicators."""
+        return self.n_numbers + self.n_indicators
+
+
+Sees = Literal["all", "columns", "numbers", "filled", "cut"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kind of model with its settings, and what it sees of a row."""
+
+    name: str
+    kind: str
+    sees: Sees
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def learned(self, batch: Batch, schema: Schema) -> Member:
+        """The member of these rows alone; what it chooses by rows is chosen by these."""
+        inputs = self._inputs(batch, schema)
+        rows, columns = (batch, schema) if inputs is None else (inputs.batch(batch), inputs.schema)
+        kind = kind_of_name(self.kind)
+        settings = kind.settings_type()(**self.settings)
+        with warnings.catch_warnings():  # a singular covariance is weighed by its left-out rows like all else
+            warnings.simplefilter("ignore")
+            return Member(self.name, inputs, kind.learner_of_batches()([rows], columns, settings, **self.options))
+
+    def _inputs(self, batch: Batch, schema: Schema) -> Inputs | None:
+        if self.sees == "numbers":
+            return AsNumbers.of(schema, batch, filled=False)
+        if self.sees in ("filled", "cut"):
+            return AsNumbers.of(schema, batch, cut=self.sees == "cut")
+        return WithoutTexts.of(schema, batch) if self.sees == "columns" and schema.texts else None
+
+    def refusal(self, extent: Extent) -> str:
+        """Why the candidate does not apply to a table; empty where it does."""
+        if extent.n_columns == 0 and self.sees != "all":
+            return "there is nothing but free text"
+        if self.sees == "cut" and extent.n_numbers == 0:
+            return "there are no numbers to cut"
+        if self.name in ("naive-bayes, families", "naive-bayes, cut") and extent.n_numbers == 0:
+            return "there are no numbers"
+        if self.kind == "gaussian":
+            if extent.n_numbers == 0:
+                return "there are no numbers"
+            if extent.n_features > MOST_NUMBERS:
+                return f"{extent.n_features:,} columns and indicators, and at most {MOST_NUMBERS:,} are correlated"
+        if self.kind == "logistic" and extent.n_features * _vectors(extent) > MOST_WEIGHTS:
+            return f"{extent.n_features * _vectors(extent):,} weights, and at most {MOST_WEIGHTS:,} are fitted"
+        if self.name in ("tan", "aode") and extent.n_columns * (extent.n_columns - 1) // 2 > MOST_PAIRS:
+            return f"more than {MOST_PAIRS:,} pairs of columns"
+        if self.kind in ("tan", "aode", "k-dependence", "markov-blanket") and "cut" not in self.name:
+            if extent.n_columns < 2:
+                return "there is one column only"
+            if self.kind in ("k-dependence", "markov-blanket") and extent.n_columns > MOST_PARENTS:
+                return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
+        return ""
+
+    def cost(self, extent: Extent) -> float:
+        """How much work it is to learn it with each row left out, in the work of naive Bayes; for an order only."""
+        rows, columns = extent.n_rows, extent.n_columns + extent.n_texts + 1
+        if self.kind == "logistic":
+            return 20.0 * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
+        if self.kind == "gaussian":
+            return 10.0 * rows * (extent.n_features + 1) ** 2
+        if self.kind in ("k-dependence", "markov-blanket"):
+            return 40.0 * rows * columns**2
+        if self.kind in ("tan", "aode") and "cut" not in self.name:
+            return 20.0 * rows * columns**2
+        return {"naive-bayes": 1.0, "naive-bayes, families": 5.0, "naive-bayes, cut": 10.0}.get(self.name, 8.0) * (
+            rows * columns
+        )
+
+
+def _vectors(extent: Extent) -> int:
+    return 1 if extent.n_classes == 2 else extent.n_classes
+
+
+SCALES = (0.3, 1.0, 3.0)
+"""Of the prior of the weights of regressions: one member for each, so that left-out rows average over them."""
+
+
+def _logistic(name: str, sees: Sees, scale: float) -> Candidate:
+    return Candidate(f"{name}, scale {scale:g}", "logistic", sees, {"scale": scale}, {"only_weights": True})
+
+
+CANDIDATES = (
+    Candidate("naive-bayes", "naive-bayes", "all"),
+    Candidate("naive-bayes, families", "naive-bayes", "all", options={"families": "select"}),
+    Candidate("naive-bayes, cut", "tan", "columns", {"structure": "naive"}),
+    Candidate("averaged", "averaged", "all"),
+    Candidate("gaussian", "gaussian", "numbers", {"covariance": "per-class"}),
+    Candidate("gaussian, shared", "gaussian", "numbers", {"covariance": "shared"}),
+    Candidate("gaussian, shrunk", "gaussian", "numbers", {"covariance": "per-class", "shrinkage": "auto"}),
+    *(_logistic("logistic", "filled", scale) for scale in SCALES),
+    *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
+    Candidate("tan", "tan", "columns", {"structure": "tan"}),
+    Candidate("aode", "aode", "columns", {"structure": "aode"}),
+    Candidate("k-dependence", "k-dependence", "columns", {"structure": "k-dependence"}),
+    Candidate("markov-blanket", "markov-blanket", "columns", {"structure": "markov-blanket"}),
+)

@@ -1,0 +1,112 @@
+"""Why a mixture answers as it does: its log-odds, split by column.
+
+A member's log joint is a sum over columns: log p_k(state, row) = prior_k(state) + sum_j c_kj(state). The mixture's is
+not, so the columns are brought in all together, a little at a time. With t from 0 (priors only) to 1 (the whole row),
+p_k(t) = softmax(prior_k + t sum_j c_kj) and p(t) = sum_k w_k p_k(t), column j moves log p(state) by
+
+    integral over t of   sum_k r_k(state, t) [c_kj(state) - sum_s p_k(s, t) c_kj(s)],      r_k = w_k p_k / p
+
+(the Aumann-Shapley value of the column). All columns together move it from the mixture of priors to the posterior: the
+parts add up. What the calibration adds to that stands in a line of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.models.auto.candidates import Member
+from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.labels import Vocabulary
+
+if TYPE_CHECKING:
+    from bayeswise.models.auto.model import AutoModel
+
+CALIBRATION = "(calibration)"
+_NODES = 64  # of each of the pieces of the path
+_PIECES = 8
+_IMPOSSIBLE = -1e4  # what a log-likelihood of minus infinity is taken for on the way
+
+
+def account_of(model: AutoModel, batch: Batch) -> Account:
+    """The account of a batch of one row."""
+    columns = model.schema.used
+    priors, parts = zip(*(_of_member(member, batch, model, columns) for member in model.members), strict=True)
+    log_priors = np.stack(priors)  # (n_members, n_states)
+    terms = np.stack(parts)  # (n_members, n_columns, n_states)
+    moved = _integrated(np.log(model.weights), log_priors, terms)  # (n_columns, n_states)
+    log_start = log_sum_exp((log_priors + np.log(model.weights)[:, None]).T)
+    log_mixed = log_posterior(model.log_mixture(batch))[0]
+    log_answer = log_posterior(model.log_relative(batch))[0]
+    possible = np.isfinite(log_start) & np.isfinite(log_answer) & np.isfinite(log_mixed)
+    start = np.where(possible, log_start, -np.inf)
+    moved = np.where(possible, moved, 0.0)
+    with np.errstate(invalid="ignore"):
+        missed = np.where(possible, log_mixed - log_start - moved.sum(axis=0), 0.0)
+        last = np.where(possible, log_answer - log_mixed, 0.0)
+    moved = moved + _spread(missed, moved)
+    shown = [_contribution(model, name, batch, moved[j]) for j, name in enumerate(columns)]
+    if np.abs(last - last.mean()).max(initial=0.0) > 0.0:
+        what = "rows that were left out" if model.settings.class_prior is None else "rows left out, and the given prior"
+        shown.append(Contribution(_free_name(columns), what, last, "how the mixture is corrected"))
+    return Account(model.classes, start, tuple(shown), str(model.settings))
+
+
+def _free_name(columns: tuple[str, ...]) -> str:
+    name = CALIBRATION
+    while name in columns:
+        name += "'"
+    return name
+
+
+def _of_member(
+    member: Member, batch: Batch, model: AutoModel, columns: tuple[str, ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Its log prior (n_states,) and what it says of each column of the table (n_columns, n_states)."""
+    account = member.model.explain(member.seen(batch))
+    places = Vocabulary(account.states).positions_in(Vocabulary(model.classes))
+    log_prior = np.full(len(model.classes), -np.inf)
+    log_prior[places] = log_posterior(account.log_prior[None])[0]
+    terms = np.zeros((len(columns), len(model.classes)))
+    position = {name: j for j, name in enumerate(columns)}
+    for part in account.contributions:
+        j = position[member.column_of(part.column)]
+        terms[j, places] += np.maximum(part.log_likelihood, _IMPOSSIBLE)
+    return log_prior, terms
+
+
+def _integrated(log_weights: FloatArray, log_priors: FloatArray, terms: FloatArray) -> FloatArray:
+    """(n_columns, n_states) what each column moves, by Gauss-Legendre quadrature along the path."""
+    nodes, shares = np.polynomial.legendre.leggauss(_NODES)
+    total = terms.sum(axis=1)  # (n_members, n_states)
+    moved = np.zeros(terms.shape[1:])
+    for piece in range(_PIECES):
+        for node, share in zip(nodes.tolist(), shares.tolist(), strict=True):
+            t = (piece + 0.5 * (node + 1.0)) / _PIECES
+            log_own = log_posterior(log_priors + t * total)  # (n_members, n_states)
+            log_joint = log_own + log_weights[:, None]
+            log_mixed = log_sum_exp(log_joint.T)  # (n_states,)
+            with np.errstate(invalid="ignore"):
+                blame = np.where(np.isfinite(log_mixed), np.exp(log_joint - log_mixed), 0.0)
+            away = terms - np.einsum("ks,kjs->kj", np.exp(log_own), terms)[:, :, None]
+            moved += share / (2.0 * _PIECES) * np.einsum("ks,kjs->js", blame, away)
+    return moved
+
+
+def _spread(missed: FloatArray, moved: FloatArray) -> FloatArray:
+    """What rounding of the quadrature has missed, shared by the columns by how much they move."""
+    size = np.abs(moved)
+    total = size.sum(axis=0)
+    even = np.full_like(size, 1.0 / max(len(size), 1))
+    return np.asarray(missed * np.where(total > 0.0, size / np.where(total > 0.0, total, 1.0), even))
+
+
+def _contribution(model: AutoModel, name: str, batch: Batch, moved: FloatArray) -> Contribution:
+    value: Any
+    value, note = model.shown_cell(name, batch, "missing", "unseen")
+    return Contribution(name, value, moved, note)

@@ -1,0 +1,174 @@
+"""What a member sees of a row: the row as it is, without its texts, or everything as numbers.
+
+Gaussian classes and regressions take numbers. Categories become indicators of their levels, a missing cell the mean of
+its column and an indicator that it is missing. Means and levels are learned from the rows that the member learns from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.models.description_length.discretising import codes_of, cut_points
+from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Column, Schema
+
+RARE = 5.0  # a level with less weight has no indicator of its own
+
+
+@dataclass(frozen=True)
+class WithoutTexts:
+    """The rows of a table without its free text, for members that cannot read it."""
+
+    table: Schema
+
+    @classmethod
+    def of(cls, schema: Schema, batch: Batch) -> WithoutTexts:
+        """What rows call for: nothing."""
+        return cls(schema)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns that the member sees."""
+        return self.table.with_forms(_text_ignored)
+
+    def batch(self, batch: Batch) -> Batch:
+        """The rows as the member sees them."""
+        return replace(batch, texts=()) if batch.texts else batch
+
+    def column_of(self, name: str) -> str:
+        """The column of the table that a column of the member belongs to."""
+        return name
+
+
+def _text_ignored(column: Column) -> Column:
+    return replace(column, kind="ignored", reason="free text") if column.kind == "text" else column
+
+
+@dataclass(frozen=True, eq=False)
+class AsNumbers:
+    """Every column as one number or several.
+
+    A category is an indicator for each level but the most frequent one, and but rare ones. `fill` stands where a number
+    is missing; without it a missing number stays missing. `flagged` columns have an indicator of missing cells. Columns
+    with `cuts` have, beside their number, an indicator of each interval but the first.
+    """
+
+    table: Schema
+    levels: tuple[Vocabulary, ...]  # for each category those with an indicator
+    flagged: tuple[str, ...]
+    fill: FloatArray | None  # (n_numbers,)
+    cuts: Mapping[str, tuple[float, ...]]
+
+    @classmethod
+    def of(cls, schema: Schema, batch: Batch, *, filled: bool = True, cut: bool = False) -> AsNumbers:
+        """The indicators and means that rows call for."""
+        weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+        there = ~np.isnan(batch.values)
+        gaps = [
+            name
+            for name, whole in zip(schema.numbers, np.asarray(there.all(axis=0)), strict=True)
+            if not whole and filled
+        ]
+        gaps += [name for place, name in enumerate(schema.categories) if (batch.codes[:, place] == MISSING).any()]
+        levels = tuple(_frequent(batch.codes[:, k], weights, known) for k, known in enumerate(batch.vocabularies))
+        cuts = _cuts(schema, batch, weights) if cut else {}
+        return cls(schema, levels, tuple(gaps), _means(batch.values, there, weights) if filled else None, cuts)
+
+    # -- which numbers ----------------------------------------------------------------------------------------
+    @cached_property
+    def features(self) -> tuple[tuple[str, str], ...]:
+        """(name, column of the table) of each number; every name once."""
+        found = [(name, name) for name in self.table.numbers]
+        found += [(f"{name} from {cut:g}", name) for name in self.table.numbers for cut in self.cuts.get(name, ())]
+        for name, levels in zip(self.table.categories, self.levels, strict=True):
+            found += [(f"{name}={level}", name) for level in levels]
+        found += [(f"{name} is missing", name) for name in self.flagged]
+        taken: set[str] = set()
+        for k, (name, column) in enumerate(found):
+            while name in taken:
+                name += "'"
+            taken.add(name)
+            found[k] = name, column
+        return tuple(found)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns that the member sees: numbers only."""
+        columns = tuple(Column(name, "number") for name, _ in self.features)
+        return Schema(columns, self.table.target, self.table.weight)
+
+    @cached_property
+    def _origin(self) -> dict[str, str]:
+        return dict(self.features)
+
+    def column_of(self, name: str) -> str:
+        """The column of the table that a number of the member belongs to."""
+        return self._origin[name]
+
+    # -- the numbers of rows ----------------------------------------------------------------------------------
+    def batch(self, batch: Batch) -> Batch:
+        """The rows as the member sees them."""
+        parts: list[FloatArray] = []
+        values = batch.values
+        filled = values if self.fill is None else np.where(np.isnan(values), self.fill, values)
+        parts.append(filled)
+        for name, cuts in self.cuts.items():
+            codes = codes_of(filled[:, self.table.numbers.index(name)], np.array(cuts))
+            parts.append((codes[:, None] >= np.arange(1, len(cuts) + 1)).astype(np.float64))
+        for place, levels in enumerate(self.levels):
+            parts.append(_indicators(batch.codes[:, place], batch.vocabularies[place], levels))
+        for name in self.flagged:
+            if name in self.table.numbers:
+                gone = np.isnan(values[:, self.table.numbers.index(name)])
+            else:
+                gone = batch.codes[:, self.table.categories.index(name)] == MISSING
+            parts.append(gone[:, None].astype(np.float64))
+        numbers = np.ascontiguousarray(np.concatenate(parts, axis=1))
+        nothing = np.empty((batch.n_rows, 0), dtype=np.int32)
+        return replace(batch, values=numbers, codes=nothing, vocabularies=(), texts=())
+
+
+Inputs = WithoutTexts | AsNumbers
+
+
+def _means(values: FloatArray, there: BoolArray, weights: FloatArray) -> FloatArray:
+    """(n_numbers,) of the cells that are there; 0 where none is."""
+    total = np.array([weights[keep].sum() for keep in there.T])
+    sums = np.array([(weights[keep] * column[keep]).sum() for column, keep in zip(values.T, there.T, strict=True)])
+    return np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), 0.0)
+
+
+def _frequent(codes: CodeArray, weights: FloatArray, known: Vocabulary) -> Vocabulary:
+    """The levels of a category but the most frequent one and rare ones, in canonical order."""
+    order = Vocabulary.of(known)
+    there = codes >= 0
+    count = np.bincount(codes[there], weights[there], minlength=len(known))[order.positions_in(known)]
+    kept = count >= RARE
+    if len(count):
+        kept[np.argmax(count)] = False
+    return Vocabulary([label for label, keep in zip(order, kept.tolist(), strict=True) if keep])
+
+
+def _indicators(codes: CodeArray, labels: Vocabulary, levels: Vocabulary) -> FloatArray:
+    """(n_rows, n_levels) 1 where a row has the level."""
+    place = np.append(labels.positions_in(levels), [-1, -1])[codes]  # codes -2 and -1 mean nothing
+    block = np.zeros((len(codes), len(levels)))
+    rows = np.flatnonzero(place >= 0)
+    block[rows, place[rows]] = 1.0
+    return block
+
+
+def _cuts(schema: Schema, batch: Batch, weights: FloatArray) -> dict[str, tuple[float, ...]]:
+    """Where the classes change along each number, by description length; columns without a cut are left out."""
+    groups, n_groups = np.asarray(batch.groups), len(batch.group_labels)
+    found = {
+        name: tuple(cut_points(batch.values[:, place], groups, n_groups, weights=weights).tolist())
+        for place, name in enumerate(schema.numbers)
+    }
+    return {name: cuts for name, cuts in found.items() if cuts}

@@ -1,0 +1,264 @@
+"""From a table to the members of a mixture: every candidate tried on rows that it never saw, then weighed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
+from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Member
+from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
+from bayeswise.models.auto.model import AutoModel, CandidateScore
+from bayeswise.models.auto.rows import gathered
+from bayeswise.models.auto.stacking import NEGLIGIBLE, Stacked, stacked
+from bayeswise.models.from_table import check_declared, divided, schema_for
+from bayeswise.models.settings.auto import AutoSettings, seconds_of
+from bayeswise.posteriors.calibration import fit_calibration, turns
+from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema
+
+MOST_CHOOSING = 20_000  # rows that candidates are tried on: more of them estimate, but no longer choose
+_SCORE_FOLDS = 5
+_CALIBRATIONS = ("dirichlet",)  # isotonic maps call things impossible, and few rows a temperature of 0
+_FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
+
+Tell = Callable[[str], None]
+
+
+def learned(
+    table: Any,
+    target: str,
+    *,
+    schema: Schema | None = None,
+    progress: Callable[[int], None] | None = None,
+    within: Any = None,
+    tell: Tell | None = None,
+    **overrides: Any,
+) -> tuple[AutoModel, Report]:
+    """All models weighed by rows that they never saw, and what was met on the way.
+
+    within  a time such as "60s": the dearest candidates that do not fit into it are left out
+    tell    called with the name of each candidate before it is tried
+
+    >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 9 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
+    ...         ("weak", "rain", "yes"), ("strong", "sun", "no")]]
+    >>> model, _ = learned(rows, "play")
+    >>> model.predict([{"wind": "weak", "sky": "sun"}]), round(float(model.weights.sum()), 12)
+    (['yes'], 1.0)
+    """
+    about_columns, beliefs = divided(overrides)
+    settings = AutoSettings().changed(**beliefs)
+    seconds = seconds_of(within)
+    source = open_like(table, schema)
+    schema = schema_for(source, target, schema, about_columns)
+    check_declared(settings.class_prior, schema)
+    encoder = Encoder(schema, learning=True)
+    batches = []
+    for batch in encoder.batches(source):
+        batches.append(batch)
+        if progress is not None:
+            progress(batch.n_rows)
+    model = of_batches(batches, schema, settings, seconds=seconds, tell=tell)
+    model.check_prior()
+    return model, encoder.report
+
+
+def of_batches(
+    batches: Sequence[Batch],
+    schema: Schema,
+    settings: AutoSettings,
+    *,
+    seconds: float | None = None,
+    tell: Tell | None = None,
+) -> AutoModel:
+    """The mixture of encoded rows."""
+    rows = gathered(batches, schema)
+    chosen = rows if rows.n_rows <= MOST_CHOOSING else rows.rows(slice(0, MOST_CHOOSING))
+    trials = _Trials(schema, chosen, rows, seconds, tell or (lambda name: None))
+    trials.run()
+    if not trials.done:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in trials.notes.items())
+        raise FitError(f"no model could be learned from these rows: {reasons}", fix="choose a model by model='...'")
+    return trials.weighed(settings)
+
+
+@dataclass
+class _Trial:
+    candidate: Candidate
+    member: Member
+    left_out: LeftOut
+
+
+@dataclass
+class _Trials:
+    """Candidates one by one, the cheapest first."""
+
+    schema: Schema
+    chosen: Batch
+    rows: Batch
+    seconds: float | None
+    tell: Tell
+    notes: dict[str, str] = field(default_factory=dict)
+    done: list[_Trial] = field(default_factory=list)
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return self.rows.group_labels.labels
+
+    @property
+    def truth(self) -> IntArray:
+        return np.asarray(self.chosen.groups).astype(np.int64)
+
+    @property
+    def row_weights(self) -> FloatArray:
+        return np.ones(self.chosen.n_rows) if self.chosen.weights is None else self.chosen.weights
+
+    def run(self) -> None:
+        extent = Extent.of(self.schema, self.chosen)
+        folds = turns(self.truth, n_folds_for(self.chosen.n_rows))
+        began, work_done = time.monotonic(), 0.0
+        for candidate in sorted(CANDIDATES, key=lambda each: each.cost(extent)):
+            reason = candidate.refusal(extent)
+            work, spent = candidate.cost(extent), time.monotonic() - began
+            if not reason and self.seconds is not None and work_done > 0.0:
+                ahead = spent / work_done * work * (self.rows.n_rows / self.chosen.n_rows) ** 0.5
+                if spent + ahead > self.seconds:
+                    reason = f"it would take some {ahead:.2g} s, and {max(self.seconds - spent, 0.0):.2g} s are left"
+            if reason:
+                self.notes[candidate.name] = reason
+                continue
+            self.tell(candidate.name)
+            try:
+                member = candidate.learned(self.chosen, self.schema)
+                found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes)
+            except _FAILURES as error:
+                self.notes[candidate.name] = f"it failed: {error}"
+                continue
+            work_done += work
+            self.done.append(_Trial(candidate, member, found))
+        order = {candidate.name: place for place, candidate in enumerate(CANDIDATES)}
+        self.done.sort(key=lambda trial: order[trial.candidate.name])
+        self.notes = {name: self.notes[name] for name in order if name in self.notes}
+
+    # -- weights ----------------------------------------------------------------------------------------------
+    def weighed(self, settings: AutoSettings) -> AutoModel:
+        """The mixture of the candidates that were tried, or the best of them."""
+        share = np.stack([self._of_truth(trial.left_out.posterior) for trial in self.done])  # (n_members, n_rows)
+        losses = np.array([_log_loss(each, self.row_weights) for each in share])
+        if settings.choose == "best":
+            ranked = losses if settings.costs is None else self._costs(settings.costs)
+            kept, found = np.array([int(np.argmin(ranked))]), Stacked(np.ones(1), 0.0)
+        else:
+            kept, found = _without_negligible(share, self.row_weights)
+        posterior = self._mixed(kept, found.weights)
+        weights = dict(zip(kept.tolist(), found.weights.tolist(), strict=True))
+        scores = tuple(
+            CandidateScore(
+                trial.candidate.name, float(losses[k]), self._error(trial), trial.left_out.how, weights.get(k, 0.0)
+            )
+            for k, trial in enumerate(self.done)
+        )
+        calibration: Calibration = AsItIs()
+        if len(self.classes) > 1:
+            rows = posterior, self.truth, self.row_weights
+            calibration = fit_calibration(settings.calibrate, *rows, among=_CALIBRATIONS)
+        whole = self.chosen is self.rows
+        members = [self.done[k].member if whole else self._learned_of_all(self.done[k].candidate) for k in kept]
+        return AutoModel(
+            self.schema,
+            settings,
+            self.rows.group_labels,
+            self.rows.vocabularies,
+            tuple(members),
+            found.weights,
+            calibration,
+            scores,
+            dict(self.notes),
+            self._score_of_mixture(share, settings),
+            found.gap,
+            self.chosen.n_rows,
+            float(self.rows.n_rows if self.rows.weights is None else self.rows.weights.sum()),
+        )
+
+    def _learned_of_all(self, candidate: Candidate) -> Member:
+        self.tell(f"{candidate.name}, all rows")
+        return candidate.learned(self.rows, self.schema)
+
+    def _of_truth(self, posterior: FloatArray) -> FloatArray:
+        return np.asarray(posterior[np.arange(len(posterior)), self.truth])
+
+    def _error(self, trial: _Trial) -> float:
+        wrong = np.argmax(trial.left_out.posterior, axis=1) != self.truth
+        return float((self.row_weights * wrong).sum() / self.row_weights.sum())
+
+    def _mixed(self, kept: IntArray, weights: FloatArray) -> FloatArray:
+        mixed = np.zeros((self.chosen.n_rows, len(self.classes)))
+        for k, weight in zip(kept.tolist(), weights.tolist(), strict=True):
+            mixed += weight * self.done[k].left_out.posterior
+        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+
+    def _score_of_mixture(self, share: FloatArray, settings: AutoSettings) -> float:
+        """The log-loss of rows under weights, or a choice, that did not see them either."""
+        folds = turns(self.truth, min(_SCORE_FOLDS, self.chosen.n_rows))
+        mixed = np.zeros(self.chosen.n_rows)
+        for fold in range(int(folds.max()) + 1):
+            inside, outside = folds == fold, folds != fold
+            if not outside.any():
+                mixed[inside] = share[:, inside].mean(axis=0)
+            elif settings.choose == "best":
+                losses = [_log_loss(each[outside], self.row_weights[outside]) for each in share]
+                mixed[inside] = share[int(np.argmin(losses)), inside]
+            else:
+                weights = stacked(share[:, outside], self.row_weights[outside]).weights
+                mixed[inside] = (weights[:, None] * share[:, inside]).sum(axis=0)
+        return _log_loss(mixed, self.row_weights)
+
+    def _costs(self, costs: Mapping[str, Mapping[Label, float]]) -> FloatArray:
+        """(n_candidates,) the mean cost of left-out rows where each candidate decides."""
+        table = cost_table(costs, self.classes)  # (n_actions, n_states)
+        found = []
+        for trial in self.done:
+            action = np.argmin(trial.left_out.posterior @ table.T, axis=1)
+            found.append((self.row_weights * table[action, self.truth]).sum() / self.row_weights.sum())
+        return np.array(found)
+
+
+def _without_negligible(share: FloatArray, row_weights: FloatArray) -> tuple[IntArray, Stacked]:
+    """The members that matter, and their weights among themselves."""
+    kept = np.arange(len(share))
+    while True:
+        found = stacked(share[kept], row_weights)
+        heavy = found.weights >= NEGLIGIBLE
+        if heavy.all() or len(kept) == 1:
+            return kept, found
+        kept = kept[heavy]
+
+
+def _log_loss(share_of_truth: FloatArray, row_weights: FloatArray) -> float:
+    """The mean of -log p of the true class; infinite where it was thought impossible."""
+    with np.errstate(divide="ignore"):
+        return float((row_weights * -np.log(share_of_truth)).sum() / row_weights.sum())
+
+
+def cost_table(costs: Mapping[str, Mapping[Label, float]], classes: tuple[Label, ...]) -> FloatArray:
+    """(n_actions, n_states) the costs of {action: {class: cost}}; every class must have one.
+
+    >>> cost_table({"treat": {"ill": 1, "well": 2}, "wait": {"ill": 9, "well": 0}}, ("ill", "well")).tolist()
+    [[1.0, 2.0], [9.0, 0.0]]
+    """
+    for action, by_state in costs.items():
+        for label in classes:
+            if label not in by_state:
+                raise ParameterError(
+                    f"the costs of {action!r} have no entry for class {label!r}", fix=f"add a cost of {label!r}"
+                )
+    return np.array([[float(by_state[label]) for label in classes] for by_state in costs.values()])

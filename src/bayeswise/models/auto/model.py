@@ -1,0 +1,364 @@
+"""The fitted mixture: members, their weights, one calibration, and how each candidate did on left-out rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from bayeswise.explanations.account import Account
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, SchemaError, TooLargeError
+from bayeswise.foundation.logspace import log
+from bayeswise.models.auto.candidates import Member
+from bayeswise.models.auto.explaining import account_of
+from bayeswise.models.classifier import are_batches, as_targets
+from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
+from bayeswise.models.settings.auto import AutoSettings
+from bayeswise.models.table_model import Capabilities, ModelFacts, ProbabilityModel
+from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
+from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.posteriors.prior import prior_by_state
+from bayeswise.statistics import Grouped, Product, fingerprint
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema, difference
+
+
+@dataclass(frozen=True)
+class CandidateScore:
+    """How a candidate did on rows that were left out, and its weight in the mixture."""
+
+    name: str
+    log_loss: float
+    error: float
+    how: str  # "leave-one-out", "10 folds"
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class AutoModel(ProbabilityModel):
+    """p(state | row) = calibration(sum_k w_k p_k(state | row)), with weights that maximise the score of left-out rows.
+
+    Members that are functions of exact statistics merge, learn and forget exactly; the weights stay as they were found,
+    and `learned_since` and `forgotten_since` say how old they are.
+    """
+
+    schema: Schema
+    settings: AutoSettings
+    labels: Vocabulary
+    levels: tuple[Vocabulary, ...]  # of the categories
+    members: tuple[Member, ...]
+    weights: FloatArray  # (n_members,)
+    calibration: Calibration
+    scores: tuple[CandidateScore, ...]  # of all candidates that were tried
+    notes: Mapping[str, str]  # why others were not, by name
+    log_loss: float  # of left-out rows under weights that did not see them
+    certificate: float  # no other weights are better by more than this, in nats for each row
+    n_weighed: int  # rows that the weights were found by
+    weight_weighed: float  # of all rows at that time
+    learned_since: float = 0.0
+    forgotten_since: float = 0.0
+    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, leave_one_out=True, members=True)
+
+    def refuse_impossible(self) -> None:
+        good = self.weights.shape == (len(self.members),) and len(self.members) > 0
+        if not good or not (self.weights > 0.0).all() or abs(float(self.weights.sum()) - 1.0) > 1e-9:
+            raise SchemaError("the weights of the members do not sum to 1")
+        if not isinstance(self.calibration, MAPS):
+            raise SchemaError("the calibration is not a map of posteriors")
+        if self.schema.target is None or not self.labels:
+            raise SchemaError("a mixture has a target and classes")
+        if len(self.levels) != len(self.schema.categories):
+            raise SchemaError("the levels are not those of the categories")
+        for member in self.members:
+            if any(label not in self.labels for label in member.model.classes):
+                raise SchemaError(f"{member.name} has a class that the mixture does not have")
+
+    # -- what it is -------------------------------------------------------------------------------------------
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return self.labels.labels
+
+    @property
+    def exact_members(self) -> tuple[Member, ...]:
+        """Those that keep statistics: rows can come and go."""
+        return tuple(member for member in self.members if not member.learns_weights)
+
+    @cached_property
+    def class_weight(self) -> FloatArray:
+        """(n_states,) the weight of the rows of each class."""
+        member = next(iter(self.exact_members), self.members[0])
+        weight = np.zeros(len(self.classes))
+        weight[Vocabulary(member.model.classes).positions_in(self.labels)] = member.model.class_weight
+        return weight
+
+    @property
+    def rows_learned(self) -> float:
+        return float(self.class_weight.sum())
+
+    @property
+    def log_prior(self) -> FloatArray:
+        """(n_states,) the shares of the rows, or as given by `class_prior`."""
+        if self.settings.class_prior is not None:
+            return np.asarray(log(prior_by_state(self.settings.class_prior, self.classes)))
+        return self._log_counted
+
+    @cached_property
+    def _log_counted(self) -> FloatArray:
+        total = self.class_weight.sum()
+        if total <= 0.0:
+            raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
+        return np.asarray(log(self.class_weight) - log(total))
+
+    @property
+    def weight_of_member(self) -> dict[str, float]:
+        """The weights by name."""
+        return {member.name: float(w) for member, w in zip(self.members, self.weights.tolist(), strict=True)}
+
+    @property
+    def age(self) -> str:
+        """Since when the weights and the calibration stand, in words; empty where nothing has changed."""
+        changes = [f"{self.learned_since:g} learned"] * (self.learned_since > 0)
+        changes += [f"{self.forgotten_since:g} forgotten"] * (self.forgotten_since > 0)
+        return f"those of {self.weight_weighed:g} rows; since then {' and '.join(changes)}" if changes else ""
+
+    def facts(self) -> ModelFacts:
+        shown = "1 model" if len(self.members) == 1 else f"{len(self.members)} models"
+        return ModelFacts(dict.fromkeys(self.schema.used, shown))
+
+    def n_free_parameters(self) -> int:
+        """Those of all members, and one fewer than members for their weights."""
+        return sum(int(member.model.n_free_parameters()) for member in self.members) + len(self.members) - 1
+
+    def check_prior(self) -> None:
+        """Refuse a `class_prior` that does not name the classes."""
+        if self.settings.class_prior is not None:
+            prior_by_state(self.settings.class_prior, self.classes)
+
+    def changed(self, **settings: Any) -> Self:
+        """The same rows under another `class_prior`; other settings need the rows."""
+        others = [name for name in settings if name != "class_prior"]
+        if others:
+            raise FitError(f"{others[0]} has a say when members are weighed", fix=f"fit again with {others[0]}=...")
+        found = with_ledger(replace(self, settings=self.settings.changed(**settings)), forgotten_by(self))
+        found.check_prior()
+        return found
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {weight:.2g}" for name, weight in self.weight_of_member.items())
+        target = self.schema.target.name if self.schema.target else "?"
+        return f"AutoModel({target}: {self.rows_learned:g} rows, {shown})"
+
+    @cached_property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The levels and words that members know, by column."""
+        known = dict(zip(self.schema.categories, self.levels, strict=True))
+        for member in self.exact_members:
+            if not hasattr(member.inputs, "levels"):
+                known.update(member.model.vocabularies)
+        return known
+
+    # -- what it says about rows ------------------------------------------------------------------------------
+    def log_mixture(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) log sum_k w_k p_k(state | row), before the calibration."""
+        log_weights = np.log(self.weights)
+        parts = [
+            member.log_posterior(batch, self.classes) + log_weight
+            for member, log_weight in zip(self.members, log_weights.tolist(), strict=True)
+        ]
+        mixed = parts[0]
+        for part in parts[1:]:
+            mixed = np.logaddexp(mixed, part)
+        return np.asarray(mixed)
+
+    def log_relative(self, batch: Batch) -> FloatArray:
+        log_mixed = self.log_mixture(batch)
+        if not isinstance(self.calibration, AsItIs):
+            log_mixed = self.calibration.apply_log(log_posterior(log_mixed))
+        if self.settings.class_prior is None:
+            return log_mixed
+        with np.errstate(invalid="ignore"):  # -inf - -inf: a class without rows
+            shift = np.where(self.class_weight > 0.0, self.log_prior - self._log_counted, -np.inf)
+        return np.asarray(log_mixed + shift)
+
+    def probability(self, batch: Batch) -> FloatArray:
+        return normalise(self.log_relative(batch)).probability
+
+    def explain(self, row: Any) -> Account:
+        """Why: the prior and what each column adds, integrated over all members, for one row."""
+        return account_of(self, self.row_of(row))
+
+    # -- rows come and go -------------------------------------------------------------------------------------
+    @property
+    def statistics(self) -> Grouped[Product]:
+        """Those of the first member that keeps any."""
+        if not self.exact_members:
+            raise FitError(
+                f"{self.members[0].name} keeps weights, not the rows' statistics", fix="learn the remaining rows anew"
+            )
+        found: Grouped[Product] = self.exact_members[0].model.statistics
+        return found
+
+    def learn(self, table: Any, *, targets: Any = None, weights: Any = None) -> Self:
+        """The members with these rows too; the weights stay."""
+        batches = list(self._encoded(table, targets, weights))
+        return self._with(lambda member, rows: member.model.learn(rows), batches, more=1)
+
+    def forget(self, table: Any, *, targets: Any = None, weights: Any = None, again: bool = False) -> Self:
+        """The members that have never seen these rows, to the last byte; the weights stay.
+
+        Members that keep weights and not statistics cannot forget: they leave the mixture, with a warning.
+        """
+        batches = list(self._encoded(table, targets, weights))
+        gone = self._gone(batches)
+        history = forgotten_by(self) if again else history_with(self, gone)
+        after = self._with(lambda member, rows: member.model.forget(rows, again=True), batches, more=-1)
+        return with_ledger(after, history)
+
+    def merge(self, other: Self) -> Self:
+        """The members with the rows of both; those of the other must have the same cuts, graphs and families."""
+        if self.schema is not other.schema and fingerprint(self.schema) != fingerprint(other.schema):
+            why = difference(self.schema, other.schema)
+            raise KindError(f"the models cannot be merged: {why}", fix="fit both with the same schema")
+        theirs = {member.name: member for member in other.exact_members}
+        mine = {member.name for member in self.exact_members}
+        if mine != theirs.keys() or not mine:
+            raise KindError(
+                "the models cannot be merged: they are mixtures of different members",
+                fix="fit one like the other: bayeswise fit ROWS --like MODEL",
+            )
+        members = []
+        for member in self.exact_members:
+            try:
+                members.append(replace(member, model=member.model.merge(theirs[member.name].model)))
+            except KindError as error:
+                raise KindError(
+                    f"{member.name}: {error.what}", fix="fit one like the other: bayeswise fit ROWS --like MODEL"
+                ) from None
+        merged = self._of_members(members)
+        both = (*forgotten_by(self), *forgotten_by(other))
+        return with_ledger(replace(merged, learned_since=self.learned_since + other.rows_learned), both)
+
+    def learned_like(self, table: Any) -> tuple[Self, Report]:
+        """The table under the same cuts, graphs, families and weights, so that both can be merged; and what was met."""
+        encoder = Encoder(self.schema, learning=True)
+        batches = list(encoder.batches(open_like(table, self.schema)))
+        members = []
+        for member in self._exact_or_refused():
+            rows = [batch if member.inputs is None else member.inputs.batch(batch) for batch in batches]
+            zero = replace(member.model, statistics=member.model.statistics.zero())
+            members.append(replace(member, model=zero.learn(rows)))
+        found = replace(self._of_members(members), forgotten_since=0.0)
+        return replace(found, learned_since=found.rows_learned), encoder.report
+
+    def _with(self, change: Any, batches: Sequence[Batch], *, more: int) -> Self:
+        members = []
+        for member in self._exact_or_refused():
+            rows = [batch if member.inputs is None else member.inputs.batch(batch) for batch in batches]
+            members.append(replace(member, model=change(member, rows)))
+        after = self._of_members(members)
+        moved = abs(after.rows_learned - self.rows_learned)
+        if more > 0:
+            return replace(after, learned_since=self.learned_since + moved)
+        return replace(after, forgotten_since=self.forgotten_since + moved)
+
+    def _exact_or_refused(self) -> tuple[Member, ...]:
+        if not self.exact_members:
+            raise FitError(
+                f"{', '.join(self.weight_of_member)} keeps weights, not the rows' statistics: no row can come or go",
+                fix="fit the rows that shall count (forget --rows REMAINING), or choose='stack'",
+            )
+        gone = [member.name for member in self.members if member.learns_weights]
+        if gone:
+            share = sum(self.weight_of_member[name] for name in gone)
+            warnings.warn(
+                f"{', '.join(gone)} (weight {share:.2g}) cannot take rows in or out and leaves the mixture, with the "
+                "calibration; fit all rows again to have it back",
+                UserWarning,
+                stacklevel=5,
+            )
+        return self.exact_members
+
+    def _of_members(self, members: Sequence[Member]) -> Self:
+        """The mixture of exact members that have changed: weights among themselves as before."""
+        kept = np.array([not member.learns_weights for member in self.members])
+        weights = self.weights[kept] / self.weights[kept].sum()
+        labels = Vocabulary.in_order((label for each in members for label in each.model.classes), self._declared)
+        known = {
+            name: levels
+            for each in members
+            if not hasattr(each.inputs, "levels")
+            for name, levels in each.model.vocabularies.items()
+        }
+        levels = tuple(known.get(name, mine) for name, mine in zip(self.schema.categories, self.levels, strict=True))
+        calibration = self.calibration if kept.all() and labels == self.labels else AsItIs()
+        return replace(
+            self, labels=labels, levels=levels, members=tuple(members), weights=weights, calibration=calibration
+        )
+
+    @property
+    def _declared(self) -> Vocabulary:
+        return (self.schema.target and self.schema.target.classes) or Vocabulary()
+
+    def _gone(self, batches: Sequence[Batch]) -> Grouped[Product]:
+        """The statistics of rows, as the first exact member keeps them."""
+        member = self._first_exact
+        rows = [batch if member.inputs is None else member.inputs.batch(batch) for batch in batches]
+        found: Grouped[Product] = (
+            replace(member.model, statistics=member.model.statistics.zero()).learn(rows).statistics
+        )
+        return found
+
+    @property
+    def _first_exact(self) -> Member:
+        if not self.exact_members:
+            return self._exact_or_refused()[0]
+        return self.exact_members[0]
+
+    def has_learned_exactly(self, table: Any) -> bool:
+        """Whether these are the rows that the members have learned, all of them and no others, in any order."""
+        try:
+            return fingerprint(self._gone(list(self._encoded(table, None, None)))) == fingerprint(self.statistics)
+        except BayeswiseError:
+            return False
+
+    def _encoded(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
+        if are_batches(table):
+            return iter([table] if isinstance(table, Batch) else table)
+        encoder = Encoder(self.schema, learning=True, check_invalid=False)
+        return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
+
+    # -- rows left out ----------------------------------------------------------------------------------------
+    @property
+    def selected_by_rows(self) -> tuple[str, ...]:
+        """What learning chose by looking at rows: the members, their weights and the calibration."""
+        return ("members", "weights")
+
+    @property
+    def cells_per_row(self) -> int:
+        """How many cells a fit reads of each row, for the estimate of what it takes."""
+        return 100 * max(1, len(self.schema.used)) ** 2
+
+    def relearned(self, batches: Sequence[Batch]) -> Self:
+        """The mixture of these rows alone: everything chosen again."""
+        from bayeswise.models.auto.learning import of_batches
+
+        return of_batches(batches, self.schema, self.settings)  # type: ignore[return-value]
+
+    def recoded(self, batch: Batch) -> Batch:
+        """The rows with their levels as positions in those that the model knows; others are unseen."""
+        return batch.recode([self.vocabularies[name] for name in self.schema.categories])
+
+    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """Refused: all members would have to be chosen and weighed again without each row."""
+        raise TooLargeError(
+            "members and weights are chosen by all rows, and to choose them again without each row takes too long",
+            fix="use folds, such as cv=10 (--cv 10)",
+        )

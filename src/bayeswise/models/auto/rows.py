@@ -1,0 +1,108 @@
+"""All rows of a table as one batch, in an order that the rows give themselves.
+
+Whatever chooses among members (folds, samples, sums of floats) goes by this order, so that it is a function of the rows
+and not of the order, the chunks or the threads in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.models.regression.row_order import mixed_bits, odd_factors, row_hashes
+from bayeswise.tables.batch import Batch, TextBlock
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema
+
+
+def gathered(batches: Sequence[Batch], schema: Schema) -> Batch:
+    """The rows with a class and a weight, codes in canonical order, rows by a hash of their cells."""
+    parts = [_with_class(batch) for batch in batches]
+    parts = [part for part in parts if part.n_rows]
+    if not parts:
+        target = schema.target.name if schema.target else "?"
+        raise FitError(f"no row has a value in {target!r}", fix="give rows that have one")
+    labels = [Vocabulary.of([label for part in parts for label in part.vocabularies[k]]) for k in _columns(parts)]
+    declared = (schema.target and schema.target.classes) or Vocabulary()
+    classes = Vocabulary.in_order((label for part in parts for label in _seen_in(part)), declared)
+    words = [Vocabulary.of([w for part in parts for w in part.texts[k].vocabulary]) for k in range(len(schema.texts))]
+    parts = [_recoded(part, labels, classes, words) for part in parts]
+    whole = _joined(parts)
+    return whole.take(_own_order(whole))
+
+
+def _columns(parts: Sequence[Batch]) -> range:
+    return range(parts[0].codes.shape[1])
+
+
+def _with_class(batch: Batch) -> Batch:
+    if batch.groups is None:
+        raise FitError("the rows have no target", fix="give a table with the target column")
+    kept = batch.groups >= 0
+    if batch.weights is not None:
+        kept &= batch.weights > 0.0
+    return batch if kept.all() else batch.take(np.flatnonzero(kept))
+
+
+def _seen_in(batch: Batch) -> list[object]:
+    return [batch.group_labels[int(code)] for code in np.unique(np.asarray(batch.groups))]
+
+
+def _recoded(part: Batch, labels: Sequence[Vocabulary], classes: Vocabulary, words: Sequence[Vocabulary]) -> Batch:
+    groups = part.group_labels.positions_in(classes)[np.asarray(part.groups)].astype(np.int32)
+    texts = tuple(_in_words(block, known) for block, known in zip(part.texts, words, strict=True))
+    return replace(part.recode(labels), groups=groups, group_labels=classes, texts=texts)
+
+
+def _in_words(block: TextBlock, words: Vocabulary) -> TextBlock:
+    """The same counts, a column for each word of a larger vocabulary."""
+    counts = block.counts.tocoo()
+    places = block.vocabulary.positions_in(words)
+    shape = (counts.shape[0], len(words))
+    return TextBlock(sparse.csr_array((counts.data, (counts.row, places[counts.col])), shape=shape), words)
+
+
+def _joined(parts: Sequence[Batch]) -> Batch:
+    if len(parts) == 1:
+        return replace(parts[0], first_row=0, kept=None)
+    weights = None if parts[0].weights is None else np.concatenate([np.asarray(part.weights) for part in parts])
+    texts = tuple(
+        TextBlock(sparse.vstack([part.texts[k].counts for part in parts], format="csr"), block.vocabulary)
+        for k, block in enumerate(parts[0].texts)
+    )
+    return replace(
+        parts[0],
+        n_rows=sum(part.n_rows for part in parts),
+        values=np.concatenate([part.values for part in parts]),
+        codes=np.concatenate([part.codes for part in parts]),
+        groups=np.concatenate([np.asarray(part.groups) for part in parts]),
+        weights=weights,
+        texts=texts,
+        first_row=0,
+        kept=None,
+    )
+
+
+def _own_order(batch: Batch) -> IntArray:
+    """(n_rows,) positions of the rows by the hash of all their cells; equal rows are equal in any order."""
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    cells = np.column_stack(
+        [np.where(np.isnan(batch.values), np.nan, batch.values), batch.codes, np.asarray(batch.groups)]
+    )
+    hashes = row_hashes(np.ascontiguousarray(cells, dtype=np.float64), np.asarray(weights, dtype=np.float64))
+    for block in batch.texts:
+        factors = odd_factors(len(block.vocabulary))
+        counts = block.counts.tocsr()
+        words = mixed_bits(factors[counts.indices] * counts.data.astype(np.uint64), np.uint64(0x9E3779B97F4A7C15))
+        rows = np.repeat(np.arange(batch.n_rows), np.diff(counts.indptr))
+        np.add.at(hashes, rows, words)
+    tied = [hashes, *(column for column in cells.T[::-1]), weights] if not batch.texts else [hashes, weights]
+    order = np.argsort(hashes, kind="stable")
+    if len(order) > 1 and (np.diff(hashes[order]) == 0).any():  # equal rows, or two rows with one hash: cells decide
+        order = np.lexsort([*tied[1:], hashes])
+    return np.asarray(order)

@@ -1,0 +1,115 @@
+"""Weights of members on the simplex that maximise the log score of rows that were left out (Bayesian stacking).
+
+With p_rk what member k says of the true class of row r, which it never saw, and m_r the weight of the row:
+
+    f(w) = sum_r m_r log(sum_k w_k p_rk) + (pull / K) sum_k log w_k,      w_k > 0, sum_k w_k = 1
+
+`pull` pseudo-rows, shared by the K members, draw the weights towards equal ones, so that few rows do not chase noise. f
+is concave and self-concordant: Newton steps end at the one maximum from any start. How far any other weights could be
+above is bounded without knowing them: f(v) - f(w) <= max_k df/dw_k - sum_k w_k df/dw_k, the duality gap, which is the
+certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+
+PULL = 1.0  # pseudo-rows, shared by all members
+NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
+_STEPS = 200
+_ENOUGH = 1e-10  # the duality gap for each row, in nats
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """The weights, and how far from the best ones they can be."""
+
+    weights: FloatArray  # (n_members,)
+    gap: float  # at most so many nats for each row below the maximum
+
+    @property
+    def certified(self) -> bool:
+        """Whether no other weights are better by more than rounding."""
+        return self.gap <= 10.0 * _ENOUGH
+
+
+def stacked(share_of_truth: FloatArray, row_weights: FloatArray, *, pull: float = PULL) -> Stacked:
+    """The best weights for (n_members, n_rows) probabilities of the true class of rows that were left out.
+
+    Rows that no member thinks possible say nothing about the weights.
+
+    >>> sure_and_wrong_once = np.array([[0.9, 0.9, 0.9, 1e-9], [0.6, 0.6, 0.6, 0.6]])
+    >>> stacked(sure_and_wrong_once, np.ones(4), pull=0.01).weights.round(2).tolist()
+    [0.26, 0.74]
+    """
+    possible = share_of_truth.max(axis=0, initial=0.0) > 0.0
+    share = np.ascontiguousarray(share_of_truth[:, possible])
+    mass = row_weights[possible]
+    n_members = len(share)
+    at = np.full(n_members, 1.0 / n_members)
+    if n_members == 1:
+        return Stacked(at, 0.0)
+    problem = _Problem(share, mass, pull / n_members)
+    total = max(float(mass.sum()), 1.0)
+    slope = problem.slope(at)
+    for _ in range(_STEPS):
+        if problem.gap(at, slope) <= _ENOUGH * total:
+            break
+        after = problem.step(at, slope)
+        if after is None:
+            break
+        at, slope = after, problem.slope(after)
+    return Stacked(at, problem.gap(at, slope) / total)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    share: FloatArray  # (n_members, n_rows)
+    mass: FloatArray  # (n_rows,)
+    pull: float
+
+    def value(self, at: FloatArray) -> float:
+        """f; sums are those of NumPy, which do not depend on the number of threads."""
+        return float((self.mass * np.log(self._mixed(at))).sum() + self.pull * np.log(at).sum())
+
+    def _mixed(self, at: FloatArray) -> FloatArray:
+        mixed = np.zeros(self.share.shape[1])
+        for weight, share in zip(at.tolist(), self.share, strict=True):
+            mixed += weight * share
+        return mixed
+
+    def slope(self, at: FloatArray) -> FloatArray:
+        by_row = self.mass / self._mixed(at)
+        return np.array([float((share * by_row).sum()) for share in self.share]) + self.pull / at
+
+    def gap(self, at: FloatArray, slope: FloatArray) -> float:
+        return float(slope.max() - (at * slope).sum())
+
+    def step(self, at: FloatArray, slope: FloatArray) -> FloatArray | None:
+        """A Newton step along the simplex, shortened until f grows; None where it no longer does."""
+        n_members = len(at)
+        by_row = self.mass / self._mixed(at) ** 2
+        curvature = np.diag(self.pull / at**2)
+        for j in range(n_members):
+            scaled = self.share[j] * by_row
+            for k in range(j, n_members):
+                curvature[j, k] += (scaled * self.share[k]).sum()
+                curvature[k, j] = curvature[j, k]
+        # in units of the weights, so that small ones do not spoil the system
+        system = np.zeros((n_members + 1, n_members + 1))
+        system[:-1, :-1] = curvature * np.outer(at, at)
+        system[:-1, -1] = system[-1, :-1] = at
+        relative = np.linalg.lstsq(system, np.append(at * slope, 0.0), rcond=None)[0][:-1]
+        size = min(1.0, 0.95 / max(float(-relative.min()), 1e-300)) if relative.min() < 0 else 1.0
+        before, promised = self.value(at), float((relative * at * slope).sum())
+        while size > 1e-9:
+            there = at * (1.0 + size * relative)
+            there /= there.sum()
+            if self.value(there) >= before + 1e-4 * size * promised - 1e-14 * abs(before):
+                return there if not np.array_equal(there, at) else None
+            size *= 0.5
+        return None

@@ -1,0 +1,86 @@
+"""What `model="auto"` can be told: a mixture or the best member, by which loss, and for how long to look."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.settings import common
+from bayeswise.models.settings.declaration import Settings, setting
+from bayeswise.posteriors.calibration import checked_method
+from bayeswise.posteriors.prior import check_shares
+from bayeswise.tables.schema.labels import Label
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoSettings(Settings):
+    """What a mixture of models keeps.
+
+    >>> AutoSettings(choose="best").convention
+    'the best member'
+    """
+
+    choose: Literal["stack", "best"] = setting(
+        "stack", "all models that apply, weighed by left-out rows (stack), or the one that does best there (best)"
+    )
+    costs: Mapping[str, Mapping[Label, float]] | None = setting(
+        None,
+        "best is the model whose decisions cost least on left-out rows, not that of least log-loss",
+        option="",
+        form="{action: {class: cost, ...}, ...}",
+    )
+    class_prior: Mapping[Label, float] | None = common.class_prior()
+    calibrate: Literal["auto", "sigmoid", "platt", "isotonic", "dirichlet", "temperature", "none"] = setting(
+        "auto", "calibrate posteriors on left-out rows", metavar="HOW"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "calibrate", checked_method(self.calibrate))
+        if self.class_prior is not None:
+            check_shares(self.class_prior)
+        if self.costs is not None and self.choose != "best":
+            raise ParameterError("costs choose one member, and choose is 'stack'", fix="add choose='best'")
+
+    @property
+    def convention(self) -> str:
+        """The settings in a few words."""
+        return "the best member" if self.choose == "best" else "members weighed by left-out rows"
+
+    def __str__(self) -> str:
+        return self.convention
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoOptions(AutoSettings, common.ColumnOptions):
+    """All that `fit` takes for a mixture of models."""
+
+    model: Literal["auto"]
+    within: str | None = setting(
+        None, "leave out the dearest candidates, so that learning is done in this time", metavar="60s|2m|1h"
+    )
+
+
+def seconds_of(within: Any) -> float | None:
+    """A limit of time in seconds: a number, or text such as "60s", "2m" or "1h".
+
+    >>> seconds_of("2m"), seconds_of(30), seconds_of(None)
+    (120.0, 30.0, None)
+    """
+    if within is None:
+        return None
+    found: float = math.nan
+    if isinstance(within, (int, float)) and not isinstance(within, bool):
+        found = float(within)
+    elif isinstance(within, str):
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(s|m|min|h|)\s*", within)
+        found = float(match[1]) * _UNITS[match[2]] if match else math.nan
+    if not 0.0 < found < math.inf:
+        raise ParameterError(f"within is {within!r}", fix='write a time such as "60s", "2m" or "1h"')
+    return found

@@ -1,0 +1,228 @@
+"""`model="auto"`: all models, weighed by rows that they never saw."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError
+from bayeswise.models.auto import learning
+from bayeswise.models.auto.candidates import CANDIDATES, Candidate
+from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.settings.auto import seconds_of
+from bayeswise.statistics import fingerprint
+
+Columns = dict[str, list[Any]]
+
+
+def mixed_table(n: int = 160, seed: int = 0) -> Columns:
+    """Two classes, a number with missing cells, a category, a flag and a count."""
+    g = np.random.default_rng(seed)
+    ill = g.random(n) < 0.4
+    age = g.normal(50, 10, n) + 8 * ill
+    ages = [None if g.random() < 0.1 else round(float(x), 3) for x in age]
+    size = [str(x) for x in np.where(g.random(n) < 0.3 + 0.3 * ill, "L", np.where(g.random(n) < 0.5, "M", "S"))]
+    visits = [int(x) for x in g.poisson(1 + 2 * ill)]
+    return {"age": ages, "size": size, "visits": visits, "y": ["ill" if x else "well" for x in ill]}
+
+
+def category_table(n: int = 120, seed: int = 1) -> Columns:
+    g = np.random.default_rng(seed)
+    a, b = g.integers(0, 3, n), g.integers(0, 2, n)
+    y = np.where(g.random(n) < 0.85, (a == 0) | (b == 1), g.random(n) < 0.5)
+    return {
+        "a": [f"a{k}" for k in a],
+        "b": [f"b{k}" for k in b],
+        "c": [str(x) for x in g.choice(list("uv"), n)],
+        "y": ["yes" if x else "no" for x in y],
+    }
+
+
+def taken(table: Columns, rows: list[int]) -> Columns:
+    return {name: [cells[k] for k in rows] for name, cells in table.items()}
+
+
+@pytest.fixture(scope="module")
+def mixed_model() -> AutoModel:
+    model: AutoModel = bw.fit(mixed_table(), "y", model="auto")
+    return model
+
+
+def test_weights_are_on_the_simplex_and_certified(mixed_model: AutoModel) -> None:
+    assert (mixed_model.weights > 0).all()
+    assert mixed_model.weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert mixed_model.certificate < 1e-9
+    assert mixed_model.log_loss < np.log(2)
+
+
+def test_every_candidate_has_a_score_or_a_reason(mixed_model: AutoModel) -> None:
+    tried = {score.name for score in mixed_model.scores}
+    assert tried | mixed_model.notes.keys() == {candidate.name for candidate in CANDIDATES}
+    only_categories: AutoModel = bw.fit(category_table(), "y", model="auto")
+    assert only_categories.notes["gaussian"] == "there are no numbers"
+
+
+def test_a_candidate_that_fails_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Candidate, *rows: Any) -> Any:
+        if self.kind == "gaussian":
+            raise FitError("no such luck")
+        return learn(self, *rows)
+
+    learn = Candidate.learned
+    monkeypatch.setattr(Candidate, "learned", fail)
+    model = bw.fit(mixed_table(), "y", model="auto")
+    assert model.notes["gaussian"] == "it failed: no such luck"
+    assert model.predict_proba(mixed_table()).shape == (160, 2)
+
+
+def test_the_same_rows_give_the_same_file_in_any_order_and_chunks(mixed_model: AutoModel, tmp_path: Path) -> None:
+    table = mixed_table()
+    mixed_model.save(tmp_path / "one.bayeswise")
+    order = np.random.default_rng(3).permutation(160).tolist()
+    bw.fit(taken(table, order), "y", model="auto").save(tmp_path / "other.bayeswise")
+    assert (tmp_path / "one.bayeswise").read_bytes() == (tmp_path / "other.bayeswise").read_bytes()
+
+
+def test_a_saved_model_answers_as_before(mixed_model: AutoModel, tmp_path: Path) -> None:
+    mixed_model.save(tmp_path / "m.bayeswise")
+    again = bw.load(tmp_path / "m.bayeswise")
+    assert np.array_equal(again.predict_proba(mixed_table()), mixed_model.predict_proba(mixed_table()))
+    assert again.weight_of_member == mixed_model.weight_of_member
+    assert again.scores == mixed_model.scores
+
+
+@pytest.mark.parametrize("row", range(8))
+def test_what_columns_say_adds_up_to_the_log_odds(mixed_model: AutoModel, row: int) -> None:
+    case = {name: cells[row] for name, cells in mixed_table().items() if name != "y"}
+    account = mixed_model.explain(case)
+    assert set(mixed_model.schema.used) <= set(account.columns)
+    log_p = mixed_model.predict_log_proba([case])[0]
+    assert account.log_odds("ill", "well") == pytest.approx(log_p[0] - log_p[1], abs=1e-9)
+
+
+def test_a_column_that_no_member_uses_says_nothing() -> None:
+    table = {**category_table(), "same": ["x"] * 120}
+    model = bw.fit(table, "y", model="auto", kinds={"same": "category"})
+    account = model.explain({"a": "a0", "b": "b0", "c": "u", "same": "x"})
+    (same,) = [part for part in account.contributions if part.column == "same"]
+    assert np.ptp(same.log_likelihood) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_forgotten_rows_leave_exact_members_as_if_never_seen() -> None:
+    table = category_table()
+    model: AutoModel = bw.fit(table, "y", model="auto", calibrate="none")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        after = model.forget(taken(table, [3, 5, 8]))
+    rest = taken(table, [k for k in range(120) if k not in (3, 5, 8)])
+    for member in after.members:
+        if member.name in ("naive-bayes", "aode", "tan"):
+            without = bw.fit(rest, "y", model=member.name)
+            assert fingerprint(member.model.statistics) == fingerprint(without.statistics)
+    assert after.rows_learned == 117
+    assert after.age == "those of 120 rows; since then 3 forgotten"
+    assert after.weights.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_members_that_cannot_forget_leave_with_a_warning(mixed_model: AutoModel) -> None:
+    assert any(member.learns_weights for member in mixed_model.members)
+    with pytest.warns(UserWarning, match="cannot take rows in or out"):
+        after = mixed_model.forget(taken(mixed_table(), [0]))
+    assert not any(member.learns_weights for member in after.members)
+
+
+def test_a_table_learned_like_a_model_merges_with_it() -> None:
+    table = category_table(200)
+    first, second = taken(table, list(range(120))), taken(table, list(range(120, 200)))
+    model: AutoModel = bw.fit(first, "y", model="auto")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        both = model.merge(model.learned_like(second)[0])
+    assert both.rows_learned == 200
+    assert "80 learned" in both.age
+    naive = next(member for member in both.members if member.name in ("naive-bayes", "averaged", "aode", "tan"))
+    whole = bw.fit(table, "y", model=naive.name)
+    assert fingerprint(naive.model.statistics) == fingerprint(whole.statistics)
+
+
+def test_choose_best_is_the_candidate_of_least_left_out_loss() -> None:
+    model: AutoModel = bw.fit(mixed_table(), "y", model="auto", choose="best")
+    assert len(model.members) == 1
+    assert model.members[0].name == min(model.scores, key=lambda score: score.log_loss).name
+
+
+def test_choose_best_by_costs_needs_a_cost_for_every_class() -> None:
+    costs = {"treat": {"ill": 0, "well": 1}, "wait": {"ill": 5, "well": 0}}
+    model = bw.fit(mixed_table(), "y", model="auto", choose="best", costs=costs)
+    assert len(model.members) == 1
+    with pytest.raises(ParameterError, match="no entry for class 'well'"):
+        bw.fit(mixed_table(), "y", model="auto", choose="best", costs={"treat": {"ill": 1}})
+    with pytest.raises(ParameterError, match="costs choose one member"):
+        bw.fit(mixed_table(), "y", model="auto", costs=costs)
+
+
+def test_a_given_prior_shifts_the_answer() -> None:
+    plain = bw.fit(category_table(), "y", model="auto")
+    moved = plain.changed(class_prior={"yes": 0.01, "no": 0.99})
+    case = {"a": "a0", "b": "b0", "c": "u"}
+    before, after = (model.predict_proba([case])[0] for model in (plain, moved))
+    odds = np.log([0.99, 0.01]) - plain.log_prior
+    assert np.log(after[1] / after[0]) == pytest.approx(np.log(before[1] / before[0]) + odds[1] - odds[0], abs=1e-9)
+    assert moved.explain(case).log_odds("yes", "no") == pytest.approx(np.log(after[1] / after[0]), abs=1e-9)
+
+
+def test_texts_are_read_by_the_members_that_can_read() -> None:
+    words = ["good fine nice", "bad poor", "good nice", "awful bad"] * 10
+    table = {"text": words, "n": [float(k % 7) for k in range(40)], "y": ["+", "-"] * 20}
+    model = bw.fit(table, "y", model="auto", kinds={"text": "text"})
+    assert model.predict([{"text": "nice good", "n": 3.0}]) == ["+"]
+    assert {"naive-bayes", "logistic, scale 1"} <= {score.name for score in model.scores}
+
+
+def test_little_time_drops_the_dearest_candidates_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(0, 100_000, 10))
+    monkeypatch.setattr(learning.time, "monotonic", lambda: float(next(seconds)))
+    model: AutoModel = bw.fit(mixed_table(), "y", model="auto", within="60s")
+    dropped = {name for name, reason in model.notes.items() if "are left" in reason}
+    assert "markov-blanket" in dropped
+    assert "naive-bayes" not in dropped
+
+
+def test_a_time_is_written_with_its_unit() -> None:
+    assert [seconds_of(each) for each in ("60s", "1.5m", "2min", 7)] == [60.0, 90.0, 120.0, 7.0]
+    for wrong in ("soon", "-3s", 0, True):
+        with pytest.raises(ParameterError, match="within is"):
+            seconds_of(wrong)
+
+
+def test_rows_are_not_left_out_one_by_one(mixed_model: AutoModel) -> None:
+    with pytest.raises(TooLargeError, match="cv=10"):
+        mixed_model.leave_one_out(mixed_table())
+
+
+def test_tables_of_one_class_and_of_one_row_have_an_answer() -> None:
+    one = bw.fit([{"x": 1.0, "y": "a"}, {"x": 2.0, "y": "a"}], "y", model="auto")
+    assert one.predict_proba([{"x": 3.0}]).tolist() == [[1.0]]
+
+
+def test_on_noise_the_mixture_is_not_better_than_chance() -> None:
+    """30 tables of noise: the left-out loss of the mixture is log 2 up to its error, and its answers are not sure."""
+    losses, fresh = [], []
+    for seed in range(30):
+        g = np.random.default_rng(seed)
+        table: Columns = {f"x{j}": g.normal(size=80).tolist() for j in range(4)}
+        table |= {f"c{j}": [str(c) for c in g.choice(list("uvw"), 80)] for j in range(2)}
+        table["y"] = [str(c) for c in g.choice(["a", "b"], 80)]
+        model: AutoModel = bw.fit(table, "y", model="auto")
+        losses.append(model.log_loss - np.log(2))
+        new = {name: cells[::-1] for name, cells in table.items() if name != "y"}
+        new["c0"] = new["c0"][::-1]
+        fresh.append(np.abs(model.predict_proba(new)[:, 0] - 0.5).mean())
+    error = np.std(losses) / np.sqrt(len(losses))
+    assert np.mean(losses) > -2.0 * error
+    assert np.mean(fresh) < 0.1
