@@ -193,17 +193,23 @@ def side_by_side(arrays: Sequence[ExactArray]) -> ExactArray:
     >>> side_by_side([ExactArray.from_floats([1.0, 0.5]), ExactArray.from_floats([2.0])])
     ExactArray([1.0, 0.5, 2.0])
     """
-    low = min((array.low for array in arrays if array.digits.size), default=0)
-    high = max((array.low + array.digits.shape[-1] for array in arrays if array.digits.size), default=0)
-    width = sum(array.shape[-1] for array in arrays)
-    limbs = np.zeros((*arrays[0].shape[:-1], width, high - low + 1), dtype=np.int64)
+    if len({(array.low, array.digits.shape[-1]) for array in arrays}) == 1:  # each needs these limbs, and so do all
+        return ExactArray(np.concatenate([array.digits for array in arrays], axis=-2), arrays[0].low)
+    limbs_used = [(array.low, array.low + array.digits.shape[-1]) for array in arrays if array.digits.size]
+    low, high = min((low for low, _ in limbs_used), default=0), max((high for _, high in limbs_used), default=0)
+    digits = np.zeros((*arrays[0].shape[:-1], sum(array.shape[-1] for array in arrays), high - low), dtype=np.int64)
     column = 0
     for array in arrays:
-        start, after = array.low - low, column + array.shape[-1]
+        after, first, end = column + array.shape[-1], array.low - low, array.low - low + array.digits.shape[-1]
         if array.digits.size:
-            limbs[..., column:after, start : start + array.digits.shape[-1]] = array.digits
+            digits[..., column:after, first:end] = array.digits
+            if end < high - low:  # the sign moves to the new top
+                below = array.digits[..., -1:] < 0
+                digits[..., column:after, end - 1] &= _DIGIT_MASK
+                digits[..., column:after, end:-1] = np.where(below, _DIGIT_MASK, 0)
+                digits[..., column:after, -1:] = np.where(below, -1, 0)
         column = after
-    return ExactArray.from_limbs(limbs, low)
+    return ExactArray(digits, low)  # every limb at either end is needed by one of them
 
 
 def quotient(numerator: ObjectArray, denominator: ObjectArray, exponent: int = 0) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,11 +13,15 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
-from bayeswise.foundation.exact import ExactArray, stacked
+from bayeswise.foundation.exact import ExactArray, side_by_side, stacked
+from bayeswise.foundation.threads import each
 from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative, refuse_negative_spread
 
 Divisor = Literal["n", "n-1", "n-K"]
+MANY_ROWS = 20_000  # which are shared out by rows
+ENTRIES_WORTH_A_THREAD = 8_000
+CELLS_IN_CACHE = 2_000  # columns times groups whose running sums stay in the first caches
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,18 @@ class Moments(Additive):
             return cls._of_wide(values, groups, n_groups, weights)
         cells = real_cells(values)
         rows = Weights.of(len(cells), groups, n_groups, weights).weight
-        sums = refusing_infinity(lambda: _kernels.moments(cells, groups, n_groups, weights))
-        return cls(rows, *(ExactArray.from_kernel(digits, low) for digits, low in sums))
+
+        def sums(columns: slice) -> list[ExactArray]:
+            found = _kernels.moments(cells[:, columns], groups, n_groups, weights)
+            return [ExactArray.from_kernel(digits, low) for digits, low in found]
+
+        step = max(128, CELLS_IN_CACHE // n_groups)
+        parts = _pieces(cells.shape[1], step) if len(cells) < MANY_ROWS else [slice(None)]
+        try:
+            by_part = each(sums, parts)
+        except _kernels.InfiniteValueError:  # the first one of the rows, which may be in another part
+            by_part = [refusing_infinity(lambda: sums(slice(None)))]
+        return cls(rows, *map(side_by_side, zip(*by_part, strict=True)))
 
     @classmethod
     def _of_wide(cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None) -> Moments:
@@ -120,7 +135,12 @@ class Moments(Additive):
         counts = self._counts()
         if counts is not None:
             high, low = np.empty(counts.shape), np.empty(counts.shape)
-            if _kernels.exact_means(high, low, self.total.digits, self.total.low, counts):
+
+            def divide(part: slice) -> bool:
+                sums, n = _flat(self.total.digits, 1)[part], _flat(counts)[part]
+                return _kernels.exact_means(_flat(high)[part], _flat(low)[part], sums, self.total.low, n)
+
+            if all(each(divide, _pieces(counts.size, ENTRIES_WORTH_A_THREAD))):
                 return np.where(none, 0.0 if empty is None else empty, high), low
         weight = _or_one(Dyadic.of(self.weight), none)
         high, low = Dyadic.of(self.total).over_pair(weight)
@@ -160,7 +180,13 @@ class Moments(Additive):
         if counts is None:
             return None
         found, total, squares = np.empty(counts.shape), self.total, self.squares
-        done = _kernels.exact_spreads(found, total.digits, total.low, squares.digits, squares.low, counts, less, root)
+
+        def spread(part: slice) -> bool:
+            above, below = _flat(squares.digits, 1)[part], _flat(total.digits, 1)[part]
+            answers, n = _flat(found)[part], _flat(counts)[part]
+            return _kernels.exact_spreads(answers, below, total.low, above, squares.low, n, less, root)
+
+        done = all(each(spread, _pieces(counts.size, ENTRIES_WORTH_A_THREAD)))
         return (np.asarray(counts <= less), found) if done else None
 
     def _counts(self) -> IntArray | None:
@@ -208,6 +234,16 @@ class Moments(Additive):
     def __repr__(self) -> str:
         n_groups, n_columns = self.weight.shape
         return f"Moments({self.rows.sum().to_floats():g} rows, {n_groups} groups, {n_columns} columns)"
+
+
+def _pieces(n: int, step: int) -> list[slice]:
+    return [slice(first, min(first + step, n)) for first in range(0, max(n, 1), step)]
+
+
+def _flat(array: Any, n_inside: int = 0) -> Any:
+    """The entries of all groups and columns in a row, as a view (n_entries, 1, ...)."""
+    inside = array.shape[array.ndim - n_inside :]
+    return array.reshape(math.prod(array.shape[: array.ndim - n_inside]), 1, *inside)
 
 
 def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:
