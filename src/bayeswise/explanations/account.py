@@ -361,13 +361,20 @@ def known_columns(columns: Iterable[str], account: Account) -> None:
 
 
 def number_grid(
-    mean: float, stddev: float, n_rows: float, *, whole: bool = False, positive: bool = False
+    mean: float,
+    stddev: float,
+    n_rows: float,
+    *,
+    whole: bool = False,
+    positive: bool = False,
+    observed: tuple[float, float] | None = None,
 ) -> list[float]:
     """Round numbers where a column has its values: 1.7 standard deviations about its mean, as far as n rows can reach.
 
     A statistic that rows can be taken out of keeps no least and no largest value. No value is further from the mean
     than sqrt(n - 1) standard deviations; and a column whose mean is more than a third of one away from 0 is taken to
-    stay on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0.
+    stay on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0, and those whose least and
+    largest value are known, as `observed`, none beyond.
 
     >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
     ([2.0, 4.0, 6.0, 8.0], 40.0)
@@ -380,6 +387,8 @@ def number_grid(
         low = max(low, 0.0)
     elif mean < -stddev / 3.0:
         high = min(high, 0.0)
+    if observed is not None:
+        low, high = max(low, observed[0]), min(high, observed[1])
     if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
         return [float(mean)]
     digit, power = _round_step((high - low) / (ALTERNATIVES - 1))

@@ -141,3 +141,13 @@ def test_numbers_that_are_offered_are_round_and_where_the_data_are(kind: str) ->
     assert all(4 <= value <= 72 and float(value).is_integer() for value in offered["duration"])
     assert all(rate.min() <= value <= rate.max() and round(value, 3) == value for value in offered["rate"])
     assert len(offered["rate"]) >= 8
+
+
+def test_a_regression_offers_no_number_beyond_those_it_has_seen() -> None:
+    """Of 10, 11, 12 and a few 100: the mean less a standard deviation is below all of them."""
+    fee = np.tile([10.0, 11.0, 12.0, 10.0, 11.0, 12.0, 10.0, 11.0, 12.0, 100.0], 10)
+    y = np.random.default_rng(1).random(100) < fee / 120
+    model = bw.fit({"fee": fee, "y": y}, "y", model="logistic", kinds={"fee": "number"})
+    offered = [each.value for each in model.alternatives("fee")]
+    assert offered and all(10.0 <= value <= 100.0 for value in offered)
+    assert model.extents == ((10.0, 100.0),)

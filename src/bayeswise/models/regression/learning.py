@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -105,7 +106,10 @@ def fitted_logistic(
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
     rows = design.matrix, codes, len(classes), design.weights
     fit = fit_logistic(design.features, *rows, settings, only_weights=only_weights)
-    return LogisticModel.of(design.features, classes, settings, fit, weight)
+    model = LogisticModel.of(design.features, classes, settings, fit, weight)
+    numbers = design.matrix[:, : len(schema.numbers)]
+    extents = zip(numbers.min(axis=0).tolist(), numbers.max(axis=0).tolist(), strict=True)
+    return replace(model, extents=tuple((low + 0.0, high + 0.0) for low, high in extents))
 
 
 def relearned_logistic(model: LogisticModel, batches: Sequence[Batch]) -> LogisticModel:

@@ -25,6 +25,7 @@ from bayeswise.models.relearning import scores_relearned
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.models.table_model import Capabilities, ProbabilityModel
 from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -53,6 +54,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     covariance: FloatArray  # of standardised weights, vector after vector, each with its intercept; or empty
     log_evidence_of_scale: float | None
     class_weight: FloatArray  # (n_classes,) of the rows that were learned
+    extents: tuple[tuple[float, float], ...] = added_later(())  # the least and largest value of each number
     capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, alternatives=True, weights=True)
 
     @property
@@ -81,6 +83,10 @@ class LogisticModel(WeightedModel, ProbabilityModel):
             raise SchemaError("a marginalized logistic regression needs the covariance of its weights")
         if not (self.unit > 0).all() or not 0.0 < self.scale < np.inf or (self.class_weight < 0).any():
             raise SchemaError("units, scale and class weights of a logistic regression must not be below zero")
+        if self.extents and (
+            len(self.extents) != len(self.schema.numbers) or not all(low <= high for low, high in self.extents)
+        ):
+            raise SchemaError("a logistic regression has the least and the largest value of each number, or of none")
         if not self.labels or self.schema.target is None or self.schema.texts:
             raise SchemaError("a logistic regression has a target, classes and no texts")
 
@@ -272,8 +278,9 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         weights, centre = self.weights[:, own], self.centre[own]
         if name in self.schema.numbers:
             whole = self.schema[name].kind == "count"
-            n_rows = float(self.class_weight.sum())
-            grid = number_grid(float(centre[0]), float(self.unit[own[0]]), n_rows, whole=whole, positive=whole)
+            observed = self.extents[self.schema.numbers.index(name)] if self.extents else None  # older files have none
+            about = float(centre[0]), float(self.unit[own[0]]), float(self.class_weight.sum())
+            grid = number_grid(*about, whole=whole, positive=whole, observed=observed)
             return tuple(Contribution(name, float(x), weights[:, 0] * (x - centre[0])) for x in grid)
         levels = self.features.ordered[self.schema.categories.index(name)]
         cells = np.vstack([np.zeros(len(own)), np.eye(len(own))]) - centre  # (n_levels, n), the reference first
