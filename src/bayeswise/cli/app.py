@@ -20,6 +20,7 @@ VERBS: dict[str, str] = {
     "look": "Show the inferred kind of each column, and the reason.",
     "fit": "Fit a model to a table and save it.",
     "predict": "Append predictions to a table.",
+    "init-decision": "Write a decision.toml to fill in.",
     "decide": "Append the best action to a table.",
     "check": "Measure decision cost on labelled rows.",
     "report": "Write an HTML report on decision cost and calibration.",

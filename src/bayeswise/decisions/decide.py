@@ -211,7 +211,7 @@ def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
             fix="use the quantile or the mean of model.predictive(rows), or `bayeswise decide` with [number] costs",
         )
     classes = tuple(map(label_of, model.classes if hasattr(model, "classes") else model.classes_))
-    table = Costs.zero_one(classes) if costs is None else costs_of(costs)
+    table = Costs.zero_one(classes) if costs is None else costs_of(costs, classes)
     aligned = table.aligned(classes)
     row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
     probability = np.asarray(model.predict_proba(rows))
@@ -232,12 +232,12 @@ def encoded_row(model: Any, rows: Any, row: int) -> Any:
     raise ParameterError(f"there is no row {row} in a table of {first} rows", fix="count from 0")
 
 
-def costs_of(costs: Any) -> Costs:
+def costs_of(costs: Any, classes: Sequence[Label] | None = None) -> Costs:
     """Costs as they are, as nested dicts, or in a decision file."""
     if isinstance(costs, str | PathLike):
         from bayeswise.decisions.costs.decision_file import DecisionFile
 
-        return DecisionFile.read(costs).costs
+        return DecisionFile.read(costs, classes).costs
     return costs if isinstance(costs, Costs) else Costs(costs)
 
 

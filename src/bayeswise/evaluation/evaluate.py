@@ -101,9 +101,12 @@ class Evaluation(Tabular):
     @property
     def beyond_promise(self) -> Estimate:
         """The mean of what was paid less what the posteriors promised, row by row; above 0 they were too sure."""
-        size = self._bounds[1] - self._bounds[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(np.subtract(self._bounds[1], self._bounds[0]))
+            values = self.cost - self.decisions.least_cost
+        if not np.isfinite(values).all():  # costs at both ends of the range: nothing can be said
+            return Estimate(0.0, -np.inf, np.inf)
         inflation = variance_inflation(self.n_folds)
-        values = self.cost - self.decisions.least_cost
         bounds = (-size, size) if np.isfinite(size) else None
         found = mean_with_interval(values, self.weights, self.level, bounds, inflation)
         return found if self.in_folds is None else found.around(self.in_folds.beyond_promise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -32,13 +33,14 @@ def read_decision(path: str, model: Any = None) -> DecisionFile:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CostWarning)
-        decision = DecisionFile.read(path)
+        decision = DecisionFile.read(path, None if model is None else model.classes)
     say(*(f"{path}: {each.message}." for each in caught))
     if model is not None:
         target = model.schema.target.name
         if decision.target is not None and decision.target != target:
             raise FitError(
-                f"{path} is about {decision.target!r}; the model is about {target!r}", fix="name another model"
+                f"{path} is about {decision.target!r}; the model is about {target!r}",
+                fix=f"write target = {json.dumps(target)} in {path}, or name another model",
             )
         decision.costs.aligned(model.classes)
     return decision

@@ -43,14 +43,16 @@ class DecisionFile:
     prices: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> DecisionFile:
-        """Read a TOML file; any other table holds costs alone."""
+    def read(cls, path: str | os.PathLike[str], classes: Sequence[Label] | None = None) -> DecisionFile:
+        """Read a TOML file; any other table holds costs alone. A name that is none of the `classes` is refused."""
         place = Path(path)
         if place.suffix.lower() != ".toml":
             return cls(read_costs(place))
         document = read_toml(place)
         _refuse_unknown(document, str(place))
         where = str(place)
+        if classes is not None:
+            _refuse_other_classes(document, classes, where)
         prices = _table(document, "prices", where)
         return cls(
             costs_of_document(document, where),
@@ -88,6 +90,31 @@ def _refuse_unknown(document: Mapping[str, Any], where: str) -> None:
     for key in document:
         if key not in _KEYS:
             raise CostError(f"{where} has the unknown entry {key!r}", fix=guess(key, _KEYS))
+
+
+def _refuse_other_classes(document: Mapping[str, Any], classes: Sequence[Label], where: str) -> None:
+    """A state that is not a class is misspelled, or the table is turned round: checked before costs are completed."""
+    known = [str(label) for label in classes]
+    for key in ("costs", "utilities"):
+        tables = (
+            {a: e for a, e in _table(document, key, where).items() if isinstance(e, dict)} if key in document else {}
+        )
+        states = [state for entries in tables.values() for state in entries]
+        if tables and all(action in known for action in tables) and not any(state in known for state in states):
+            raise CostError(
+                f"{where}: {key}.{next(iter(tables))} is named like a class, and has no entry for one: the table is "
+                "turned round",
+                fix=f"write [{key}.ACTION] with {known[0]} = COST lines",
+            )
+        for action, entries in tables.items():
+            for state in entries:
+                if state not in known:
+                    fix = guess(state, known)
+                    raise CostError(
+                        f"{where}: {state!r} in {key}.{action} is not a class; the classes are "
+                        f"{', '.join(map(repr, known[:8]))}",
+                        fix=fix,
+                    )
 
 
 def _text(document: Mapping[str, Any], key: str, where: str) -> str | None:

@@ -22,6 +22,8 @@ from bayeswise.tables.schema.profile import ColumnProfile, profile
 from bayeswise.tables.schema.schema import LABELLED, Columns, Schema, Target
 from bayeswise.tables.source import Source
 
+_MOST_CODES = 50  # whole numbers in a target, before they are taken for measurements
+
 
 @dataclass(frozen=True)
 class WeightFinding:
@@ -179,14 +181,23 @@ def _problem(profile: ColumnProfile, labels: LabelType, override: Override) -> B
         return SchemaError(f"the target {name!r} holds {profile.storage} cells", fix="turn it into text first")
     if profile.infinite and labels != "text":
         return NonFiniteError(f"the target {name!r} has {profile.infinite} infinite cells", fix="leave them empty")
-    measured = labels == "number" and profile.distinct > evidence.FEW_VALUES and not evidence.all_whole(profile)
-    if measured and override.kind is None and override.levels is None:
+    if override.kind is None and override.levels is None and _is_measured(profile, labels):
+        whole = "whole " if evidence.all_whole(profile) else ""
         return SchemaError(
-            f"the target {name!r} is a measurement with {profile.distinct} different values, not a class",
+            f"the target {name!r} is a measurement with {profile.distinct} different {whole}values, not a class",
             fix="predict it by regression, model='linear' (--model linear), cut it into classes, or insist with "
             f"{keep(name, 'category')}",
         )
     return None
+
+
+def _is_measured(profile: ColumnProfile, labels: LabelType) -> bool:
+    """Numbers of many values: of fractions a few are many; of whole numbers so many that they are hardly codes."""
+    if labels not in ("number", "integer"):
+        return False
+    if not evidence.all_whole(profile):
+        return profile.distinct > evidence.FEW_VALUES
+    return profile.distinct > _MOST_CODES
 
 
 def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], without: int) -> list[Advice]:

@@ -1,0 +1,139 @@
+"""bayeswise init-decision TABLE -t TARGET: a decision.toml to fill in, from the classes of a table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from bayeswise.cli.options import columns, reading
+from bayeswise.cli.output.writing import check_output, say
+from bayeswise.foundation.atomic import replacing_text
+from bayeswise.foundation.errors import UsageError
+from bayeswise.render.labels import shown, told_apart
+from bayeswise.tables.schema.inference import Examination, examine
+from bayeswise.tables.schema.labels import Label
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_MOST_LISTED = 8
+
+
+def run(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")],
+    out: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+    ] = None,
+    null: columns.NullWords = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    table: reading.TableName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the target, its classes and the file.")] = False,
+) -> None:
+    """Write a commented decision.toml to fill in, from the classes of a table.
+
+    \b
+    bayeswise init-decision loans.csv -t repaid > decision.toml
+    bayeswise init-decision loans.csv -t repaid -o decision.toml
+
+    As it is written, every mistake costs 1, so that `decide` takes the most probable class. Change the numbers to what
+    things cost, name the actions as you call them, and add the ones that you have. A target that is a measurement gets
+    the costs of choosing a number.
+    """
+    if out is not None:
+        check_output(out, files)
+    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    examination = examine(source, target)
+    text = "\n".join(decision_lines(examination)) + "\n"
+    found = examination.target
+    assert found is not None
+    if as_json:
+        classes = dict(
+            zip(told_apart([label for label, _ in found.classes]), (n for _, n in found.classes), strict=True)
+        )
+        print(json.dumps({"target": found.target.name, "classes": classes, "file": text}, ensure_ascii=False, indent=2))
+    elif out is None:
+        print(text, end="")
+    if out is not None:
+        with replacing_text(out) as file:
+            file.write(text)
+        say(
+            f"Saved {out}.",
+            f"Next: edit it, then bayeswise fit ... --decision {out}; bayeswise decide ... --costs {out}",
+        )
+
+
+def decision_lines(examination: Examination) -> Iterator[str]:
+    """The file, line by line."""
+    found = examination.target
+    if found is None:
+        raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
+    name = found.target.name
+    if name in examination.problems:
+        if "measurement" not in examination.problems[name].what:
+            raise examination.problems[name]
+        yield from _of_number(name)
+        return
+    labels = [label for label, _ in found.classes]
+    yield f"# What to do about {shown(name)}, and what that costs. Lines that begin with # are comments."
+    yield f"target = {_quoted(name)}"
+    yield ""
+    yield "# Kinds of columns that `fit --decision` should not guess: number, count, category, binary, text, ignored."
+    yield from _kind_lines(examination)
+    yield ""
+    yield "# The action below that stands for `I do not know`, if there is one:"
+    yield '# reject = "ask"'
+    yield ""
+    total = sum(count for _, count in found.classes)
+    yield f"# How frequent each class is where you decide, if not as in this table ({total:,} rows):"
+    shares = ", ".join(f"{_key(label)} = {count / max(total, 1):.4g}" for label, count in found.classes)
+    yield f"# prior = {{ {shares} }}"
+    yield ""
+    yield "# What each action costs in each true state; gains are negative. One line for each action: name it as you"
+    yield "# call it, and add those that you have. A cost may be a formula over columns, as in the comments."
+    yield "[costs]"
+    for action in labels:
+        cells = ", ".join(f"{_key(state)} = {int(state != action)}" for state in labels)
+        yield f"{_key(action)} = {{ {cells} }}"
+    yield "# ask = 0.25                       # the same cost in every state: somebody finds out"
+    numbers = [f.column.name for f in examination.findings if f.column.kind in ("number", "count")]
+    formula = f"0.1 * {numbers[0]}" if numbers and numbers[0].isidentifier() else "0.1 * amount"
+    formulas = ", ".join(f"{_key(state)} = {_quoted(formula)}" for state in labels)
+    yield f"# other = {{ {formulas} }}"
+    yield ""
+    yield "# What it costs to find out the value of a column, for `bayeswise next-test`:"
+    first = next((f.column.name for f in examination.findings), "column")
+    yield "# [prices]"
+    yield f"# {_key(first)} = 5"
+
+
+def _of_number(name: str) -> Iterator[str]:
+    yield f"# What choosing a number for {shown(name)} costs. Lines that begin with # are comments."
+    yield f"target = {_quoted(name)}"
+    yield ""
+    yield "# What each unit costs that the choice is too low (under) or too high (over): the best choice is the"
+    yield "# quantile under / (under + over). Instead of both, loss may be squared (the mean) or absolute (the median)."
+    yield "[number]"
+    yield "under = 1"
+    yield "over = 1"
+
+
+def _kind_lines(examination: Examination) -> Iterator[str]:
+    found = [(finding.column.name, finding.column.kind) for finding in examination.findings]
+    for name, kind in found[:_MOST_LISTED]:
+        yield f"# kinds.{_key(name)} = {_quoted(kind)}"
+    if len(found) > _MOST_LISTED:
+        yield f"# ... and {len(found) - _MOST_LISTED} more: bayeswise look shows them"
+
+
+def _key(name: Label) -> str:
+    """A key of TOML, quoted where it must be."""
+    return str(name) if _BARE.fullmatch(str(name)) else _quoted(str(name))
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
