@@ -1,14 +1,9 @@
+#include "common/bitmaps.hpp"
+
 #include <algorithm>
 
-#include "common/bitmaps.hpp"
+#include "common/bits.hpp"
 #include "common/isa.hpp"
-
-#if defined(__GNUC__)
-#define BAYESWISE_BITS(word) __builtin_popcountll(word)
-#else
-#include <bitset>
-#define BAYESWISE_BITS(word) std::bitset<64>(word).count()
-#endif
 
 namespace bayeswise {
 
@@ -21,7 +16,7 @@ BAYESWISE_INLINE void block_of(const uint64_t* const* left, const uint64_t* cons
     for (int64_t w = 0; w < n_words; ++w)
         for (int i = 0; i < kBlockSide; ++i)
             for (int j = 0; j < kBlockSide; ++j)
-                sums[i * kBlockSide + j] += static_cast<uint64_t>(BAYESWISE_BITS(left[i][w] & right[j][w]));
+                sums[i * kBlockSide + j] += static_cast<uint64_t>(bits::count(left[i][w] & right[j][w]));
     for (int k = 0; k < kBlockSide * kBlockSide; ++k) products[k] = static_cast<int64_t>(sums[k]);
 }
 
@@ -29,16 +24,14 @@ void plain_block(const uint64_t* const* left, const uint64_t* const* right, int6
     block_of(left, right, n_words, products);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if BAYESWISE_COPIES
 __attribute__((target("popcnt"))) void counting_block(const uint64_t* const* left, const uint64_t* const* right,
                                                       int64_t n_words, int64_t* products) {
     block_of(left, right, n_words, products);
 }
 
-__attribute__((target("avx512f,avx512vpopcntdq,prefer-vector-width=512"))) void wide_block(const uint64_t* const* left,
-                                                                                           const uint64_t* const* right,
-                                                                                           int64_t n_words,
-                                                                                           int64_t* products) {
+BAYESWISE_WIDE("avx512f,avx512vpopcntdq")
+void wide_block(const uint64_t* const* left, const uint64_t* const* right, int64_t n_words, int64_t* products) {
     block_of(left, right, n_words, products);
 }
 #endif
@@ -49,7 +42,7 @@ struct Choice {
 };
 
 Choice choice() {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if BAYESWISE_COPIES
     const Isa best = isa();
     if (best == Isa::avx512 && __builtin_cpu_supports("avx512vpopcntdq")) return {wide_block, 24};
     if (best != Isa::plain) return {counting_block, 16};

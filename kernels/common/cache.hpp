@@ -1,9 +1,7 @@
-
-
-namespace bayeswise {
-
 // Reading ahead.
 #pragma once
+
+namespace bayeswise {
 
 // Asks for a cache line that will be read soon.
 inline void expect(const void* place) {

@@ -27,7 +27,7 @@ const char* name_of(Isa isa) { return isa == Isa::avx512 ? "avx512" : isa == Isa
 // What this processor can run, the best of them last.
 std::vector<Isa> available() {
     std::vector<Isa> found = {Isa::plain};
-#if defined(__x86_64__) && defined(__GNUC__)
+#if BAYESWISE_COPIES
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&

@@ -10,6 +10,13 @@
 
 namespace bayeswise {
 
+// Whether this compiler makes copies; where it does not, kernels run as plain code, and `isa()` says so.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define BAYESWISE_COPIES 1
+#else
+#define BAYESWISE_COPIES 0
+#endif
+
 // What such a copy calls becomes part of it.
 #if defined(__GNUC__)
 #define BAYESWISE_INLINE __attribute__((always_inline)) inline
@@ -31,10 +38,15 @@ inline Isa isa() {
     return found;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if BAYESWISE_COPIES
 #define BAYESWISE_AVX2 __attribute__((target("avx2,fma,bmi,bmi2,popcnt")))
-#define BAYESWISE_AVX512 \
-    __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,bmi,bmi2,popcnt,prefer-vector-width=512")))
+#define BAYESWISE_AVX512 BAYESWISE_WIDE("avx512f,avx512dq,avx512bw,avx512vl,fma,bmi,bmi2,popcnt")
+// A copy in registers of 64 bytes, which compilers would rather avoid.
+#if defined(__clang__)
+#define BAYESWISE_WIDE(features) __attribute__((target(features), min_vector_width(512)))
+#else
+#define BAYESWISE_WIDE(features) __attribute__((target(features ",prefer-vector-width=512")))
+#endif
 
 namespace detail {
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/bits.hpp"
 #include "common/require.hpp"
 
 namespace nb = nanobind;
@@ -28,8 +29,6 @@ constexpr uint64_t kDigitMask = 0xffffffff;
 constexpr int64_t kMostRows = int64_t{1} << 31;  // so that a count times a count is below 2^62
 
 constexpr int floor_divide_by_32(int bit) { return bit >= 0 ? bit / 32 : -((31 - bit) / 32); }
-
-int leading_zeros(uint64_t word) { return __builtin_clzll(word); }
 
 // magnitude * 2^(32 low), with a sign; limbs of 32 bits, the lowest first.
 struct Number {
@@ -59,7 +58,7 @@ struct Number {
 
     int bits() const {
         const int n = static_cast<int>(limbs.size());
-        return 32 * n - (leading_zeros(limbs.back()) - 32);
+        return 32 * n - (bits::leading_zeros(limbs.back()) - 32);
     }
 
     uint64_t limb(int k) const {
@@ -125,7 +124,7 @@ double rounded(uint64_t mantissa, int exponent, bool more, bool negative) {
 double ratio(const Number& number, uint64_t divisor) {
     if (number.is_zero()) return 0.0;
     const Leading q = quotient(number, divisor);
-    const int shift = leading_zeros(q.words[2]);
+    const int shift = bits::leading_zeros(q.words[2]);
     const uint64_t mantissa = shift ? q.words[2] << shift | q.words[1] >> (64 - shift) : q.words[2];
     const bool more = q.more || (q.words[1] << shift) || q.words[0];
     return rounded(mantissa, q.exponent + 128 - shift, more, number.negative);
@@ -145,7 +144,7 @@ uint64_t integer_root(Wide square) {
 double root_of_ratio(const Number& number, uint64_t divisor) {
     if (number.is_zero()) return 0.0;
     const Leading q = quotient(number, divisor);
-    const int bits = 192 - leading_zeros(q.words[2]);
+    const int bits = 192 - bits::leading_zeros(q.words[2]);
     int drop = bits - 126;  // 3 or more
     if ((q.exponent + drop) & 1) ++drop;
     const Wide high = static_cast<Wide>(q.words[2]) << 64 | q.words[1];

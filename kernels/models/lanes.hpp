@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "common/registers.hpp"
 
@@ -31,32 +32,34 @@ BAYESWISE_INLINE void pairwise_sums(C* parts, C* sums) {
     for (int r = 0; r < R; ++r) sums[r] = parts[r];
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-typedef int64_t Order8 __attribute__((vector_size(64)));
-typedef int32_t Order16 __attribute__((vector_size(64)));
-#define SUM_PAIRS(x, y, first, second) (__builtin_shuffle(x, y, first) + __builtin_shuffle(x, y, second))
-template <typename L, typename Order>
-BAYESWISE_INLINE L folded(const L* of, Order one, Order two, Order three, Order four, Order five, Order six) {
-    const L ab = SUM_PAIRS(of[0], of[1], one, two), cd = SUM_PAIRS(of[2], of[3], one, two);
-    const L ef = SUM_PAIRS(of[4], of[5], one, two), gh = SUM_PAIRS(of[6], of[7], one, two);
-    const L left = SUM_PAIRS(ab, cd, three, four), right = SUM_PAIRS(ef, gh, three, four);
-    return SUM_PAIRS(left, right, five, six);
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define BAYESWISE_SHUFFLES 1
+#endif
+#endif
+
+#ifdef BAYESWISE_SHUFFLES
+template <typename C> using Full = typename Register<C, 64>::type;
+
+// Of two registers of n numbers, blocks of `size` in turn from the one and the other: the places of the first of each two.
+constexpr int turn(int k, int size, int n) { return (k / size % 2) * n + k % size + k / (2 * size) * (2 * size); }
+
+template <int size, typename C, int... k>
+BAYESWISE_INLINE Full<C> sums_of_pairs(const Full<C>& x, const Full<C>& y, std::integer_sequence<int, k...>) {
+    constexpr int n = sizeof...(k);
+    return __builtin_shufflevector(x, y, turn(k, size, n)...) +
+           __builtin_shufflevector(x, y, (turn(k, size, n) + size)...);
 }
-BAYESWISE_INLINE void sums_of_eight(const Register<double, 64>::type* of, double* sums) {
-    const Order8 one = {0, 8, 2, 10, 4, 12, 6, 14}, two = {1, 9, 3, 11, 5, 13, 7, 15};
-    const Order8 three = {0, 1, 8, 9, 4, 5, 12, 13}, four = {2, 3, 10, 11, 6, 7, 14, 15};
-    const Order8 five = {0, 1, 2, 3, 8, 9, 10, 11}, six = {4, 5, 6, 7, 12, 13, 14, 15};
-    store<double, 64>(sums, folded(of, one, two, three, four, five, six));
-}
-BAYESWISE_INLINE void sums_of_eight(const Register<float, 64>::type* of, float* sums) {
-    const Order16 one = {0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30};
-    const Order16 two = {1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31};
-    const Order16 three = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29};
-    const Order16 four = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
-    const Order16 five = {0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27};
-    const Order16 six = {4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31};
-    const Register<float, 64>::type halves = folded(of, one, two, three, four, five, six);
-    for (int r = 0; r < 8; ++r) sums[r] = halves[r] + halves[r + 8];
+
+// The same sums as pairwise_sums makes of eight registers.
+template <typename C>
+BAYESWISE_INLINE void sums_of_eight(const Full<C>* of, C* sums) {
+    constexpr std::make_integer_sequence<int, int(lane_of<C>())> places;
+    Full<C> pairs[4], fours[2];
+    for (int r = 0; r < 4; ++r) pairs[r] = sums_of_pairs<1, C>(of[2 * r], of[2 * r + 1], places);
+    for (int r = 0; r < 2; ++r) fours[r] = sums_of_pairs<2, C>(pairs[2 * r], pairs[2 * r + 1], places);
+    const Full<C> eights = sums_of_pairs<4, C>(fours[0], fours[1], places);
+    for (int r = 0; r < 8; ++r) sums[r] = lane_of<C>() == 8 ? eights[r] : eights[r] + eights[(r + 8) % lane_of<C>()];
 }
 #endif
 
@@ -64,9 +67,9 @@ BAYESWISE_INLINE void sums_of_eight(const Register<float, 64>::type* of, float* 
 template <int R, typename C, int W>
 BAYESWISE_INLINE void sums_of_rows(const typename Register<C, W>::type* of, C* sums) {
     constexpr int64_t kStep = Register<C, W>::lanes;
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef BAYESWISE_SHUFFLES
     if constexpr (W == 64) {
-        sums_of_eight(of, sums);
+        sums_of_eight<C>(of, sums);
         return;
     }
 #endif

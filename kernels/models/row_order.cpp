@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/cache.hpp"
 #include "common/isa.hpp"
 #include "common/require.hpp"
 
@@ -136,13 +137,11 @@ template <typename T>
 BAYESWISE_INLINE void copy_rows(T* __restrict to, const T* __restrict from, int64_t row_step,
                                 const int64_t* __restrict places, int64_t n_places, int64_t n) {
     for (int64_t r = 0; r < n_places; ++r) {
-#if defined(__GNUC__)
         if (r + kAhead < n_places) {
             const char* ahead = reinterpret_cast<const char*>(from + places[r + kAhead] * row_step);
             const int64_t bytes = std::min<int64_t>(n * int64_t(sizeof(T)), 512);
-            for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(ahead + b);
+            for (int64_t b = 0; b < bytes; b += 64) expect(ahead + b);
         }
-#endif
         copy_row(to + r * n, from + places[r] * row_step, n);
     }
 }

@@ -101,6 +101,12 @@ struct Walk {
     }
 };
 
+constexpr double kLargestTree = 1e12;  // cells; nobody has so much memory
+
+// A set of nodes.
+using Bits = std::vector<uint64_t>;
+inline void put(Bits& bits, int k) { bits[size_t(k) >> 6] |= uint64_t(1) << (k & 63); }
+
 struct Network {
     std::vector<int64_t> sizes;
     std::vector<std::vector<int>> parents;
@@ -158,10 +164,10 @@ struct Elimination {
 struct Effort {
     double most_cells, most_work, work = 0.0;
 };
-Elimination eliminate(std::vector<std::vector<uint64_t>> adjacent, const std::vector<int64_t>& sizes,
-                      const std::vector<int>& stage, int n_stages, const Rule& rule, Effort& effort);
+Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& sizes, const std::vector<int>& stage,
+                      int n_stages, const Rule& rule, Effort& effort);
 // Min-fill, and where that is large the best of several rules.
-Elimination best_elimination(const std::vector<std::vector<uint64_t>>& adjacent, const std::vector<int64_t>& sizes,
+Elimination best_elimination(const std::vector<Bits>& adjacent, const std::vector<int64_t>& sizes,
                              const std::vector<int>& stage, int n_stages);
 
 }  // namespace bayeswise::networks

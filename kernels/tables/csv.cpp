@@ -23,7 +23,7 @@ public:
             if (window_ + 64 >= size_) return size_;
             load(window_ + 64);
         }
-        const std::size_t position = window_ + static_cast<std::size_t>(lowest_bit(mask_));
+        const std::size_t position = window_ + static_cast<std::size_t>(bits::lowest(mask_));
         mask_ &= mask_ - 1;
         return position;
     }

@@ -3,21 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
+
+#include "common/bits.hpp"
 
 namespace bayeswise::tables {
-
-inline int lowest_bit(uint64_t mask) {
-#if defined(_MSC_VER)
-    unsigned long index;
-    _BitScanForward64(&index, mask);
-    return static_cast<int>(index);
-#else
-    return __builtin_ctzll(mask);
-#endif
-}
 
 struct Numeral {
     double value = 0.0;
@@ -86,7 +75,7 @@ inline const char* leading_digits(const char* p, const char* end, uint64_t& mant
         const uint64_t word = eight_bytes(p), x = word ^ kZeros;
         const uint64_t others = ((x + 0x7676767676767676ull) | x) & 0x8080808080808080ull;
         if (others != 0) {
-            const int bits = lowest_bit(others) - 7;  // eight for each digit, at most 56
+            const int bits = bits::lowest(others) - 7;  // eight for each digit, at most 56
             mantissa = eight_digits((word << 1 << (63 - bits)) | (kZeros >> bits));
             return p + bits / 8;
         }
@@ -129,12 +118,12 @@ inline bool append_digits(const char*, const char* p, const char* end, uint64_t&
 inline bool nearest_quotient(uint64_t w, int k, double& value) {
 #if defined(__SIZEOF_INT128__)
     uint64_t divisor = kIntegerPowers[k];
-    const int up = __builtin_clzll(w), down = __builtin_clzll(divisor);
+    const int up = bits::leading_zeros(w), down = bits::leading_zeros(divisor);
     divisor <<= down;
     const unsigned __int128 dividend = static_cast<unsigned __int128>(w << up) << 63;
     const uint64_t quotient = static_cast<uint64_t>(dividend / divisor);  // 63 or 64 bits
     const bool inexact = static_cast<uint64_t>(dividend) != quotient * divisor;
-    const int shift = 11 - __builtin_clzll(quotient);  // leaves 53 bits
+    const int shift = 11 - bits::leading_zeros(quotient);  // leaves 53 bits
     const uint64_t rest = quotient & ((uint64_t{1} << shift) - 1), half = uint64_t{1} << (shift - 1);
     uint64_t mantissa = quotient >> shift;
     mantissa += rest > half || (rest == half && (inexact || (mantissa & 1)));
