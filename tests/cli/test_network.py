@@ -173,3 +173,24 @@ def test_memory_for_exact_answers_is_chosen(bayeswise: Command, file: Path) -> N
     found = bayeswise("network", "query", file, "cancer", "--memory", "0.001", "--given", "visit=yes")
     assert found.code == 0  # eight nodes fit into a megabyte
     assert bayeswise("network", "query", file, "cancer", "--memory", "0").code == 2
+
+
+def test_nodes_are_set_by_hand(bayeswise: Command, file: Path) -> None:
+    seen = json.loads(bayeswise("network", "query", file, "smoking", "--given", "cancer=yes", "--json").out)
+    done = json.loads(bayeswise("network", "query", file, "smoking", "--do", "cancer=yes", "--json").out)
+    assert done["posterior"]["smoking"]["yes"] == pytest.approx(0.5)
+    assert seen["posterior"]["smoking"]["yes"] > 0.9
+    text = bayeswise("network", "effect", file, "smoking", "dyspnoea").out
+    assert "do(smoking = yes)" in text and "adjust for nothing" in text
+    facts = json.loads(bayeswise("network", "effect", file, "cancer", "dyspnoea", "--json").out)
+    assert facts["adjusted_by"] == ["smoking"] or facts["adjusted_by"] == ["bronchitis"]
+
+
+def test_several_explanations_and_conflicts_are_printed(bayeswise: Command, file: Path) -> None:
+    text = bayeswise("network", "query", file, "--given", "x-ray=yes", "--top", "3").out
+    assert len(text.splitlines()) == 4
+    facts = json.loads(bayeswise("network", "query", file, "--top", "2", "--json").out)
+    assert len(facts["explanations"]) == 2
+    found = bayeswise("network", "conflict", file, "--given", "smoking=no", "x-ray=yes", "bronchitis=no")
+    assert found.out.startswith("conflict ")
+    assert bayeswise("network", "conflict", file).code == 2

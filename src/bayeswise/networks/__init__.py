@@ -1,12 +1,15 @@
 """Belief networks: a graph, a table for each node, and exact answers to any question about them.
 
-network.py             the network, a frozen value
+network.py             the network and the questions that it answers
+structure.py           names, states, parents and tables, checked
 node.py                a node as one writes it down, and its conditional table, checked
+causes.py              nodes set by hand, and sets that adjust for confounding
+editing.py             nodes, states and edges added, removed and renamed
 inference/             exact and sampled answers
 explaining/            why an answer is what it is, what to ask next, which entries matter
 learning/              tables and graphs from rows
 classifiers/           the class of a row from a network of all columns
-formats/               BIF, XMLBIF and Hugin files
+formats/               BIF, XMLBIF, Hugin, GeNIe and UAI files
 description_length.py  the bits of a network and of rows under it
 drawing.py             its picture, with the beliefs in the nodes
 plots.py               findings and distributions by matplotlib

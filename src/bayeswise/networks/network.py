@@ -1,24 +1,26 @@
-"""A belief network: P(all nodes) = prod P(node | parents), a frozen value."""
+"""A belief network: P(all nodes) = prod P(node | parents), a frozen value, and the questions that it answers."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.networks.node import Node, checked, table_of
-from bayeswise.render.labels import guess
-from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.node import Node
+from bayeswise.networks.structure import NetworkStructure
+from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
+    from bayeswise.networks.causes import CausalEffect
+    from bayeswise.networks.editing import NetworkEdits
     from bayeswise.networks.explaining.account import NetworkAccount
+    from bayeswise.networks.explaining.findings import Conflict
     from bayeswise.networks.explaining.sensitivity import Sensitivity
     from bayeswise.networks.inference.distribution import Distribution, Explanation
     from bayeswise.networks.inference.engine import Engine
@@ -31,7 +33,7 @@ Evidence = Mapping[str, Any]
 Soft = Mapping[str, Mapping[Any, float]]
 
 
-class BeliefNetwork:
+class BeliefNetwork(NetworkStructure):
     """Nodes with named states, each with a table given its parents; built by hand, from rows or from a file.
 
     >>> network = BeliefNetwork([
@@ -43,123 +45,6 @@ class BeliefNetwork:
     >>> round(network.query("Storm", {"Lightning": "yes"})["yes"], 4)
     0.9459
     """
-
-    def __init__(self, nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]], *, name: str = "network") -> None:
-        given = _nodes(nodes)
-        self.name = name
-        self.names: tuple[str, ...] = tuple(node.name for node in given)
-        self._places = {node: place for place, node in enumerate(self.names)}
-        if len(self._places) < len(given):
-            twice = next(node for place, node in enumerate(self.names) if self._places[node] != place)
-            raise NetworkError(f"there are two nodes {twice!r}", fix="rename one of them")
-        self._states: tuple[Vocabulary, ...] = tuple(node.states for node in given)
-        self._parents: tuple[tuple[int, ...], ...] = tuple(self._parents_of(node) for node in given)
-        self.order: tuple[int, ...] = tuple(graph.ancestral_order(self._parents, self.names))
-        notes: list[str] = []
-        tables: list[FloatArray] = []
-        for node, places in zip(given, self._parents, strict=True):
-            above = [(self.names[place], self._states[place]) for place in places]
-            table, note = checked(node.name, table_of(node.name, node.states, above, node.table), above)
-            tables.append(np.ascontiguousarray(table))
-            tables[-1].flags.writeable = False
-            notes += [note] if note else []
-        self._tables: tuple[FloatArray, ...] = tuple(tables)
-        self.notes: tuple[str, ...] = tuple(notes)
-
-    def _parents_of(self, node: Node) -> tuple[int, ...]:
-        for parent in node.parents:
-            if parent not in self._places:
-                raise NetworkError(
-                    f"node {node.name!r} has the parent {parent!r}, which is not a node", fix=guess(parent, self.names)
-                )
-        return tuple(self._places[parent] for parent in node.parents)
-
-    # -- what it is -------------------------------------------------------------------------------------------
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BeliefNetwork):
-            return NotImplemented
-        same = self.names == other.names and self._parents == other._parents and self._states == other._states
-        return same and all(map(np.array_equal, self._tables, other._tables))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
-        return f"BeliefNetwork({len(self)} nodes, {len(self.edges)} edges: {shown})"
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """(parent, child), in the order of the nodes."""
-        names = self.names
-        return tuple((names[p], name) for name, above in zip(names, self._parents, strict=True) for p in above)
-
-    @property
-    def n_parameters(self) -> int:
-        """How many numbers are free: rows times states minus one."""
-        return sum(len(table) * (table.shape[1] - 1) for table in self._tables)
-
-    def place(self, name: str) -> int:
-        """The position of a node, or an error that guesses what was meant."""
-        if name not in self._places:
-            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
-        return self._places[name]
-
-    def states(self, name: str) -> tuple[Label, ...]:
-        """The states of a node."""
-        return self._states[self.place(name)].labels
-
-    def parents(self, name: str) -> tuple[str, ...]:
-        """The nodes that a node's table is given."""
-        return tuple(self.names[place] for place in self._parents[self.place(name)])
-
-    def children(self, name: str) -> tuple[str, ...]:
-        """The nodes whose table is given this one."""
-        place = self.place(name)
-        return tuple(child for child, above in zip(self.names, self._parents, strict=True) if place in above)
-
-    def table(self, name: str) -> FloatArray:
-        """(n_configurations, n_states) P(node | parents); the last parent changes fastest."""
-        return self._tables[self.place(name)]
-
-    def node(self, name: str) -> Node:
-        """The node as it can be written down again."""
-        return Node(name, self._states[self.place(name)], self.table(name), self.parents(name))
-
-    def code(self, name: str, state: Any) -> int:
-        """The position of a state of a node, or an error that guesses what was meant."""
-        return find_state(state, self._states[self.place(name)], what=f"node {name!r} has no state")
-
-    def changed(self, tables: Mapping[str, Any]) -> BeliefNetwork:
-        """The same graph with other tables for some nodes."""
-        for name in tables:
-            self.place(name)
-        kept = {name: self.table(name) for name in self.names}
-        nodes = [Node(n, self.states(n), {**kept, **tables}[n], self.parents(n)) for n in self.names]
-        return BeliefNetwork(nodes, name=self.name)
-
-    # -- what follows from the graph alone --------------------------------------------------------------------
-    def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Parents, children and the children's other parents; given these, no other node matters.
-
-        >>> BeliefNetwork([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).markov_blanket("a")
-        ('b',)
-        """
-        found = graph.markov_blanket(self._parents, self.place(name))
-        return tuple(self.names[place] for place in sorted(found))
-
-    def d_separated(self, left: str | Iterable[str], right: str | Iterable[str], given: Iterable[str] = ()) -> bool:
-        """Whether the two sides say nothing about each other once `given` is known, whatever the tables."""
-        sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given)]
-        return graph.d_separated(self._parents, *sides)
 
     # -- questions --------------------------------------------------------------------------------------------
     @cached_property
@@ -176,15 +61,23 @@ class BeliefNetwork:
         *,
         soft: Soft | None = None,
         distributions: Soft | None = None,
+        do: Evidence | None = None,
     ) -> Distribution:
         """P(nodes | evidence), joint if there are several; soft evidence is {node: {state: likelihood}}.
 
-        `distributions` {node: {state: p}} are beliefs that shall hold afterwards, by Jeffrey's rule.
+        `distributions` {node: {state: p}} are beliefs that shall hold afterwards, by Jeffrey's rule. `do` {node: state}
+        sets nodes by hand before anything is observed: P(nodes | do(...), evidence).
         """
+        if do:
+            return self.do(do).query(nodes, evidence, soft=soft, distributions=distributions)
         return self.engine.query(nodes, evidence, self._soft(evidence, soft, distributions))
 
     def marginals(
-        self, evidence: Evidence | None = None, *, soft: Soft | None = None, distributions: Soft | None = None
+        self,
+        evidence: Evidence | None = None,
+        *,
+        soft: Soft | None = None,
+        distributions: Soft | None = None,
     ) -> dict[str, Distribution]:
         """P(node | evidence) of every node."""
         return self.engine.marginals(evidence, self._soft(evidence, soft, distributions))
@@ -208,10 +101,22 @@ class BeliefNetwork:
         return float(np.exp(self.log_evidence(evidence, soft=soft)))
 
     def most_probable(
-        self, evidence: Evidence | None = None, *, nodes: Iterable[str] | None = None, soft: Soft | None = None
+        self,
+        evidence: Evidence | None = None,
+        *,
+        nodes: Iterable[str] | None = None,
+        soft: Soft | None = None,
     ) -> Explanation:
         """The most probable states of all nodes given the evidence, or of some, the others summed out."""
         return self.engine.most_probable(evidence, nodes, soft)
+
+    def most_probable_of(
+        self, n_explanations: int, evidence: Evidence | None = None, *, soft: Soft | None = None
+    ) -> list[Explanation]:
+        """So many most probable states of all nodes, the best first; fewer if no more are possible."""
+        from bayeswise.networks.inference.several import several_most_probable
+
+        return several_most_probable(self, n_explanations, evidence, soft)
 
     def mutual_information(
         self, node: str, evidence: Evidence | None = None, *, soft: Soft | None = None
@@ -270,6 +175,63 @@ class BeliefNetwork:
         from bayeswise.networks.inference.estimate import answer
 
         return answer(self, node, evidence, soft, method=method, n_rows=n_rows, seed=seed)
+
+    # -- causes and findings ----------------------------------------------------------------------------------
+    def causal_effect(self, cause: str, effect: str, *, observed: Iterable[str] | None = None) -> CausalEffect:
+        """P(effect | do(cause)) beside P(effect | cause), and a set of nodes that adjusts the second to the first.
+
+        `observed` are the nodes that a study could measure; all by default.
+        """
+        from bayeswise.networks.causes import causal_effect
+
+        return causal_effect(self, cause, effect, observed)
+
+    def adjustment_sets(
+        self, cause: str, effect: str, *, observed: Iterable[str] | None = None, front: bool = False
+    ) -> list[tuple[str, ...]]:
+        """The smallest sets that meet the back-door criterion, or with `front` the front-door one; [] if none does."""
+        from bayeswise.networks.causes import adjustment_sets
+
+        return adjustment_sets(self, cause, effect, observed, front=front)
+
+    def conflict(self, evidence: Evidence) -> Conflict:
+        """How badly the findings go together: log2 prod P(finding) / P(all findings); above 0 they disagree."""
+        from bayeswise.networks.explaining.findings import conflict_of
+
+        return conflict_of(self, evidence)
+
+    def influences(self) -> dict[tuple[str, str], float]:
+        """How far each edge moves its child's distribution, from 0 to 1, averaged over the other parents."""
+        from bayeswise.networks.explaining.findings import influences
+
+        return influences(self)
+
+    # -- other networks from it -------------------------------------------------------------------------------
+    def do(self, actions: Evidence) -> BeliefNetwork:
+        """The network in which nodes are set by hand: what they depended on no longer matters to them.
+
+        >>> rain = [Node("rain", ["y", "n"], 0.2), Node("wet", ["y", "n"], {"y": 0.9, "n": 0.1}, ["rain"])]
+        >>> BeliefNetwork(rain).do({"wet": "y"}).query("rain")["y"]
+        0.2
+        """
+        from bayeswise.networks.causes import intervened
+
+        return intervened(self, actions)
+
+    def changed(self, tables: Mapping[str, Any]) -> BeliefNetwork:
+        """The same graph with other tables for some nodes."""
+        for name in tables:
+            self.place(name)
+        kept = {name: self.table(name) for name in self.names}
+        nodes = [Node(n, self.states(n), {**kept, **tables}[n], self.parents(n)) for n in self.names]
+        return BeliefNetwork(nodes, name=self.name)
+
+    @property
+    def edit(self) -> NetworkEdits:
+        """Networks with a node, a state or an edge more, less or renamed; this one stays as it is."""
+        from bayeswise.networks.editing import NetworkEdits
+
+        return NetworkEdits(self)
 
     @classmethod
     def learn(cls, table: Any, **overrides: Any) -> BeliefNetwork:
@@ -359,17 +321,3 @@ class BeliefNetwork:
             made.append(Node(node, states, cells[start:end].reshape(-1, len(states)), parents))
             start = end
         return cls(made, name=name)
-
-
-def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:
-    if isinstance(nodes, Mapping):
-        return [Node(name, **parts) for name, parts in nodes.items()]
-    given = list(nodes)
-    for node in given:
-        if not isinstance(node, Node):
-            raise NetworkError(f"a network is made of nodes; found {node!r}", fix="write Node(name, states, table)")
-    return given
-
-
-def _as_names(names: str | Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)

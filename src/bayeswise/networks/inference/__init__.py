@@ -7,5 +7,6 @@ jeffrey.py       evidence that is a distribution
 sampling.py      rows drawn from a network; likelihood weighting and importance sampling
 propagation.py   loopy belief propagation
 gibbs.py         Gibbs sampling by many chains
+several.py       the k most probable explanations
 estimate.py      the choice between exact and sampled answers
 """

@@ -1,10 +1,12 @@
 """`bayeswise network`: one file for each verb of it.
 
-query.py    the belief in nodes, given what was observed
-show.py     nodes in words, or a drawing
-explain.py  why a node is believed to be in a state
-convert.py  the same network in another format
-learn.py    a network from a table
+query.py     the belief in nodes, given what was observed
+show.py      nodes in words, or a drawing
+explain.py   why a node is believed to be in a state
+effect.py    what setting one node does to another
+conflict.py  whether findings go together
+convert.py   the same network in another format
+learn.py     a network from a table
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ VERBS: dict[str, str] = {
     "query": "Ask for the belief in nodes, given what was observed.",
     "show": "Show the nodes, or draw them.",
     "explain": "Show why a node is believed to be in a state.",
+    "effect": "Compare setting a node with observing it.",
+    "conflict": "Measure how badly findings go together.",
     "convert": "Write a network in another format.",
     "learn": "Learn a network from a table.",
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.commands.network import BELIEF, GIVEN, SOFT, as_json_text, evidence_from, network_from, soft_from
+from bayeswise.cli.options.pairs import by_name
 from bayeswise.foundation.errors import UsageError
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import aligned
@@ -26,6 +27,12 @@ def query(
     soft: Annotated[list[str] | None, SOFT] = None,
     belief: Annotated[list[str] | None, BELIEF] = None,
     joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
+    do: Annotated[
+        list[str] | None, typer.Option("--do", metavar="NODE=STATE ...", help="Nodes that are set by hand.")
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, max=10_000, metavar="K", help="The K most probable states of all nodes.")
+    ] = None,
     best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
     method: Annotated[
         str, typer.Option(help="exact, importance, likelihood-weighting, gibbs, loopy; auto: exact if memory allows.")
@@ -41,12 +48,19 @@ def query(
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 
-    bayeswise network query huge.bif goal --given a=yes --method gibbs
+    bayeswise network query asia.bif lung --do smoke=no
+
+    bayeswise network query huge.bif goal --given a=yes --method auto
     """
     network = network_from(file)
     if memory is not None:
         network.engine.memory_limit = int(memory * 1e9)
+    if do:
+        network = network.do(by_name(do, network.names, "--do", "NODE=STATE"))
     evidence, likelihoods = evidence_from(network, given), _likelihoods(network, given, soft, belief)
+    if top is not None:
+        print(_top(network, top, evidence, likelihoods, as_json))
+        return
     if method != "exact":
         if joint or best or not names:
             raise UsageError("sampling answers for single nodes", fix="name nodes, without --joint and --best")
@@ -86,6 +100,21 @@ def _best(
         return as_json_text({"states": found.states, "probability": found.probability, "log_joint": found.log_joint})
     lines = [f"{name} = {state}" for name, state in found.states.items()]
     return "\n".join([*lines, f"together {number(found.probability, 6)} given the evidence"])
+
+
+def _top(
+    network: BeliefNetwork,
+    count: int,
+    evidence: dict[str, str],
+    soft: Mapping[str, Mapping[Any, float]],
+    as_json: bool,
+) -> str:
+    found = network.most_probable_of(count, evidence, soft=soft)
+    if as_json:
+        return as_json_text({"explanations": [{"states": e.states, "probability": e.probability} for e in found]})
+    free = [name for name in network if name not in evidence]
+    rows = [["probability", *free], *([f"{e.probability:.6f}", *(str(e.states[n]) for n in free)] for e in found)]
+    return "\n".join(aligned(rows))
 
 
 def _answers(

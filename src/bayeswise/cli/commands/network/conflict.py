@@ -1,0 +1,27 @@
+"""`bayeswise network conflict`: whether findings go together, and what would explain that they do not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayeswise.cli.commands.network import GIVEN, as_json_text, evidence_from, network_from
+
+
+def conflict(
+    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
+    given: Annotated[list[str] | None, GIVEN] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Measure how badly findings go together: log2 prod P(finding) / P(all); above 0 they disagree.
+
+    bayeswise network conflict asia.bif --given smoke=no xray=yes bronc=no
+    """
+    network = network_from(file)
+    found = network.conflict(evidence_from(network, given))
+    if not as_json:
+        print(found)
+        return
+    explained = [{"node": name, "state": state, "bits": bits} for name, state, bits in found.explained_by]
+    print(as_json_text({"bits": found.bits, "without": found.without, "explained_by": explained}))

@@ -1,0 +1,170 @@
+"""What would happen if: nodes set by hand, and how their effect can be told from observations alone.
+
+The edges are taken for causes. do(X = x) cuts X from its parents and gives it x. A back-door set Z blocks all other
+paths between cause and effect: P(y | do(x)) = sum_z P(y | x, z) P(z). A front-door set Z carries the whole effect:
+P(y | do(x)) = sum_z P(z | x) sum_x' P(y | x', z) P(x').
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.node import Node
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
+
+_MOST_SUBSETS = 200_000
+
+
+def intervened(network: BeliefNetwork, actions: Mapping[str, Any]) -> BeliefNetwork:
+    """The network with the nodes of `actions` cut from their parents and certain of their states."""
+    from bayeswise.networks.network import BeliefNetwork
+
+    chosen = {name: network.code(name, state) for name, state in actions.items()}
+    nodes = [network.node(name) for name in network]
+    for place, node in enumerate(nodes):
+        if node.name in chosen:
+            certain = np.eye(len(node.states))[[chosen[node.name]]]
+            nodes[place] = Node(node.name, node.states, certain)
+    return BeliefNetwork(nodes, name=network.name)
+
+
+# -- sets that adjust -------------------------------------------------------------------------------------------
+
+
+def adjustment_sets(
+    network: BeliefNetwork, cause: str, effect: str, observed: Iterable[str] | None = None, *, front: bool = False
+) -> list[tuple[str, ...]]:
+    """All smallest sets of observed nodes that meet the criterion, in the order of the network."""
+    x, y = _two(network, cause, effect)
+    allowed = _allowed(network, observed) - {x, y}
+    descendants = {node for node in range(len(network)) if x in graph.ancestors_of(network._parents, [node])}
+    if front:
+        candidates = sorted(node for node in allowed & descendants if y in _below(network, node))
+    else:
+        relevant = graph.ancestors_of(network._parents, [x, y])
+        candidates = sorted((allowed & relevant) - descendants)
+    meets = _meets_front_door if front else _meets_back_door
+    for subsets in _by_size(candidates):
+        found = [each for each in subsets if meets(network, x, y, each)]
+        if found:
+            return [_names(network, each) for each in found]
+    return []
+
+
+def _by_size(candidates: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
+    n_looked = 0
+    for size in range(len(candidates) + 1):
+        subsets = list(itertools.islice(itertools.combinations(candidates, size), _MOST_SUBSETS + 1))
+        n_looked += len(subsets)
+        if n_looked > _MOST_SUBSETS:
+            raise TooLargeError(
+                f"more than {_MOST_SUBSETS:,} sets of {len(candidates)} nodes would be looked at",
+                fix="name fewer nodes in observed=[...]",
+            )
+        yield subsets
+
+
+def _meets_back_door(network: BeliefNetwork, x: int, y: int, given: Collection[int]) -> bool:
+    """The set holds no descendant of x (the caller saw to it) and blocks every path that enters x from above."""
+    without_outgoing = [[parent for parent in above if parent != x] for above in network._parents]
+    return graph.d_separated(without_outgoing, [x], [y], given)
+
+
+def _meets_front_door(network: BeliefNetwork, x: int, y: int, through: Collection[int]) -> bool:
+    """All directed paths go through the set, nothing confounds x with it, x blocks what confounds it with y."""
+    if not through or y in _below(network, x, without=through):
+        return False
+    without_outgoing = [[parent for parent in above if parent != x] for above in network._parents]
+    if not graph.d_separated(without_outgoing, [x], through, []):
+        return False
+    cut = [[parent for parent in above if parent not in through] for above in network._parents]
+    return all(graph.d_separated(cut, [z], [y], [x, *(other for other in through if other != z)]) for z in through)
+
+
+def _below(network: BeliefNetwork, node: int, without: Collection[int] = ()) -> set[int]:
+    """The nodes that directed paths from a node reach without passing through some others."""
+    children = graph.children_of(network._parents)
+    found, waiting = set[int](), [node]
+    while waiting:
+        for child in children[waiting.pop()]:
+            if child not in found and child not in without:
+                found.add(child)
+                waiting.append(child)
+    return found
+
+
+def _two(network: BeliefNetwork, cause: str, effect: str) -> tuple[int, int]:
+    x, y = network.place(cause), network.place(effect)
+    if x == y:
+        raise ParameterError(f"{cause!r} is both cause and effect", fix="name two nodes")
+    return x, y
+
+
+def _allowed(network: BeliefNetwork, observed: Iterable[str] | None) -> set[int]:
+    return set(range(len(network))) if observed is None else {network.place(name) for name in observed}
+
+
+def _names(network: BeliefNetwork, places: Iterable[int]) -> tuple[str, ...]:
+    return tuple(network.names[place] for place in places)
+
+
+# -- effects ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CausalEffect:
+    """P(effect | do(cause = x)) and P(effect | cause = x) for each state x of the cause.
+
+    `adjusted_by` is a smallest back-door set of observed nodes, else `through` a front-door set; both None if the
+    effect cannot be told from them by either criterion.
+    """
+
+    cause: str
+    effect: str
+    done: dict[Label, dict[Label, float]]
+    seen: dict[Label, dict[Label, float]]
+    adjusted_by: tuple[str, ...] | None
+    through: tuple[str, ...] | None
+
+    def difference(self, state: Label, first: Label, second: Label) -> float:
+        """P(effect = state | do(cause = first)) - P(effect = state | do(cause = second))."""
+        return self.done[first][state] - self.done[second][state]
+
+    def __str__(self) -> str:
+        lines = [f"effect of {self.cause} on {self.effect}"]
+        for x, done in self.done.items():
+            shown = ", ".join(f"{state} {p:.4f} (seen {self.seen[x][state]:.4f})" for state, p in done.items())
+            lines.append(f"  do({self.cause} = {x}): {shown}")
+        if self.adjusted_by is not None:
+            lines.append(f"  adjust for {', '.join(self.adjusted_by) or 'nothing'}")
+        elif self.through is not None:
+            lines.append(f"  by the front door through {', '.join(self.through)}")
+        else:
+            lines.append("  neither a back-door nor a front-door set of observed nodes tells it from observations")
+        return "\n".join(lines)
+
+
+def causal_effect(
+    network: BeliefNetwork, cause: str, effect: str, observed: Iterable[str] | None = None
+) -> CausalEffect:
+    """The effect by cutting the graph; which observed nodes would tell it from a table."""
+    _two(network, cause, effect)
+    measured = None if observed is None else list(observed)
+    done, seen = {}, {}
+    for state in network.states(cause):
+        done[state] = dict(network.do({cause: state}).query(effect))
+        possible = network.query(cause)[state] > 0.0
+        seen[state] = dict(network.query(effect, {cause: state})) if possible else dict.fromkeys(done[state], np.nan)
+    back = adjustment_sets(network, cause, effect, measured)
+    front = [] if back else adjustment_sets(network, cause, effect, measured, front=True)
+    return CausalEffect(cause, effect, done, seen, back[0] if back else None, front[0] if front else None)

@@ -1,0 +1,142 @@
+"""What a belief network is made of: nodes with states, a graph without cycles, and a table for each node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.node import Node, checked, table_of
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+
+
+class NetworkStructure:
+    """Names, states, parents and tables by position, checked once; a frozen value."""
+
+    def __init__(self, nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]], *, name: str = "network") -> None:
+        given = _nodes(nodes)
+        self.name = name
+        self.names: tuple[str, ...] = tuple(node.name for node in given)
+        self._places = {node: place for place, node in enumerate(self.names)}
+        if len(self._places) < len(given):
+            twice = next(node for place, node in enumerate(self.names) if self._places[node] != place)
+            raise NetworkError(f"there are two nodes {twice!r}", fix="rename one of them")
+        self._states: tuple[Vocabulary, ...] = tuple(node.states for node in given)
+        self._parents: tuple[tuple[int, ...], ...] = tuple(self._parents_of(node) for node in given)
+        self.order: tuple[int, ...] = tuple(graph.ancestral_order(self._parents, self.names))
+        notes: list[str] = []
+        tables: list[FloatArray] = []
+        for node, places in zip(given, self._parents, strict=True):
+            above = [(self.names[place], self._states[place]) for place in places]
+            table, note = checked(node.name, table_of(node.name, node.states, above, node.table), above)
+            tables.append(np.ascontiguousarray(table))
+            tables[-1].flags.writeable = False
+            notes += [note] if note else []
+        self._tables: tuple[FloatArray, ...] = tuple(tables)
+        self.notes: tuple[str, ...] = tuple(notes)
+
+    def _parents_of(self, node: Node) -> tuple[int, ...]:
+        for parent in node.parents:
+            if parent not in self._places:
+                raise NetworkError(
+                    f"node {node.name!r} has the parent {parent!r}, which is not a node", fix=guess(parent, self.names)
+                )
+        return tuple(self._places[parent] for parent in node.parents)
+
+    # -- what it is -------------------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NetworkStructure):
+            return NotImplemented
+        same = self.names == other.names and self._parents == other._parents and self._states == other._states
+        return same and all(map(np.array_equal, self._tables, other._tables))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
+        return f"{type(self).__name__}({len(self)} nodes, {len(self.edges)} edges: {shown})"
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """(parent, child), in the order of the nodes."""
+        names = self.names
+        return tuple((names[p], name) for name, above in zip(names, self._parents, strict=True) for p in above)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers are free: rows times states minus one."""
+        return sum(len(table) * (table.shape[1] - 1) for table in self._tables)
+
+    def place(self, name: str) -> int:
+        """The position of a node, or an error that guesses what was meant."""
+        if name not in self._places:
+            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
+        return self._places[name]
+
+    def states(self, name: str) -> tuple[Label, ...]:
+        """The states of a node."""
+        return self._states[self.place(name)].labels
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """The nodes that a node's table is given."""
+        return tuple(self.names[place] for place in self._parents[self.place(name)])
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """The nodes whose table is given this one."""
+        place = self.place(name)
+        return tuple(child for child, above in zip(self.names, self._parents, strict=True) if place in above)
+
+    def table(self, name: str) -> FloatArray:
+        """(n_configurations, n_states) P(node | parents); the last parent changes fastest."""
+        return self._tables[self.place(name)]
+
+    def node(self, name: str) -> Node:
+        """The node as it can be written down again."""
+        return Node(name, self._states[self.place(name)], self.table(name), self.parents(name))
+
+    def code(self, name: str, state: Any) -> int:
+        """The position of a state of a node, or an error that guesses what was meant."""
+        return find_state(state, self._states[self.place(name)], what=f"node {name!r} has no state")
+
+    # -- what follows from the graph alone --------------------------------------------------------------------
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Parents, children and the children's other parents; given these, no other node matters.
+
+        >>> NetworkStructure([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).markov_blanket("a")
+        ('b',)
+        """
+        found = graph.markov_blanket(self._parents, self.place(name))
+        return tuple(self.names[place] for place in sorted(found))
+
+    def d_separated(self, left: str | Iterable[str], right: str | Iterable[str], given: Iterable[str] = ()) -> bool:
+        """Whether the two sides say nothing about each other once `given` is known, whatever the tables."""
+        sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given)]
+        return graph.d_separated(self._parents, *sides)
+
+
+def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:
+    if isinstance(nodes, Mapping):
+        return [Node(name, **parts) for name, parts in nodes.items()]
+    given = list(nodes)
+    for node in given:
+        if not isinstance(node, Node):
+            raise NetworkError(f"a network is made of nodes; found {node!r}", fix="write Node(name, states, table)")
+    return given
+
+
+def _as_names(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
