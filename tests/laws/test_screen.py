@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import bayeswise as bw
 from bayeswise.acquisition import beliefs
 from bayeswise.acquisition.pool import Parts
-from bayeswise.acquisition.screen import Screen
-from bayeswise.acquisition.strategies import margin
+from bayeswise.acquisition.strategies import Screen, margin
 from bayeswise.families.normal import NormalParameters
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings

@@ -2,8 +2,7 @@
 
 pool.py        rows without labels, encoded once, and the model that knows nothing yet
 beliefs.py     what is believed of every row, kept up to date label by label
-screen.py      which rows may be the best, in single precision
-strategies.py  how uncertain a posterior is; which rows are alike: density, diverse batches
+strategies.py  how uncertain rows are, seen in single precision first; which rows are alike
 choosing.py    the rows of a query, and what a label would save, each answer tried
 queries.py     a row, why it is asked, what decisions ask
 risk.py        what decisions cost, measured on rows that were asked for

@@ -11,7 +11,7 @@ import typer
 import typer.core
 
 from bayeswise import __version__
-from bayeswise.cli.options.many_values import ManyPairs, ManyValues
+from bayeswise.cli.options.pairs import ManyPairs, ManyValues
 from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.options.settings import FitCommand
 

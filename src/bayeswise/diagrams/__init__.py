@@ -6,8 +6,7 @@ nested.py   tables nested by the states of the parents
 solving/    the best policies
 analysis/   what knowing more is worth, risk, and how much hangs on one number
 files.py    TOML and JSON
-drawing.py  the picture of the graph
-plots.py    the outcomes of a policy
+plots.py    the picture of the graph, and the outcomes of a policy
 """
 
 from bayeswise.diagrams.diagram import InfluenceDiagram

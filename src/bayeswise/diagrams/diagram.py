@@ -370,7 +370,7 @@ class InfluenceDiagram:
     # -- pictures ---------------------------------------------------------------------------------------------
     def picture(self, solution: Solution | None = None, *, title: str = "") -> Picture:
         """The graph, laid out; with a solution also beliefs and what is gained: `.svg()`, `.dot()`, `.save(path)`."""
-        from bayeswise.diagrams.drawing import picture_of
+        from bayeswise.diagrams.plots import picture_of
 
         return picture_of(self, solution, title)
 
@@ -379,7 +379,7 @@ class InfluenceDiagram:
         return self.picture(solution, title=title).plot(ax)
 
     def _repr_html_(self) -> str:
-        from bayeswise.diagrams.drawing import notebook_html
+        from bayeswise.diagrams.plots import notebook_html
 
         return notebook_html(self)
 

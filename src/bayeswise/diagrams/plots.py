@@ -1,4 +1,4 @@
-"""Pictures of a diagram: what can come of a policy, where the best policy changes, what the utility depends on."""
+"""Pictures of a diagram: the graph, the outcomes of a policy, where the best one changes, what matters most."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.render.display import Display, bare, label, note, titled
-from bayeswise.render.numbers import number
+from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Kind, Picture
+from bayeswise.render.numbers import number, percent
+from bayeswise.render.page import fragment, picture, text_block
 from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL
 
 if TYPE_CHECKING:
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 
     from bayeswise.diagrams.analysis.risk import RiskProfile
     from bayeswise.diagrams.analysis.sensitivity import Sensitivity
-    from bayeswise.diagrams.analysis.tornado import Bar, Tornado
+    from bayeswise.diagrams.analysis.tornado import Bar as TornadoBar
+    from bayeswise.diagrams.analysis.tornado import Tornado
+    from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.diagrams.solving.solution import Solution
 
 
 _MOST_BARS = 60
@@ -144,14 +149,48 @@ class TornadoDisplay(Display):
         bare(ax, "bottom")
         ax.tick_params(axis="y", length=0)
 
-    def bars(self) -> list[Bar]:
+    def bars(self) -> list[TornadoBar]:
         """The widest entries, those that move something."""
         return [bar for bar in self.tornado.bars if bar.width > 0.0][: self.most_bars]
 
-    def _bar(self, ax: Axes, y: int, bar: Bar) -> None:
+    def _bar(self, ax: Axes, y: int, bar: TornadoBar) -> None:
         ax.axhline(y, color=FAINT, linewidth=0.5, zorder=0)
         start, end = sorted((bar.utility_low, bar.utility_high))
         ax.barh(y, end - start, left=start, height=0.62, color=AGAINST if bar.changes else FOR, zorder=3)
         for utility, value in ((bar.utility_low, bar.low), (bar.utility_high, bar.high)):
             right = utility == end
             note(ax, number(value, 3), (utility, y), (3 if right else -3, 0), ha="left" if right else "right")
+
+
+def picture_of(diagram: InfluenceDiagram, solution: Solution | None = None, title: str = "") -> Picture:
+    """The nodes with their states; with a solution the beliefs, the options and the utilities it leads to."""
+    nodes = [_inner(diagram, name, solution) for name in diagram.names]
+    nodes += [_utility(name, solution) for name in diagram.utilities]
+    known = [(node, name) for name in diagram.decisions for node in diagram.parents(name)]
+    edges = [(parent, name) for name in diagram if name not in diagram.decisions for parent in diagram.parents(name)]
+    return Picture.of(nodes, [*edges, *known], dashed=known, title=title)
+
+
+def _inner(diagram: InfluenceDiagram, name: str, solution: Solution | None) -> DrawnNode:
+    kind = Kind.decision if name in diagram.decisions else Kind.chance
+    if solution is None:
+        return DrawnNode(name, kind=kind, notes=(", ".join(map(str, diagram.states(name)[:8])),))
+    seen = solution.evidence
+    bars = tuple(
+        Bar(str(state), p, percent(p), name in seen and state == seen[name])
+        for state, p in solution.query(name).items()
+    )
+    return DrawnNode(name, bars, kind=kind, marked=name in seen)
+
+
+def _utility(name: str, solution: Solution | None) -> DrawnNode:
+    notes = (number(solution.parts[name]),) if solution is not None else ()
+    return DrawnNode(name, kind=Kind.utility, notes=notes)
+
+
+def notebook_html(diagram: InfluenceDiagram, solution: Solution | None = None) -> str:
+    """What a notebook shows: the picture where that can be read, and the answer in words."""
+    said = text_block(str(solution) if solution is not None else repr(diagram))
+    if len(diagram) > MOST_NODES:
+        return fragment(said)
+    return fragment(picture(picture_of(diagram, solution).svg()), said if solution is not None else "")

@@ -7,8 +7,8 @@ from typing import Any
 
 from bayeswise.estimators.naive_bayes import NaiveBayes
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.averaged_naive_bayes.category_pairs import with_pairs
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, refuse_unless_averageable
-from bayeswise.models.averaged_naive_bayes.pairs import with_pairs
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper
 from bayeswise.models.settings.naive_bayes import MEstimate

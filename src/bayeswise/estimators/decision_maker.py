@@ -13,12 +13,12 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.decisions.costs.stakes import stakes, weights_by_stakes
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.policy.action_account import ActionAccount, with_change
 from bayeswise.decisions.policy.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.estimators.targets import n_rows_of
+from bayeswise.evaluation.calibrated import stakes, weights_by_stakes
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.explanations.account import CalibratedAccount

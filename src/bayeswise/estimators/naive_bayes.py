@@ -17,12 +17,11 @@ from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.naive_bayes.categories import CategoryScores
-from bayeswise.models.naive_bayes.choices import TEXT_MODELS, factors_for
+from bayeswise.models.naive_bayes.choices import TEXT_MODELS, Selection, extent_of, factors_for, select_families
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
-from bayeswise.models.naive_bayes.selection import Selection, extent_of, select_families
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.tables.schema.labels import Label, Vocabulary

@@ -3,7 +3,7 @@
 evaluate.py         cost per case beside what else one could do
 curves.py           thresholds, coverage, cost curves
 reliability.py      calibration, and scores taken apart
-calibrated.py       a calibration by rows that count by what is at stake in them
+calibrated.py       how much is at stake in each row; a calibration by rows that count by it
 novelty.py          rows unlike any that were learned
 parameter_draws.py  posteriors under parameters drawn from their posterior
 empty_columns.py    tests that could be made, and what they could show

@@ -45,7 +45,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "averaged-naive-bayes": (
         "models.averaged_naive_bayes.model.AveragedNaiveBayesModel",
-        "models.averaged_naive_bayes.pairs.PairedNumbers",
+        "models.averaged_naive_bayes.category_pairs.PairedNumbers",
         "models.averaged_naive_bayes.category_pairs.CategoryPairs",
         "models.naive_bayes.words.Words",
         "statistics.scatter.PairSums",

@@ -11,8 +11,7 @@ learning/              tables and graphs from rows
 classifiers/           the class of a row from a network of all columns
 formats/               BIF, XMLBIF, Hugin, GeNIe and UAI files
 description_length.py  the bits of a network and of rows under it
-drawing.py             its picture, with the beliefs in the nodes
-plots.py               findings and distributions by matplotlib
+plots.py               its picture, with the beliefs in the nodes; findings and distributions by matplotlib
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ class BeliefNetwork(NetworkStructure):
         >>> BeliefNetwork([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).picture({"b": 0})
         Picture(2 nodes, 1 edges)
         """
-        from bayeswise.networks.drawing import picture_of
+        from bayeswise.networks.plots import picture_of
 
         return picture_of(self, evidence, soft, nodes, beliefs, title, strengths, by)
 
@@ -278,7 +278,7 @@ class BeliefNetwork(NetworkStructure):
         return self.picture(evidence, soft=soft, nodes=nodes, beliefs=beliefs, title=title).plot(ax)
 
     def _repr_html_(self) -> str:
-        from bayeswise.networks.drawing import notebook_html
+        from bayeswise.networks.plots import notebook_html
 
         return notebook_html(self)
 

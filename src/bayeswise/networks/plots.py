@@ -1,13 +1,19 @@
-"""Pictures of a network: how far each finding moves the belief, and a distribution as bars; the graph is a picture."""
+"""Pictures of a network: the graph with beliefs in its nodes, what each finding moves, a distribution as bars."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks.explaining.account_views import change_text, finding_text
 from bayeswise.render.display import Display, bare, label, note, titled
-from bayeswise.render.numbers import percent
+from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Legend, Picture, Width
+from bayeswise.render.labels import guess
+from bayeswise.render.numbers import number, percent
+from bayeswise.render.page import fragment, picture, text_block
+from bayeswise.render.terminal import aligned, bar
 from bayeswise.render.theme import AGAINST, FOR, NEUTRAL
 
 if TYPE_CHECKING:
@@ -15,6 +21,9 @@ if TYPE_CHECKING:
 
     from bayeswise.networks.explaining.account import FindingWeight, NetworkAccount
     from bayeswise.networks.inference.distribution import Distribution
+    from bayeswise.networks.learning.strengths import EdgeStrengths
+    from bayeswise.networks.network import BeliefNetwork
+
 
 _MOST_BARS = 30
 
@@ -92,3 +101,127 @@ class DistributionDisplay(Display):
         more = f" ({hidden:,} less probable ones are not drawn)" if hidden else ""
         titled(ax, f"P({', '.join(label(node) for node in self.distribution.nodes)}){more}")
         bare(ax, "left", grid="x")
+
+
+_MOST_CELLS = 1e7  # a notebook does not wait for more
+
+
+def picture_of(
+    network: BeliefNetwork,
+    evidence: Mapping[str, Any] | None = None,
+    soft: Mapping[str, Mapping[Any, float]] | None = None,
+    nodes: Iterable[str] | None = None,
+    beliefs: bool = True,
+    title: str = "",
+    strengths: EdgeStrengths | Mapping[tuple[str, str], float] | None = None,
+    by: str | None = None,
+) -> Picture:
+    """All nodes or some, with the edges between them; where exact beliefs need too much memory, without them."""
+    shown = list(network.names if nodes is None else dict.fromkeys(network.names[network.place(n)] for n in nodes))
+    marginals: dict[str, Distribution] = {}
+    if beliefs:
+        try:
+            marginals = network.marginals(evidence, soft=soft)
+        except TooLargeError:
+            title = f"{title or network.name} (too entangled for exact beliefs)"
+    seen = {name: network.states(name)[network.code(name, state)] for name, state in (evidence or {}).items()}
+    drawn = [_node(name, marginals.get(name), seen, soft or {}) for name in shown]
+    kept = set(shown)
+    edges = [edge for edge in network.edges if kept.issuperset(edge)]
+    if strengths is None or not edges:
+        return Picture.of(drawn, edges, title=title)
+    widths, legend = widths_of(strengths, edges, by)
+    return Picture.of(drawn, edges, title=title, widths=widths, legend=legend)
+
+
+def _node(name: str, belief: Distribution | None, seen: Mapping[str, Any], soft: Mapping[str, Any]) -> DrawnNode:
+    if belief is None:
+        notes = (f"= {seen[name]}",) if name in seen else ()
+        return DrawnNode(name, notes=notes, marked=name in seen)
+    bars = tuple(Bar(str(state), p, percent(p), name in seen and state == seen[name]) for state, p in belief.items())
+    notes = ("soft evidence",) if name in soft else ()
+    return DrawnNode(name, bars, notes=notes, marked=name in seen or name in soft)
+
+
+def notebook_html(network: BeliefNetwork) -> str:
+    """What a notebook shows of a network: its picture where that can be read, with beliefs that are there at once."""
+    if len(network) > MOST_NODES:
+        return fragment(text_block(repr(network)))
+    try:
+        soon = network.engine.n_cells() <= _MOST_CELLS
+    except TooLargeError:
+        soon = False
+    return fragment(picture(picture_of(network, beliefs=soon).svg()))
+
+
+Edge = tuple[str, str]
+
+MEASURES = {
+    "posterior": "the probability of the edge, averaged over all graphs",
+    "support_either_way": "the share of resampled tables that have the edge, either way round",
+    "support": "the share of resampled tables that have the edge, this way round",
+    "score_gain": "what the score loses without the edge",
+}
+_BAR = 20
+
+
+def widths_of(
+    strengths: EdgeStrengths | Mapping[Edge, float], edges: Iterable[Edge], by: str | None = None
+) -> tuple[dict[Edge, Width], Legend]:
+    """How wide each edge is drawn: shares as they are, other numbers by the square root of their share of the largest.
+
+    `by` chooses one of the MEASURES of learned strengths; else it is the first of them that was asked for.
+
+    >>> widths, legend = widths_of({("a", "b"): 8.0, ("b", "c"): 2.0, ("c", "d"): -1.0}, [("a", "b"), ("c", "d")])
+    >>> widths
+    {('a', 'b'): Width(share=1.0, value='8'), ('c', 'd'): Width(share=0.0, value='-1')}
+    """
+    measured, measure, words = _measured(strengths, by)
+    wanted = list(edges)
+    for parent, child in wanted:
+        if not math.isfinite(measured.get((parent, child), math.nan)):
+            raise ParameterError(
+                f"the strengths say nothing of the edge {parent} -> {child}",
+                fix="measure them in this network: strengths_in_table(table, network)",
+            )
+    if measure in ("posterior", "support", "support_either_way"):
+        found = {edge: Width(min(1.0, max(0.0, measured[edge])), percent(measured[edge])) for edge in wanted}
+        return found, Legend(words, tuple(Width(share, percent(share)) for share in (0.1, 0.5, 1.0)))
+    signed = measure == "score_gain"
+    top = max([measured[edge] for edge in wanted], default=0.0)
+
+    def width(value: float) -> Width:
+        share = math.sqrt(min(1.0, max(0.0, value / top))) if top > 0.0 else 0.0
+        return Width(share, number(value, 3, signed=signed))
+
+    samples = tuple(dict.fromkeys(width(top * share) for share in (0.04, 0.25, 1.0))) if top > 0.0 else ()
+    return {edge: width(measured[edge]) for edge in wanted}, Legend(words, samples)
+
+
+def _measured(strengths: EdgeStrengths | Mapping[Edge, float], by: str | None) -> tuple[dict[Edge, float], str, str]:
+    """The number of each edge, which measure it is, and what to call it."""
+    if isinstance(strengths, Mapping):
+        if by is not None:
+            raise ParameterError("a table of strengths has one measure", fix="leave out `by`")
+        return {edge: float(value) for edge, value in strengths.items()}, "", "the strength of the edge"
+    if by is not None and by not in MEASURES:
+        raise ParameterError(f"edges have no measure {by!r}", fix=guess(by, list(MEASURES)))
+    for measure in (by,) if by is not None else MEASURES:
+        found = {(edge.parent, edge.child): float(getattr(edge, measure)) for edge in strengths if edge.in_graph}
+        if not any(map(math.isnan, found.values())):
+            return found, measure, MEASURES[measure]
+    need = {"posterior": "averaged=True"}.get(by or "", "resamples=100")
+    raise ParameterError(f"{by} was not measured", fix=f"ask for it: strengths_in_table(table, network, {need})")
+
+
+def lines_of(widths: Mapping[Edge, Width], legend: Legend) -> list[str]:
+    """The edges in the terminal, each with its bar, the strongest first.
+
+    >>> print("\\n".join(lines_of(*widths_of({("rain", "wet"): 8.0, ("a", "b"): 2.0}, [("a", "b"), ("rain", "wet")]))))
+    bars: the strength of the edge
+      rain -> wet  ████████████████████  8
+      a -> b       ██████████            2
+    """
+    ranked = sorted(widths, key=lambda edge: -widths[edge].share)
+    rows = [(f"{edge[0]} -> {edge[1]}", bar(widths[edge].share, _BAR) or "▏", widths[edge].value) for edge in ranked]
+    return [f"bars: {legend.words}", *aligned(rows, (), indent="  ")]

@@ -54,7 +54,7 @@ def run(
     Without --cv the rows must be new to the model, and --prior, or that of the file, is theirs. Costs are 0-1 loss
     unless they are given.
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
 
     if max_cost is not None and math.isnan(max_cost):

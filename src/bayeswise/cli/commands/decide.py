@@ -83,7 +83,7 @@ def run(
     much (over) cost per unit. --why appends the three columns that move the odds most: × 3 makes the action three times
     as defensible, × 0.5 half as much; `bayeswise explain --costs` has the whole story of a row.
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.answers import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 

@@ -62,8 +62,8 @@ def run(
     With --costs it is about the action: what each would cost, how far the posterior is from the threshold, and what
     would change the action.
     """
-    from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.options.one_row import row_of_table, typed_row
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.reasons import (
         action_explained,
         change_text,

@@ -73,7 +73,7 @@ def run(
     new one is whole.
     """
     from bayeswise.cli.options.fitting import FitRequest, facts_of
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.models.fitting import learned_like, with_calibration
 

@@ -37,7 +37,7 @@ def run(
     Rows that were not learned are refused, as far as the counts show it, and so are rows that were forgotten before,
     which MODEL.forgotten beside the model records; nothing is written then.
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.cli.output.table_text import as_json as json_text
 

@@ -17,7 +17,7 @@ def run(
     bayeswise inspect play.bayeswise
     bayeswise inspect play.bayeswise --json | jq .columns
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
 
     fitted = load_for("inspect", model, "schema")

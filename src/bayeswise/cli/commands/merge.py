@@ -28,7 +28,7 @@ def run(
 
     The models must have the same columns and settings; `fit --like` sees to that.
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.models.table_model import capabilities_of

@@ -37,8 +37,8 @@ def run(
     A test is worth what the best action costs less on average once its outcome is known. Columns without a price are
     free.
     """
-    from bayeswise.cli.options.loading import load_for
     from bayeswise.cli.options.one_row import typed_row
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.evaluation.empty_columns import next_test_for
 

@@ -59,7 +59,7 @@ def run(
     it is the mean, and stddev is appended too.
     Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.answers import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 

@@ -44,7 +44,7 @@ def run(
 
     The page is one file without scripts, and loads nothing. It ends with the closest call of each action, explained.
     """
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.evaluation.report import report_page
     from bayeswise.foundation.atomic import replacing_text

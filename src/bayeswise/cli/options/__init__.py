@@ -1,12 +1,10 @@
 """Options that several verbs have: their types and help for typer, and what they mean.
 
-reading.py      how tables are read: delimiter, header, threads, progress
+reading.py      how tables and model files are read: delimiter, header, threads, progress
 columns.py      kinds of columns
-pairs.py        words of the form NAME=VALUE
-many_values.py  several values of one option
+pairs.py        words of the form NAME=VALUE, several values of one option
 settings.py     settings of models, from their declarations; the groups of the help of `fit`
 fitting.py      what `fit` is asked for
-loading.py      model files, for verbs that need a certain kind of model
 one_row.py      the row that `explain` is about
 costs.py        --costs, a decision file or a table of costs
 calibration.py  --calibrate

@@ -11,7 +11,7 @@ from bayeswise.cli.options.reading import Watched, null_words
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.regression.score_account import ScoreAccount
+from bayeswise.models.regression.regression_model import ScoreAccount
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.invalid_values import place_of

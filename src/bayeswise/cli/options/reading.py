@@ -1,4 +1,4 @@
-"""How a command reads tables: the options of all of them, and a source that is watched while it is read."""
+"""How a command reads tables and model files: the options of all of them, and a source that is watched."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from bayeswise.cli.output.writing import say
-from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.errors import KindError, UsageError
+from bayeswise.models.files import CALIBRATED, inner_of, load
+from bayeswise.store.file import describe
 
 if TYPE_CHECKING:
     from bayeswise.foundation.progress import Bar
     from bayeswise.tables.schema.schema import Schema
     from bayeswise.tables.source import Chunk, RawColumn, Source
+
 
 STDIN = "-"
 
@@ -154,3 +157,26 @@ class Watched:
             yield chunk
             if self._bar is not None:
                 self._bar.advance(chunk.n_rows)
+
+
+# Why a kind of model cannot do what a verb needs, and what to do about it.
+_REASONS = {
+    ("merge", "logistic-regression"): "fit one model to all rows: weights do not add up, counts and moments do",
+    ("merge", "iterated-regression"): "fit one model to all rows, or with --likelihood gaussian, which adds up",
+    ("forget", "logistic-regression"): "fit it again without these rows: it keeps weights, not what they came from",
+    ("forget", "iterated-regression"): "fit it again without these rows, or with --likelihood gaussian, which forgets",
+}
+
+
+def load_for(verb: str, path: str, *needed: str) -> Any:
+    """The model in a file, if it has what the verb needs."""
+    model = load(path)
+    inside = inner_of(model)
+    if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
+        kind = describe(path)["kind"].removeprefix(CALIBRATED)
+        other = f"ask `bayeswise network show {path}`" if kind == "belief-network" else ""
+        raise KindError(
+            f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",
+            fix=other or _REASONS.get((verb, kind), f"use it in Python: bw.load({path!r})"),
+        )
+    return model

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from bayeswise.cli.options.many_values import ManyPairs
+from bayeswise.cli.options.pairs import ManyPairs
 from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.models.registry import MODELS, NAMES, ModelKind
 

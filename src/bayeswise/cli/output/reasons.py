@@ -15,7 +15,7 @@ from bayeswise.explanations.plain import balance_dict
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.atomic import replacing, replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
-from bayeswise.models.regression.score_account import ScoreAccount
+from bayeswise.models.regression.regression_model import ScoreAccount
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import exact
 from bayeswise.render.plain import json_number

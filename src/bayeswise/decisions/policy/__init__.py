@@ -2,8 +2,7 @@
 
 rule.py            the policy in words, thresholds exact
 envelope.py        which of many lines is lowest where
-regions.py         the regions of one measured number
-feature_rule.py    decisions on one measured number
+feature_rule.py    decisions on one measured number, and their regions
 value_rule.py      decisions on a feature that is counted or named
 cautious.py        minimax and minimax regret
 capacity.py        at most so many rows in an action

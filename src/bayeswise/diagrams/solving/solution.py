@@ -128,7 +128,7 @@ class Solution:
         return self.picture(title=title).plot(ax)
 
     def _repr_html_(self) -> str:
-        from bayeswise.diagrams.drawing import notebook_html
+        from bayeswise.diagrams.plots import notebook_html
 
         return notebook_html(self.diagram, self)
 

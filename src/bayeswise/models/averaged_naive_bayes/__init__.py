@@ -12,18 +12,17 @@ model.py           the fitted average
 mixing.py          from evidence to the weight of a column, and the mixture
 evidence.py        the log evidence of rows, part by part
 categories.py      category columns
-category_pairs.py  what several categories say together
+category_pairs.py  what several categories say together; normal columns with the sums of their pairs
 numbers.py         normal columns
 student.py         normal cells with their parameters integrated out
-pairs.py           normal columns with the sums of their pairs
 redundancy.py      columns that say the same, and the exponent that repairs it
 others.py          Poisson, exponential, geometric and more
 words.py           texts
 """
 
+from bayeswise.models.averaged_naive_bayes.category_pairs import with_pairs
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
-from bayeswise.models.averaged_naive_bayes.pairs import with_pairs
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Pairs of categories: a factor that counts them, and how often naive Bayes counts what they say once.
+"""Pairs of categories, and of normal columns: a factor that counts them, and how often naive Bayes counts them twice.
 
 As redundancy.py has it for normal columns, the log-likelihood ratio of two classes a and b is a sum over columns, of
 scores s_j(level) = log p(level | a) - log p(level | b). Among the rows of a its variance would be V0 = sum_j Var(s_j)
@@ -18,14 +18,19 @@ from bayeswise.engines.request import Ask, Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, relevance_of
-from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
+from bayeswise.models.naive_bayes.categories import Categories
+from bayeswise.models.naive_bayes.factors import Factor, Leaving, LinearTerm
+from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
+from bayeswise.models.settings.averaged import given_temper
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.pair_counts import PairCounts
+from bayeswise.statistics.scatter import PairSums, most_rows_for
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
+
 
 _BLOCK_CELLS = 1 << 20
 
@@ -226,3 +231,37 @@ def _imagined(table: AveragedTable, n_cells: int, vanished: IntArray) -> tuple[F
 def pairs_for(columns: Sequence[str]) -> CategoryPairs | None:
     """The factor that counts pairs, where there are any."""
     return CategoryPairs(tuple(columns)) if len(columns) > 1 else None
+
+
+@dataclass(frozen=True)
+class PairedNumbers(Numbers):
+    """Normal columns with the sums of their pairs, up to so many rows (None: of any number)."""
+
+    most_rows: int | None = None
+
+    def request(self, schema: Schema) -> Request:
+        return Request.numbers(self.name, self.columns, self._summed)
+
+    def _summed(
+        self, values: FloatArray, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+    ) -> PairSums:
+        return PairSums.of(values, groups, n_groups, weights, self.most_rows)
+
+    def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> NormalScores:
+        return super().scores(statistic.moments, settings, schema)
+
+
+def with_pairs(factors: tuple[Factor, ...], temper: Any = "auto") -> tuple[Factor, ...]:
+    """The factors that a temper asks for: pairs while they are cheap ("auto"), always ("pairs"), or never."""
+    given_temper(temper)
+    if not isinstance(temper, str):
+        return factors
+    always = temper == "pairs"
+    paired = [_paired(factor, always) if type(factor) is Numbers else factor for factor in factors]
+    counted = [pairs_for(factor.columns) for factor in factors if always and isinstance(factor, Categories)]
+    return (*paired, *(factor for factor in counted if factor is not None))
+
+
+def _paired(factor: Numbers, always: bool) -> Factor:
+    most = None if always else most_rows_for(len(factor.columns))
+    return factor if most == 0 or len(factor.columns) < 2 else PairedNumbers(factor.columns, most)

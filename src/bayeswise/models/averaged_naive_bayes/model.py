@@ -12,11 +12,10 @@ import numpy as np
 from bayeswise.engines import of_no_rows
 from bayeswise.foundation.errors import NotFittedError, ParameterError
 from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
-from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
+from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs, PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import Categories

@@ -30,9 +30,9 @@ from bayeswise.models.description_length.bits import (
     parameter_bits,
 )
 from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
+from bayeswise.models.naive_bayes.choices import choice
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
-from bayeswise.models.naive_bayes.selection import choice
 from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -17,15 +17,14 @@ from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import ROWS
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.exact import stacked
+from bayeswise.models.averaged_naive_bayes.category_pairs import PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.model import averaged
-from bayeswise.models.averaged_naive_bayes.pairs import PairedNumbers, with_pairs
 from bayeswise.models.from_table import no_rows
-from bayeswise.models.naive_bayes.choices import factors_for
+from bayeswise.models.naive_bayes.choices import Extent, candidates, choice, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
-from bayeswise.models.naive_bayes.selection import Extent, candidates, choice
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments, Product
 from bayeswise.statistics.cells import log_of

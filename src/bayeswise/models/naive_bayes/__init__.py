@@ -1,18 +1,16 @@
 """Naive Bayes over mixed columns: p(state | row) is proportional to p(state) times the product of p(cell | state).
 
-learning.py          from a table to a model
-choices.py           which family for which column, by kind or by name
-selection.py         the same, by evidence
-model.py             the fitted model
-factors.py           the contract of a factor: the columns of one family, learned, scored and left out together
-categories.py        categories and flags, by counting
-numbers.py           normal columns
-others.py            every other family of numbers
-words.py             word counts of text
-counted_columns.py   number columns that count words
-left_out.py          each learned row under the model that never saw it
-numbers_left_out.py  the same for normal columns
-linear.py            w and w0 where the log-odds are linear
+learning.py         from a table to a model
+choices.py          which family for which column: by kind, by name or by evidence
+model.py            the fitted model
+factors.py          the contract of a factor: the columns of one family, learned, scored and left out together
+categories.py       categories and flags, by counting
+numbers.py          normal columns
+others.py           every other family of numbers
+words.py            word counts of text
+counted_columns.py  number columns that count words
+left_out.py         each learned row under the model that never saw it, in closed form
+linear.py           w and w0 where the log-odds are linear
 """
 
 from bayeswise.models.naive_bayes.learning import fit, select

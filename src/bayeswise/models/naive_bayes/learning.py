@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 from bayeswise.engines import of_no_rows
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
-from bayeswise.models.naive_bayes.choices import check_flags, factors_for
+from bayeswise.models.naive_bayes.choices import Extent, Selection, check_flags, factors_for, select_families
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
-from bayeswise.models.naive_bayes.selection import Extent, Selection, select_families
 from bayeswise.models.settings.naive_bayes import Families, NaiveBayesSettings, settings_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report

@@ -230,8 +230,7 @@ class NaiveBayesModel(Classifier):
         """The model of these rows alone: families that were chosen by evidence are chosen by theirs."""
         if not self.selected_by_rows:
             return super().relearned(batches)
-        from bayeswise.models.naive_bayes.choices import factors_for
-        from bayeswise.models.naive_bayes.selection import extent_of, select_families
+        from bayeswise.models.naive_bayes.choices import extent_of, factors_for, select_families
 
         values = np.concatenate([batch.values for batch in batches])
         extents = {name: extent_of(values[:, c]) for c, name in enumerate(self.schema.numbers)}

@@ -15,7 +15,7 @@ from bayeswise.explanations.account import Contribution, number_grid
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
-from bayeswise.models.naive_bayes.numbers_left_out import log_left_out
+from bayeswise.models.naive_bayes.left_out import log_left_out
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch

@@ -2,15 +2,13 @@
 
 learning.py          from a table to a model
 features.py          numbers, and indicators of categories; how much memory they take
-rows.py              sweeps in blocks on threads
-row_order.py         an order that depends on the cells alone
-regression_model.py  what regressions of a number have in common
+rows.py              sweeps in blocks on threads, in an order that depends on the cells alone
+regression_model.py  what regressions of a number have in common, and why this number
 linear.py            Gaussian noise, from exact moments
 glm.py               other likelihoods, by iteration
 logistic.py          classes
 solving/             how their weights are found
 predictive.py        p(y | row)
 left_out.py          each row without itself
-score_account.py     why this number
 twins.py             a generative model beside a logistic one
 """

@@ -19,8 +19,7 @@ from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
-from bayeswise.models.regression.row_order import in_own_order
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.normal_equations import SPREADS

@@ -20,8 +20,7 @@ from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.network import Needs, NetworkSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
-from bayeswise.networks.classifiers.completing import completed
-from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, request_of
+from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, completed, request_of
 from bayeswise.networks.classifiers.explaining import account_of
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.scores import GraphScores

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bayeswise.cli.options.many_values import ManyPairs
-from bayeswise.cli.options.pairs import by_name, by_number, class_of
+from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number, class_of
 from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.output.writing import check_output, saved, say
 from bayeswise.foundation.errors import UsageError

@@ -215,7 +215,7 @@ def _decision(path: str | None) -> DecisionFile | None:
 def _model(path: str | None) -> Any:
     if path is None:
         return None
-    from bayeswise.cli.options.loading import load_for
+    from bayeswise.cli.options.reading import load_for
 
     return load_for("label", path, "learn", "forget", "probability", "classes")
 

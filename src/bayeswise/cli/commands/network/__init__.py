@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bayeswise.cli.options.many_values import ManyPairs
-from bayeswise.cli.options.pairs import by_name, by_number
+from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number
 from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError

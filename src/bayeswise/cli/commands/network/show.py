@@ -131,7 +131,7 @@ def _page(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | None
         lines.append(f"  {name}{above}: {', '.join(map(str, network.states(name)))}")
     edges = [edge for edge in network.edges if set(wanted).issuperset(edge)]
     if found is not None and edges:
-        from bayeswise.networks.drawing import lines_of, widths_of
+        from bayeswise.networks.plots import lines_of, widths_of
 
         lines += lines_of(*widths_of(found, edges))
     return "\n".join([*lines, *(f"note: {note}" for note in network.notes)])

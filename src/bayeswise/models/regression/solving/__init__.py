@@ -4,11 +4,10 @@ normal_equations.py     least squares from exact moments, the lasso, the scale o
 exact_solve.py          linear equations with exact coefficients
 robust.py               noise with heavy tails, by EM
 logistic_fit.py         from rows to the weights of a logistic regression
-softmax.py              its loss and derivatives
+softmax.py              its loss and derivatives, and whether a maximum without a prior exists
 newton.py               Newton's method with a certificate, and minus the log of a prior
 conjugate_gradients.py  the same without writing the Hessian down
 folds.py                the scale of the prior, by rows left out
-separation.py           whether a maximum without a prior exists
 wide.py                 more columns than rows
 sparse_matrix.py        logistic regression of a sparse matrix, its zeros not written out
 """

@@ -11,13 +11,11 @@ from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
-from bayeswise.models.regression.row_order import in_own_order
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
-from bayeswise.models.regression.solving.separation import refuse_separated
-from bayeswise.models.regression.solving.softmax import SoftmaxLoss
+from bayeswise.models.regression.solving.softmax import SoftmaxLoss, refuse_separated
 from bayeswise.models.regression.solving.wide import turned_rows
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.posteriors.normalise import log_posterior

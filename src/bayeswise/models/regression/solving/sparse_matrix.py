@@ -18,8 +18,7 @@ from scipy.sparse import csr_array
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
-from bayeswise.models.regression.row_order import mixed_bits, odd_factors
-from bayeswise.models.regression.rows import SPREADS
+from bayeswise.models.regression.rows import SPREADS, mixed_bits, odd_factors
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
 from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit, separable
 from bayeswise.models.regression.solving.newton import Certificate, Penalty

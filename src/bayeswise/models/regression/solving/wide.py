@@ -18,8 +18,7 @@ from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.regression.features import Features, entries_of_moments, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
-from bayeswise.models.regression.row_order import in_own_order
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.normal_equations import ScaleEvidence
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.tables.batch import Batch
