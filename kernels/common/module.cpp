@@ -23,6 +23,7 @@ void bind_gaussian(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_softmax(nb::module_& m);
 void bind_row_order(nb::module_& m);
+void bind_student_t(nb::module_& m);
 void bind_dependences(nb::module_& m);
 void bind_cuts(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
@@ -55,6 +56,7 @@ NB_MODULE(_kernels, m) {
     models::bind_regression(m);
     models::bind_softmax(m);
     models::bind_row_order(m);
+    models::bind_student_t(m);
     networks::bind_factors(m);
     networks::bind_gibbs(m);
     networks::bind_families(m);

@@ -365,6 +365,19 @@ def softmax_roughly_along(
 ) -> None:
     """The same in single precision."""
 
+def student_t_sums(
+    values: npt.NDArray[np.float64],
+    share: npt.NDArray[np.float64],
+    location: float,
+    scale: float,
+    k: float,
+    farthest: float,
+) -> list[float]:
+    """The sums of w, w z, w z^2, w (2 s - 1), w z s and w z^2 s, in one order on every instruction set.
+
+    z = (x - location) / scale within +-farthest, s = 1 / (1 + k z^2), w = share (1 + k) s.
+    """
+
 def row_hashes(
     values: Values,
     targets: npt.NDArray[np.float64],

@@ -13,6 +13,7 @@ from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, Rows, Support, one_line, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.threads import each
 from bayeswise.statistics.sample import Sample
 
 LOG_TWO = float(np.log(2.0))
@@ -79,10 +80,10 @@ class StudentT(WithoutConjugatePrior[Sample]):
 
     def estimate(self, statistic: Sample) -> Estimate[StudentTParameters]:
         """The highest maximum of the likelihood, by iteration; see `student_t_likelihood` for when there is none."""
-        fits = [
-            fit_student_t(values, weight.to_floats(), self.freedom, self.least_freedom)
-            for values, weight in statistic.cells()
-        ]
+        fits = each(
+            lambda cell: fit_student_t(cell[0], cell[1].to_floats(), self.freedom, self.least_freedom),
+            statistic.cells(),
+        )
         shape = statistic.sizes.shape
         location, scale, freedom, location_low = (
             np.array([getattr(fit, name) for fit in fits], dtype=np.float64).reshape(shape)

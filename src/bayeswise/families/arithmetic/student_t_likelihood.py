@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise import _kernels
 from bayeswise.families.arithmetic.deviations import log_one_plus_square
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, digamma_half_step, log1p_minus, stirling_error
 from bayeswise.foundation.arrays import FloatArray
@@ -157,17 +158,15 @@ class _Profile:
             low, high = (middle, high) if self._excess(k) > 0 else (low, middle)
 
     def _excess(self, k: float) -> float:
-        square = self._z() ** 2
-        return float(self.share @ ((1.0 + k) * square / (1.0 + k * square))) - 1.0
+        return self._sums(k)[2] - 1.0
+
+    def _sums(self, k: float) -> list[float]:
+        return _kernels.student_t_sums(self.values, self.share, self.location, self.scale, k, _FARTHEST)
 
     def _step(self, k: float) -> tuple[float, float, bool]:
         """The change of location in scales and that of log scale, and whether it is Newton's."""
-        z = self._z()
-        shrink = 1.0 / (1.0 + k * z * z)
-        w = self.share * (1.0 + k) * shrink
-        total, first, second = float(w.sum()), float(w @ z), float(w @ (z * z))
-        curve = float(w @ (2.0 * shrink - 1.0))
-        mixed, log_curve = 2.0 * float(w @ (z * shrink)), 2.0 * float(w @ (z * z * shrink))
+        total, first, second, curve, half_mixed, half_log_curve = self._sums(k)
+        mixed, log_curve = 2.0 * half_mixed, 2.0 * half_log_curve
         determinant = curve * log_curve - mixed**2
         if curve > 0 and determinant > 0:
             step = (log_curve * first - mixed * (second - 1.0)) / determinant
@@ -175,7 +174,11 @@ class _Profile:
             if max(abs(step), abs(log_step)) < 0.3:
                 return step, log_step, True
         step = first / total
-        spread = float(w @ np.square(z - step)) / total
+        spread = second / total - step * step
+        if spread < 0.5 * step * step:  # too many digits cancel
+            z = self._z()
+            w = self.share * (1.0 + k) / (1.0 + k * z * z)
+            spread = float((w * np.square(z - step)).sum()) / total
         return step, 0.5 * float(np.log(max(spread, _LEAST_SPREAD))), False
 
 
