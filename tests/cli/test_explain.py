@@ -36,7 +36,7 @@ def test_the_reckoning_is_that_of_python(bayeswise: Command, golf_model: Path) -
 
 def test_the_bars_name_the_answer_its_rival_and_the_convention(bayeswise: Command, golf_model: Path) -> None:
     page = bayeswise("explain", golf_model, "--row", *TYPED).out
-    assert page.startswith("Why no, not yes?\nconvention: laplace\n")
+    assert page.startswith("Why no, not yes?\nlaplace\n")
     assert "outlook     sunny" in page
     assert "P = 0.7201" in page
 
@@ -150,7 +150,7 @@ def test_text_where_a_number_belongs_is_an_error_typed_and_told_in_a_table(
 def test_a_column_that_the_model_ignores_is_told(bayeswise: Command, golf_model: Path) -> None:
     answer = bayeswise("explain", golf_model, "--row", "wind=weak", "play=yes")
     assert answer.code == 0
-    assert "play: the model does not look at this column." in answer.err
+    assert "play: the model does not use this column." in answer.err
 
 
 def test_bars_fit_a_terminal_of_80_columns(

@@ -84,7 +84,7 @@ def test_a_case_shows_its_cells_why_it_is_asked_and_the_keys(label: Command) -> 
     assert "why: its two most probable classes are closest" in told
     assert "\n[1] no  [2] yes\n[s] skip  [d] don't know  [u] undo  [n] new class  [w] why  [q] quit\n" in told
     assert "Saved: row " in told and " is no." in told
-    assert "cost of a row: believed" in told and "measured" in told and "believed to save" in told
+    assert "cost per row: expected" in told and "measured" in told and "expected to save" in told
 
 
 def test_a_session_goes_on_where_it_was_left_and_repeats_nothing(label: Command, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_line_that_was_cut_off_is_taken_away_and_damage_is_told(label: Command
         answer = label(answers="")
         assert answer.code == 0
         assert len(records(tmp_path / "session")) == (3 if end == 1 else 2)  # whole but for the end of its line
-    assert "cut off" in answer.err
+    assert "incomplete" in answer.err
     for k in range(len(lines)):
         journal.write_bytes(whole.replace(lines[k], lines[k].replace(b'"', b"'", 1)))
         answer = label(answers="1\n")

@@ -84,7 +84,7 @@ def test_options_of_networks_reach_the_settings(
     again = bayeswise("fit", table, "-t", "kind", "-o", path, "--cuts", "size=-2,7.5", *earlier, "--number", "size")
     assert bw.load(path).settings == model.settings
     for name, today in (("parents", "max-parents"), ("criterion", "score"), ("bdeu", "prior bdeu --smoothing")):
-        assert f"--{name} is now called --{today}; the earlier name will go" in again.err
+        assert f"--{name} is now called --{today}; the old name will be removed" in again.err
 
 
 @pytest.mark.parametrize(("words", "what"), [

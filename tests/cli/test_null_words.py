@@ -68,14 +68,14 @@ def test_other_words_than_the_models_are_obeyed_and_told(
     model = fit("-t", "ill", "--null", "x")
     answer = bayeswise("predict", model, write("pet,age\nnone,\n-,58\n"), "--json", "--null", "-", "--null", "")
     assert json.loads(answer.out)["missing"] == {"pet": 1, "age": 1}
-    assert "Missing is what --null says, '' or '-'; the model was learned with 'x'." in answer.err
+    assert "Missing values are '' or '-', by --null; the model was fitted with 'x'." in answer.err
 
 
 def test_a_model_of_the_usual_words_tells_so_when_others_are_asked_for(
     bayeswise: Command, golf_model: Path, golf: Path
 ) -> None:
     told = bayeswise("predict", golf_model, golf, "--null", "x").err
-    assert "Missing is what --null says, 'x'; the model was learned with the usual words ('', '?', 'n/a', " in told
+    assert "Missing values are 'x', by --null; the model was fitted with the usual words ('', '?', 'n/a', " in told
     assert "--null" not in bayeswise("predict", golf_model, golf).err
 
 

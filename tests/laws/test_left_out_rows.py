@@ -257,7 +257,7 @@ def test_what_no_model_has_a_part_in_has_the_interval_of_independent_rows() -> N
     model = bw.fit(table, "y")
     folds, new = evaluate(model, table, cv=5), evaluate(model, table)
     assert folds.always == new.always and folds.perfect == new.perfect
-    assert folds.interval == "95 % interval, corrected for shared learning rows" and new.interval == "95 % interval"
+    assert folds.interval == "95 % interval, corrected for shared training rows" and new.interval == "95 % interval"
 
 
 @pytest.mark.parametrize(("name", "numbers"), [("k-dependence", False), ("markov-blanket", False), ("tan", True)])

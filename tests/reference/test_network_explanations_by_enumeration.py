@@ -197,7 +197,7 @@ def test_a_finding_that_the_graph_separates_says_nothing() -> None:
     silent = {finding.node for finding in account.findings if not finding.relevant}
     assert silent == {"bronchitis", "visit"}
     assert all(finding.beside == 0.0 for finding in account.findings if not finding.relevant)
-    assert "Says nothing beside the others: bronchitis = yes; visit = no." in account.to_text()
+    assert "No effect given the others: bronchitis = yes; visit = no." in account.to_text()
 
 
 def test_the_faces_of_an_account_say_the_same() -> None:

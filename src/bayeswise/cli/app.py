@@ -34,7 +34,7 @@ VERBS: dict[str, str] = {
     "concept": "Find the conjunctions of levels that define a class.",
     "network": "Query, show, explain, convert or learn a belief network.",
     "diagram": "Solve and analyse an influence diagram.",
-    "label": "Label the most informative rows, one key each.",
+    "label": "Label the most informative rows, one key per row.",
     "compare": "Compare models by description length and leave-one-out error.",
 }
 

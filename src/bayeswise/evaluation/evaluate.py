@@ -166,7 +166,7 @@ class Evaluation(Tabular):
     @property
     def interval(self) -> str:
         """What low and high are."""
-        corrected = ", corrected for shared learning rows" if self.n_folds else ""
+        corrected = ", corrected for shared training rows" if self.n_folds else ""
         return f"{100 * self.level:.4g} % interval{corrected}"
 
     @property

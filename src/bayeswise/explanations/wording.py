@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def remarks_of(account: Account) -> list[str]:
     """The title of the case, and the convention by which it was computed."""
-    convention = f"convention: {account.convention}" if account.convention else ""
-    return [remark for remark in (account.title, convention) if remark]
+    return [remark for remark in (account.title, account.convention) if remark]
 
 
 def value_text(value: Any, note: str = "") -> str:

@@ -57,7 +57,7 @@ class FindingsDisplay(Display):
         ax.barh(range(len(ends)), ends, height=0.62, color=[FOR if end > 0 else AGAINST for end in ends], zorder=3)
         reach = max([1e-9, *map(abs, ends)])
         for y, (end, finding) in enumerate(zip(ends, findings, strict=True)):
-            said = "  ".join(change_text(finding.beside)) if finding.relevant else "says nothing beside the others"
+            said = "  ".join(change_text(finding.beside)) if finding.relevant else "no effect given the others"
             note(ax, said, (end, y), (4 if end >= 0 else -4, 0), ha="left" if end >= 0 else "right")
         ax.set_xlim(-1.7 * reach, 1.7 * reach)
         ax.set_ylim(len(ends) - 0.4, -0.6)

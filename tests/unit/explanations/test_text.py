@@ -18,7 +18,7 @@ def test_golf_in_eighty_columns() -> None:
     assert golf().to_text().splitlines() == [
         "Why no, not yes?",
         "golf",
-        "convention: counted, no smoothing",
+        "counted, no smoothing",
         "                       ◄ yes              │               no ►  weight    factor",
         "prior       P = 0.357          ███████████│                      -0.59   × 0.556",
         "outlook     sunny                         │███████████████████   +0.99     × 2.7",

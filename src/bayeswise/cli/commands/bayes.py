@@ -15,31 +15,32 @@ if TYPE_CHECKING:
 
 
 def run(
-    prior: Annotated[list[str] | None, typer.Option(metavar="STATE=P ...", help="P(state), as disease=.004.")] = None,
+    prior: Annotated[
+        list[str] | None, typer.Option(metavar="STATE=P ...", help="P(state), for example disease=.004.")
+    ] = None,
     likelihood: Annotated[
         list[str] | None,
-        typer.Option(metavar="SEEN:STATE=P ...", help="P(seen | state), as positive:disease=.8."),
+        typer.Option(metavar="SEEN:STATE=P ...", help="P(observation | state), for example positive:disease=.8."),
     ] = None,
-    observe: Annotated[list[str] | None, typer.Option(metavar="SEEN ...", help="What was observed.")] = None,
+    observe: Annotated[list[str] | None, typer.Option(metavar="SEEN ...", help="Observed states (evidence).")] = None,
     joint: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B=P ...", help="A joint table instead, as sun,hot=.4; --observe hot conditions on it."),
+        typer.Option(metavar="A,B=P ...", help="Joint table, for example sun,hot=.4; --observe hot conditions on it."),
     ] = None,
     variables: Annotated[
-        list[str] | None, typer.Option(metavar="NAME ...", help="The names of the joint table's variables.")
+        list[str] | None, typer.Option(metavar="NAME ...", help="Names of the variables of the joint table.")
     ] = None,
-    density: Annotated[bool, typer.Option("--density", help="Likelihoods are densities and may exceed 1.")] = False,
+    density: Annotated[bool, typer.Option("--density", help="Likelihoods are densities, which may exceed 1.")] = False,
     exact: Annotated[bool, typer.Option("--exact", help="Print fractions instead of decimals.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every step as JSON.")] = False,
 ) -> None:
-    """Apply Bayes' rule, every step shown: posterior = prior x likelihood / evidence.
+    """Apply Bayes' rule and show every step: posterior = prior x likelihood / evidence.
 
     bayeswise bayes --prior disease=.004 --likelihood positive:disease=.8 positive:healthy=.1
     --observe positive
 
-    Numbers may be written .004, 1/250, 0.4% or 4e-3 and are computed with exactly. Of two states, the prior
-    of one may be left out. Several observations are taken as independent given the state. Each option takes
-    several values.
+    Numbers may be written .004, 1/250, 0.4% or 4e-3; the arithmetic is exact. With two states, one prior may be
+    omitted. Several observations are assumed independent given the state. Each option takes several values.
     """
     if joint:
         _refuse_both(prior, likelihood)

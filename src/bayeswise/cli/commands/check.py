@@ -26,10 +26,10 @@ CrossValidation = Annotated[
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
     costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs (default: 0-1 loss).")
     ] = None,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="X", help="Exit with code 5 if the mean cost is higher.")
@@ -51,8 +51,7 @@ def run(
     bayeswise check loan.bayeswise train.csv --costs decision.toml --cv loo
     bayeswise check loan.bayeswise test.csv --costs decision.toml --calibrate train.csv
 
-    Without --cv the rows must be new to the model, and --prior, or that of the file, is theirs. Costs are 0-1 loss
-    unless they are given.
+    Without --cv the rows must not be training rows. --prior, or the prior of the costs file, applies to these rows.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text
@@ -105,7 +104,7 @@ def evaluated(
     calibrated = calibrating.calibrated_model(model, calibrate, opened, costs)
     moved = costs_option.new_prior(decision, prior, model.classes)
     if moved is not None and folds is not None and not prior:
-        say("The prior of the file is for other rows than those that were learned: with --cv it is left out.")
+        say("The prior in the costs file is not that of the training rows; with --cv it is ignored.")
         moved = None
     named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
     with Bar(f"checking {source.description}") as bar:

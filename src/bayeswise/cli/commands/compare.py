@@ -31,15 +31,15 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare models of a table: bits, and log-loss, errors and cost of rows left out.
+    """Compare models of a table by description length and leave-one-out log-loss, errors and cost.
 
     \b
     bayeswise compare golf.csv -t play
     bayeswise compare golf.csv -t play --costs decision.toml --json
 
-    Bits are what model and rows take together: the fewest, the best. No rows are held out: each is left out in turn
-    (where rows choose the families, in ten folds), or 4,096 to 8,192 of them where there are more,
-    whose families are then those of all rows. Intervals are of 95 %, corrected for shared learning rows.
+    Bits are the description length of model and rows together; fewer is better. Log-loss, errors and cost are
+    leave-one-out (ten folds where the rows choose the families); of a large table, 4,096 to 8,192 rows are left out,
+    with the families chosen from all rows. Intervals are 95 %, corrected for shared training rows.
     """
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.cli.output.writing import say
@@ -63,7 +63,7 @@ def run(
         notes = {"of each fold": "in ten folds that choose their own", "of all rows": "with the families of all rows"}
         chosen = [f"; for families by evidence {notes[each.families]}" for each in lines if each.families in notes]
         say(f"Each of {lines[0].n_rows:,} rows was left out in turn{''.join(chosen)}.")
-        say("Intervals are of 95 %, corrected for shared learning rows.")
+        say("Intervals are 95 %, corrected for shared training rows.")
 
 
 def _costs_of(path: str | None, target: str) -> Callable[[tuple[Any, ...]], FloatArray] | None:

@@ -16,12 +16,12 @@ _MOST_SHOWN = 20
 
 def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
-    target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column of the class.")],
+    target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="Column of the class.")],
     positive: Annotated[
-        str | None, typer.Option("--positive", metavar="CLASS", help="The class in question [yes, 1, ...].")
+        str | None, typer.Option("--positive", metavar="CLASS", help="Positive class (default: yes, true or 1).")
     ] = None,
     noise: Annotated[
-        float, typer.Option("--noise", metavar="P", help="How often a label is wrong, from 0 to below .5 [0].")
+        float, typer.Option("--noise", metavar="P", help="Share of wrong labels, from 0 to below 0.5.")
     ] = 0.0,
     prior: Annotated[
         Literal["uniform", "specific", "general"],
@@ -35,14 +35,14 @@ def run(
     table: reading.TableName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the concepts that a table of categories allows: conjunctions of levels, "?" for any.
+    """Find the conjunctions of levels that are consistent with a table (version space); "?" stands for any level.
 
     \b
     bayeswise concept enjoy.csv -t enjoy
     bayeswise concept enjoy.csv -t enjoy --noise .05 --json
 
-    S are the most specific concepts that cover every row of the class and no other row, G the most general ones. If
-    rows contradict each other there is none: they are named, and with --noise belief carries on.
+    S holds the most specific concepts that cover every positive row and no other row, G the most general ones. If rows
+    contradict each other the version space is empty and the rows are listed; --noise allows for wrong labels.
     """
     from bayeswise.models.hypotheses.concepts import as_plain, learn_concept
 

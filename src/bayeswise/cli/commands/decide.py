@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     costs: costs_option.CostsFile,
     prior: Annotated[
@@ -35,28 +35,30 @@ def run(
     at_most: Annotated[
         list[str] | None,
         typer.Option(
-            "--at-most", metavar="ACTION=N|P% ...", help="At most so many rows, or a percentage, in an action."
+            "--at-most", metavar="ACTION=N|P% ...", help="Capacity: at most N rows, or P% of them, get an action."
         ),
     ] = None,
     novelty: Annotated[
         float | None,
         typer.Option(
-            "--novelty", metavar="P", help="Report rows as `unknown` if fewer than this share of rows are as unlikely."
+            "--novelty",
+            metavar="P",
+            help="Mark a row `unknown` if less than this share of rows would be as unlikely under the model.",
         ),
     ] = None,
     calibrate: calibrating.LearnedTable = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Add a column with the strongest reasons for the action, or against it.")
+        bool, typer.Option("--why", help="Append the strongest reasons for and against the action.")
     ] = False,
     out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")
     ] = None,
     keep: Annotated[
         str, typer.Option("--columns", metavar="all|none|A,B", help="Columns of the table to keep.")
     ] = "all",
     form: Annotated[
         Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
-        typer.Option("--format", help="Output format [by the suffix of OUT, else csv]."),
+        typer.Option("--format", help="Output format (default: by the suffix of OUT, else csv)."),
     ] = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
@@ -77,11 +79,11 @@ def run(
     bayeswise decide loan.bayeswise new.csv --costs decision.toml --calibrate train.csv
     bayeswise decide loan.bayeswise new.csv --costs decision.toml --why
 
-    Appends action, expected_cost, runner_up and p_CLASS. Costs may name columns of the table, as in "0.1 * amount".
-    With --at-most the rows that save most get the places, at the least expected cost together; the table is read as a
-    whole first. For a regression the action is a number, and [number] in the file says what too little (under) and too
-    much (over) cost per unit. --why appends the three columns that move the odds most: × 3 makes the action three times
-    as defensible, × 0.5 half as much; `bayeswise explain --costs` has the whole story of a row.
+    Appends action, expected_cost, runner_up and p_CLASS. Costs may be formulas over columns, such as "0.1 * amount".
+    --at-most minimizes the total expected cost under the capacity, and reads the whole table first. For a regression
+    the action is a number; [number] in the costs file gives the cost per unit of too little (under) and too much
+    (over). --why appends the three columns with the largest effect on the odds: × 3 triples the odds in favour of the
+    action, × 0.5 halves them. `bayeswise explain --costs` explains one row in full.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.answers import kept_columns

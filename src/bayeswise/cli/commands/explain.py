@@ -14,40 +14,42 @@ from bayeswise.foundation.errors import KindError, UsageError
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE", help="A table with the row, or - for stdin.")
+        list[str] | None, typer.Argument(metavar="FILE", help="Table that holds the row, or - for stdin.")
     ] = None,
     row: Annotated[
         list[str] | None,
-        typer.Option("--row", metavar="COL=VALUE ...", help="The row, typed; the rest is missing."),
+        typer.Option("--row", metavar="COL=VALUE ...", help="Cells of the row; all others are missing."),
     ] = None,
     row_number: Annotated[
         int | None,
-        typer.Option("--row-number", metavar="N", min=1, help="Which row of the table, from 1 on [1]."),
+        typer.Option("--row-number", metavar="N", min=1, help="Row of the table, counted from 1 (default: 1)."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="CLASS", help="Why not this class, or action? [the second best]"),
+        typer.Option(
+            "--against", metavar="CLASS", help="Compare with this class or action (default: the second best)."
+        ),
     ] = None,
     costs: Annotated[
         str | None,
-        typer.Option("--costs", metavar="FILE", help="decision.toml: explain the action instead of the class."),
+        typer.Option("--costs", metavar="FILE", help="decision.toml; explain the action instead of the class."),
     ] = None,
     prior: costs_option.Prior = None,
     flip: Annotated[
-        bool, typer.Option("--flip", help="Add the least change that changes the answer, or the action.")
+        bool, typer.Option("--flip", help="Add the smallest change of the row that changes the answer.")
     ] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Also write an HTML page.")] = None,
     png: Annotated[
-        str | None, typer.Option("--png", metavar="OUT", help="Also draw a picture; needs matplotlib.")
+        str | None, typer.Option("--png", metavar="OUT", help="Also write a PNG picture (needs matplotlib).")
     ] = None,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole account as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole explanation as JSON.")] = False,
 ) -> None:
     """Explain the prediction or decision for one row: prior x evidence of each column = posterior.
 
@@ -56,11 +58,10 @@ def run(
     bayeswise explain play.bayeswise new.csv --row-number 3 --html why.html
     bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
 
-    The bars are log-odds: to the right they speak for the answer, to the left for its rival. With --against,
-    --flip looks for the least change that makes that class win. Gaussian classes weigh each column given those before
-    it; a regression counts from the mean of each column, and of a number it shows what each column adds to it.
-    With --costs it is about the action: what each would cost, how far the posterior is from the threshold, and what
-    would change the action.
+    Bars are log-odds: to the right for the answer, to the left for its rival. With --against, --flip finds the smallest
+    change that makes that class win. Gaussian Bayes weighs each column given the columns before it; a regression shows
+    what each column adds, relative to its mean. With --costs the action is explained: the expected cost of each action,
+    the distance of the posterior from the threshold, and what would change the action.
     """
     from bayeswise.cli.options.one_row import row_of_table, typed_row
     from bayeswise.cli.options.reading import load_for

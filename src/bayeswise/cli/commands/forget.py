@@ -12,14 +12,14 @@ from bayeswise.foundation.progress import Bar
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[
         list[str],
-        typer.Argument(metavar="ROWS", help="A table of rows that were learned, with their target."),
+        typer.Argument(metavar="ROWS", help="Table of training rows, with their target."),
     ],
-    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The new model; may be the old one.")],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Output file; may be the input file.")],
     again: Annotated[
-        bool, typer.Option("--again", help="Forget rows that were forgotten before: they were learned more than once.")
+        bool, typer.Option("--again", help="Allow rows that were forgotten before (they were learned more than once).")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     null: columns.NullWords = None,
@@ -34,8 +34,8 @@ def run(
     \b
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
 
-    Rows that were not learned are refused, as far as the counts show it, and so are rows that were forgotten before,
-    which MODEL.forgotten beside the model records; nothing is written then.
+    Refuses rows that cannot have been training rows, as far as the counts show it, and rows that were forgotten before
+    (recorded in MODEL.forgotten beside the model); nothing is written then.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
@@ -92,7 +92,7 @@ def show(facts: dict[str, Any], weighted: bool) -> None:
     elif gone != rows:
         lines.append(
             f"{rows - gone:,} row{'s' * (rows - gone != 1)} without a target"
-            f"{'' if facts['classes'] else ' or with holes'} had never been learned."
+            f"{'' if facts['classes'] else ' or with missing values'} had never been learned."
         )
     page.print(*lines, sep="\n", markup=False)
     if facts["classes"]:

@@ -25,7 +25,7 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")],
     out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")
     ] = None,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,

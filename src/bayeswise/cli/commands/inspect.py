@@ -8,7 +8,7 @@ import typer
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show the contents of a model file: columns, what was learned about each, and settings.

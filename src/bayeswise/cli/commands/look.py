@@ -37,7 +37,7 @@ def run(
 ) -> None:
     """Show the inferred kind of each column and the reason, the share of each class, and warnings.
 
-    Ends with exit code 3 if no model could learn from the table as it is.
+    Exits with code 3 if no model can be fitted to the table as it is.
     """
     source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
     names = [column.name for column in source.columns]

@@ -14,8 +14,8 @@ from bayeswise.foundation.errors import KindError, UsageError
 
 
 def run(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two model files or more.")],
-    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="The model of all their rows.")],
+    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two or more model files.")],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Output file.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -26,7 +26,7 @@ def run(
     bayeswise fit south.csv --like north.bayeswise -o south.bayeswise
     bayeswise merge north.bayeswise south.bayeswise -o both.bayeswise
 
-    The models must have the same columns and settings; `fit --like` sees to that.
+    The models must have the same columns and settings; use `fit --like`.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of

@@ -17,14 +17,19 @@ def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A naive or Gaussian Bayes model file.")],
     costs: costs_option.CostsFile,
     row: Annotated[
-        list[str] | None, typer.Option("--row", metavar="COL=VALUE ...", help="What is known; the rest is empty.")
+        list[str] | None,
+        typer.Option("--row", metavar="COL=VALUE ...", help="Known cells of the row; all others are missing."),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option("--price", metavar="COL=COST ...", help="What looking up a column costs, above [prices]."),
+        typer.Option(
+            "--price", metavar="COL=COST ...", help="Price of looking up a column; overrides [prices] of the file."
+        ),
     ] = None,
     prior: costs_option.Prior = None,
-    depth: Annotated[int, typer.Option("--depth", metavar="N", min=1, max=4, help="Plan so many tests ahead.")] = 1,
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="N", min=1, max=4, help="Number of tests to plan ahead.")
+    ] = 1,
     null: columns.NullWords = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every test with its value as JSON.")] = False,
 ) -> None:
@@ -34,8 +39,8 @@ def run(
     bayeswise next-test loan.bayeswise --row income=low --costs decision.toml
     bayeswise next-test loan.bayeswise --row income=low --costs decision.toml --price history=5 --depth 2
 
-    A test is worth what the best action costs less on average once its outcome is known. Columns without a price are
-    free.
+    The value of a test is the expected saving of the best action once the outcome is known. Columns without a price
+    are free.
     """
     from bayeswise.cli.options.one_row import typed_row
     from bayeswise.cli.options.reading import load_for

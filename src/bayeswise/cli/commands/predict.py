@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="A file instead of standard output.")
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Append the probability of each class: p_CLASS.")] = False,
     evidence: Annotated[
@@ -36,7 +36,7 @@ def run(
     ] = "all",
     form: Annotated[
         Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
-        typer.Option("--format", help="Output format [by the suffix of OUT, else csv]."),
+        typer.Option("--format", help="Output format (default: by the suffix of OUT, else csv)."),
     ] = None,
     raw: Annotated[
         bool,
@@ -55,9 +55,9 @@ def run(
     bayeswise predict play.bayeswise new.csv > answers.csv
     cat new.csv | bayeswise predict play.bayeswise - --proba | head
 
-    The prediction is in a column named like the target, or `predicted` if the table has one of that name; for a number
-    it is the mean, and stddev is appended too.
-    Cells keep their letters and rows their order. Missing cells and unseen values are counted on stderr.
+    The new column has the name of the target, or `predicted` if the table already has that column. For a number it
+    holds the mean, and stddev is appended as well. Cells and the order of rows are unchanged. Counts of missing and
+    unseen values go to stderr.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.answers import kept_columns

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file, made by `bayeswise fit`.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
     costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs [0-1 loss].")
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs (default: 0-1 loss).")
     ] = None,
-    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The HTML file.")] = "report.html",
+    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Output file.")] = "report.html",
     prior: costs_option.Prior = None,
     cv: CrossValidation = None,
     calibrate: calibrating.LearnedTable = None,
@@ -35,14 +35,15 @@ def run(
     decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Also print the figures as JSON.")] = False,
 ) -> None:
     """Write an HTML report on decision cost: baselines, rows by action, calibration, curves.
 
     \b
     bayeswise report loan.bayeswise test.csv --costs decision.toml -o report.html
 
-    The page is one file without scripts, and loads nothing. It ends with the closest call of each action, explained.
+    The page is a single file without scripts or external resources. It ends with an explanation of the closest call of
+    each action.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.table_text import as_json as json_text

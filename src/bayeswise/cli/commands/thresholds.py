@@ -13,16 +13,16 @@ from bayeswise.foundation.errors import UsageError
 
 def run(
     file: Annotated[str | None, typer.Argument(metavar="COSTS", help="decision.toml or a CSV of costs.")] = None,
-    costs: Annotated[str | None, typer.Option("--costs", metavar="FILE", help="The same, as an option.")] = None,
+    costs: Annotated[str | None, typer.Option("--costs", metavar="FILE", help="Same as the argument.")] = None,
     prior: Annotated[
         list[str] | None,
-        typer.Option("--prior", metavar="CLASS=P ...", help="Show the rule on the likelihood ratio too."),
+        typer.Option("--prior", metavar="CLASS=P ...", help="Also show the rule as a likelihood-ratio test."),
     ] = None,
     row: Annotated[
         list[str] | None,
-        typer.Option("--row", metavar="COL=VALUE ...", help="The columns that costs depend on."),
+        typer.Option("--row", metavar="COL=VALUE ...", help="Values of the columns on which the costs depend."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the pieces as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show which action is best at which probability.
 

@@ -48,7 +48,7 @@ def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None, als
     typed = by_name(pieces, names, "--row", f"{schema.used[0]}=...")
     found = {find_name(name, names, where="the model"): value for name, value in typed.items()}
     for name in [name for name in found if name not in schema.used and name not in also]:
-        say(f"{name}: the model does not look at this column.")
+        say(f"{name}: the model does not use this column.")
     cells: list[list[str | None]] = [[found.get(name)] for name in schema.used]
     source = ListsSource("the row", list(schema.used), cells, 1)
     source.textual = True

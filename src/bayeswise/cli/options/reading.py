@@ -110,7 +110,7 @@ def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ..
     if null is None:
         return words_of(like)
     if like is not None and remembered(null) != like.null_words:
-        say(f"Missing is what --null says, {described(null)}; the model was learned with {described(like.null_words)}.")
+        say(f"Missing values are {described(null)}, by --null; the model was fitted with {described(like.null_words)}.")
     return tuple(null)
 
 

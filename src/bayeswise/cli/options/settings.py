@@ -123,7 +123,7 @@ def _named_today(words: Sequence[str]) -> list[str]:
         if name not in earlier:
             found.append(word)
             continue
-        say(f"{name} is now called {earlier[name]}; the earlier name will go.")
+        say(f"{name} is now called {earlier[name]}; the old name will be removed.")
         *before, last = earlier[name].split()
         found += [*before, f"{last}{equals}{value}"]
     return found

@@ -124,7 +124,7 @@ def action_explained(
         return
     print(story.to_text(width=console_width()))
     if flip and keep:
-        say(f"{', '.join(map(shown, keep))}: not changed, for the costs depend on it.")
+        say(f"{', '.join(map(shown, keep))}: not changed, because the costs depend on it.")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))
 
 

@@ -42,7 +42,7 @@ class Compared:
     log_loss: float  # the mean of -log p(own class) over rows left out, in nats
     error: float  # the share of rows left out whose most probable class is wrong
     cost: float | None  # the mean cost of the cheapest action for rows left out
-    log_loss_interval: tuple[float, float] = (-np.inf, np.inf)  # of 95 %, corrected for shared learning rows
+    log_loss_interval: tuple[float, float] = (-np.inf, np.inf)  # of 95 %, corrected for shared training rows
     error_interval: tuple[float, float] = (0.0, 1.0)
     cost_interval: tuple[float, float] | None = None
     n_rows: int = 0  # how many rows were left out, each in turn

@@ -40,14 +40,14 @@ def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
     silent = [finding_text(finding) for finding in account.findings if not finding.relevant]
     if silent:
         yield ""
-        yield from _wrapped(f"Says nothing beside the others: {'; '.join(silent)}.", width)
+        yield from _wrapped(f"No effect given the others: {'; '.join(silent)}.", width)
     if len(account.findings) > 1:
         yield ""
         yield conflict_text(account)
     yield ""
     states = [f"{shown(n)} = {shown(s)}" for n, s in account.most_probable.states.items() if n not in account.evidence]
-    best = f"Most probable together ({number(account.most_probable.probability, 3)}): "
-    yield from _wrapped(best + (", ".join(states) or "nothing is left open") + ".", width)
+    best = f"Most probable explanation ({number(account.most_probable.probability, 3)}): "
+    yield from _wrapped(best + (", ".join(states) or "every node is observed") + ".", width)
     if account.information:
         yield ""
         yield from _questions(account, width)
@@ -72,9 +72,9 @@ def change_text(weight: float | None) -> tuple[str, str]:
 
 def conflict_text(account: NetworkAccount) -> str:
     """Whether the findings are as probable together as they would be if they had nothing to do with each other."""
-    how = "are at odds" if account.conflict > 0.0 else "agree"
+    how = "conflict" if account.conflict > 0.0 else "agree"
     times = factor_text(-account.conflict).removeprefix("\N{MULTIPLICATION SIGN} ")
-    return f"The findings {how}: together they are {times} times as likely as apart."
+    return f"The findings {how}: together {times} times as likely as if they were independent."
 
 
 def _weights(findings: list[FindingWeight], width: int) -> Iterator[str]:
@@ -96,9 +96,9 @@ def _weights(findings: list[FindingWeight], width: int) -> Iterator[str]:
 
 def _questions(account: NetworkAccount, width: int) -> Iterator[str]:
     asked = [(n, bits) for n, bits in account.information.items() if bits > 0.0][:MOST_ASKED]
-    yield f"What to ask next (of {number(account.uncertainty, 3)} bits that are open):"
+    yield f"What to observe next (remaining uncertainty {number(account.uncertainty, 3)} bits):"
     if not asked:
-        yield "  nothing else says anything about it"
+        yield "  no other node is informative"
         return
     cells = max(8, width - max(cell_len(shown(name, _LONGEST)) for name, _ in asked) - 18)
     shares = [bits / account.uncertainty if account.uncertainty > 0.0 else 0.0 for _, bits in asked]
@@ -110,7 +110,7 @@ def _questions(account: NetworkAccount, width: int) -> Iterator[str]:
     rest = sum(bits > 0.0 for bits in account.information.values()) - len(asked)
     silent = sum(bits == 0.0 for bits in account.information.values())
     if rest or silent:
-        yield f"  {rest} more say less; {silent} say nothing."
+        yield f"  less informative: {rest} more; not informative: {silent}"
 
 
 def _wrapped(words: str, width: int) -> list[str]:
@@ -159,7 +159,7 @@ def _html_weights(account: NetworkAccount) -> str:
 def _finding(finding: FindingWeight, top: float) -> str:
     cells = [*change_text(finding.alone), *change_text(finding.beside)]
     if not finding.relevant:
-        cells[2:] = ["says nothing", ""]
+        cells[2:] = ["no effect", ""]
     numbers = "".join(f'<td class="n">{markup(cell)}</td>' for cell in cells)
     bar = html_bar(finding.beside or 0.0, top)
     return f"<tr><td>{label(finding_text(finding))}</td>{numbers}<td>{bar}</td></tr>"
@@ -167,9 +167,9 @@ def _finding(finding: FindingWeight, top: float) -> str:
 
 def _html_questions(account: NetworkAccount) -> str:
     asked = [(name, bits) for name, bits in account.information.items() if bits > 0.0][:MOST_ASKED]
-    head = f"<h3>What to ask next (of {number(account.uncertainty, 3)} bits that are open)</h3>"
+    head = f"<h3>What to observe next (remaining uncertainty {number(account.uncertainty, 3)} bits)</h3>"
     if not asked:
-        return f"{head}<p>Nothing else says anything about it.</p>"
+        return f"{head}<p>No other node is informative.</p>"
     rows = (
         f'<tr><td>{label(name)}</td><td class="n">{number(bits, 3)}</td>'
         f"<td>{share_bar(bits / account.uncertainty)}</td></tr>"
@@ -181,4 +181,6 @@ def _html_questions(account: NetworkAccount) -> str:
 def _best(account: NetworkAccount) -> str:
     best = account.most_probable
     words = ", ".join(f"{label(n)} = {label(state)}" for n, state in best.states.items() if n not in account.evidence)
-    return f"<h3>Most probable together ({number(best.probability, 3)})</h3><p>{words or 'nothing is open'}</p>"
+    return (
+        f"<h3>Most probable explanation ({number(best.probability, 3)})</h3><p>{words or 'every node is observed'}</p>"
+    )

@@ -18,14 +18,16 @@ from bayeswise.foundation.errors import UsageError
 if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram
 
-File: TypeAlias = Annotated[str, typer.Argument(metavar="FILE", help="A diagram (.toml, .json, .xdsl, .net, .xmlbif).")]
+File: TypeAlias = Annotated[
+    str, typer.Argument(metavar="FILE", help="Diagram file: .toml, .json, .xdsl, .net or .xmlbif.")
+]
 Given: TypeAlias = Annotated[
-    list[str] | None, typer.Option(metavar="NODE=STATE ...", help="What is known or decided already.")
+    list[str] | None, typer.Option(metavar="NODE=STATE ...", help="Observed states, and decisions already made.")
 ]
 Png: TypeAlias = Annotated[
-    str | None, typer.Option("--png", metavar="OUT", help="Draw a picture too; needs matplotlib.")
+    str | None, typer.Option("--png", metavar="OUT", help="Also write a PNG picture (needs matplotlib).")
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -40,7 +42,7 @@ def application(words: Sequence[str]) -> typer.Typer:
 
 
 def run() -> None:
-    """Solve an influence diagram: what to do, what knowing more is worth, what the answer depends on.
+    """Solve an influence diagram: optimal policy, value of information, sensitivity.
 
     bayeswise diagram solve oil.toml --risk
 
@@ -58,16 +60,21 @@ def solve(
     file: File,
     given: Given = None,
     policy: Annotated[
-        list[str] | None, typer.Option(metavar="DECISION=OPTION ...", help="Decisions that are not free.")
+        list[str] | None, typer.Option(metavar="DECISION=OPTION ...", help="Fix decisions at these options.")
     ] = None,
-    scenarios: Annotated[bool, typer.Option("--scenarios", help="Add every way things can go.")] = False,
-    risk: Annotated[bool, typer.Option("--risk", help="Add the distribution of the utility.")] = False,
+    scenarios: Annotated[
+        bool, typer.Option("--scenarios", help="Add all scenarios with their probability and utility.")
+    ] = False,
+    risk: Annotated[
+        bool, typer.Option("--risk", help="Add the risk profile: the distribution of the utility.")
+    ] = False,
     png: Annotated[
-        str | None, typer.Option("--png", metavar="OUT", help="Draw the risks too; needs matplotlib.")
+        str | None,
+        typer.Option("--png", metavar="OUT", help="Also write a PNG picture of the risk profile (needs matplotlib)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the best policy of each decision, and the utility it leads to.
+    """Show the optimal policy of each decision, and its expected utility.
 
     bayeswise diagram solve oil.toml --given test=yes report=open
 
@@ -85,16 +92,21 @@ def solve(
 
 def value(
     file: File,
-    nodes: Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Known together; else each.")] = None,
+    nodes: Annotated[
+        list[str] | None, typer.Argument(metavar="NODE", help="Nodes observed together (default: each one alone).")
+    ] = None,
     before: Annotated[
         str | None,
-        typer.Option(metavar="DECISION", help="Known before this decision; else the first, or each."),
+        typer.Option(
+            metavar="DECISION",
+            help="Decision that is made after the observation (default: the first one; without NODE, each).",
+        ),
     ] = None,
-    price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="What a look costs.")] = None,
+    price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="Price of an observation.")] = None,
     given: Given = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what knowing a node before a decision is worth.
+    """Compute the value of observing a node before a decision.
 
     bayeswise diagram value oil.toml oil --before drill --price oil=5
     """
@@ -110,12 +122,14 @@ def value(
 
 def tornado(
     file: File,
-    spread: Annotated[float, typer.Option(min=0.0, max=1.0, help="How far entries move, as a share of them.")] = 0.1,
+    spread: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Range of each entry, as a share of its value.")
+    ] = 0.1,
     given: Given = None,
     png: Png = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which entries of the tables the utility depends on most.
+    """Show the table entries to which the expected utility is most sensitive.
 
     bayeswise diagram tornado oil.toml --spread .2
     """
@@ -130,18 +144,18 @@ def tornado(
 
 def sensitivity(
     file: File,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="A chance node or a utility.")],
-    state: Annotated[str | None, typer.Argument(metavar="STATE", help="The state of a chance node.")] = None,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="Chance node or utility.")],
+    state: Annotated[str | None, typer.Argument(metavar="STATE", help="State of the chance node.")] = None,
     case: Annotated[
-        list[str] | None, typer.Option(metavar="PARENT=STATE ...", help="Which row of its table is meant.")
+        list[str] | None, typer.Option(metavar="PARENT=STATE ...", help="Row of its table: the states of its parents.")
     ] = None,
-    low: Annotated[float | None, typer.Option(help="The lowest value of the entry [0 for a probability].")] = None,
-    high: Annotated[float | None, typer.Option(help="The highest value [1 for a probability].")] = None,
+    low: Annotated[float | None, typer.Option(help="Lowest value of the entry (0 for a probability).")] = None,
+    high: Annotated[float | None, typer.Option(help="Highest value of the entry (1 for a probability).")] = None,
     given: Given = None,
     png: Png = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show at which values of one entry the best policy changes.
+    """Show at which values of one table entry the optimal policy changes.
 
     bayeswise diagram sensitivity oil.toml report open --case test=yes oil=dry
 
@@ -166,11 +180,11 @@ def show(
     given: Given = None,
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram: .svg, .html, .dot."),
+        typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram into a .svg, .html or .dot file."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the nodes, or draw them with what the best policy leads to.
+    """List the nodes, or draw the diagram under the optimal policy.
 
     bayeswise diagram show oil.toml -o oil.svg
     """
@@ -189,11 +203,11 @@ def show(
 
 
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
-    "solve": (solve, "Show the best policy of each decision."),
-    "value": (value, "Show what knowing a node is worth."),
-    "tornado": (tornado, "Show which entries matter most."),
+    "solve": (solve, "Show the optimal policy of each decision."),
+    "value": (value, "Compute the value of information."),
+    "tornado": (tornado, "Show the most influential table entries."),
     "sensitivity": (sensitivity, "Show where one entry changes the policy."),
-    "show": (show, "Show the nodes, or draw them."),
+    "show": (show, "List or draw the nodes."),
 }
 
 

@@ -30,30 +30,38 @@ Strategy = Literal["margin", "entropy", "least confident", "density-weighted", "
 
 
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="POOL", help="The rows to be labelled: files or globs.")],
-    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="What is asked.")] = None,
-    out: Annotated[
-        str, typer.Option("-o", "--output", metavar="SESSION", help="The folder of the session [labels].")
-    ] = "labels",
+    files: Annotated[list[str], typer.Argument(metavar="POOL", help="Rows to label: files or globs.")],
+    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="Column to label.")] = None,
+    out: Annotated[str, typer.Option("-o", "--output", metavar="SESSION", help="Session folder.")] = "labels",
     classes: Annotated[
-        str | None, typer.Option("--classes", metavar="A,B,C", help="All classes; those in the pool are known.")
+        str | None,
+        typer.Option("--classes", metavar="A,B,C", help="All classes, if the pool does not show all of them."),
     ] = None,
     costs: Annotated[
         str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
     ] = None,
     price: Annotated[
-        float | None, typer.Option("--price", metavar="P", min=0.0, help="Of a label; stop when one saves less.")
+        float | None,
+        typer.Option("--price", metavar="P", min=0.0, help="Price of a label; stop when the next one saves less."),
     ] = None,
     strategy: Annotated[
-        Strategy | None, typer.Option("--strategy", help="Which row is next [margin; with costs, what they ask].")
+        Strategy | None,
+        typer.Option(
+            "--strategy", help="How the next row is chosen (default: margin; with --costs, expected cost or ask)."
+        ),
     ] = None,
     random_share: Annotated[
-        float, typer.Option("--random-share", metavar="SHARE", min=0.0, max=1.0, help="Of rows drawn at random.")
+        float,
+        typer.Option(
+            "--random-share",
+            metavar="SHARE",
+            min=0.0,
+            max=1.0,
+            help="Share of rows drawn at random, for an unbiased cost estimate.",
+        ),
     ] = 0.1,
-    average: Annotated[bool, typer.Option("--average", help="Average over all subsets of relevant columns.")] = False,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="MODEL", help="Begin with what this model has learned.")
-    ] = None,
+    average: Annotated[bool, typer.Option("--average", help="Use averaged naive Bayes.")] = False,
+    start: Annotated[str | None, typer.Option("--from", metavar="MODEL", help="Start from this model.")] = None,
     category: columns.Categories = None,
     number: columns.Numbers = None,
     count: columns.Counts = None,
@@ -68,18 +76,18 @@ def run(
     decimal: reading.Decimal = None,
     encoding: reading.Encoding = None,
     table: reading.TableName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Questions and answers as lines of JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Exchange questions and answers as JSON lines.")] = False,
 ) -> None:
-    """Label the rows that a model needs most, one key each.
+    """Label the most informative rows, one key per row.
 
     \b
     bayeswise label mail.csv -t kind --classes ham,spam -o session
     bayeswise label loans.csv --costs decision.toml --from loan.bayeswise -o session
     bayeswise label mail.csv -t kind -o session < answers.txt
 
-    Each answer is on the disk before it is confirmed; the same command goes on where a session was left,
-    however it ended. The session folder holds the journal, labelled.csv and model.bayeswise. In a pipe, each line is
-    an answer: a key, or the name of a class.
+    Each answer is saved before it is confirmed; run the same command again to resume an interrupted session. The
+    session folder holds the journal, labelled.csv and model.bayeswise. When piped, each input line is one answer: a
+    key or the name of a class.
     """
     from bayeswise.acquisition.journal import Journal
     from bayeswise.acquisition.session import Session
@@ -117,11 +125,11 @@ def run(
         _check(journal.header, target, out)
         pool.check_same(journal.header, out)
         if journal.bytes_cut:
-            say("The last line of the journal was cut off before it was confirmed; it is gone.")
+            say("The last line of the journal was incomplete and never confirmed; it was dropped.")
         _take_classes(journal, known)
         session = Session(maker.learner, journal.header["classes"], journal)
         if not journal.is_new and not as_json:
-            say(f"Going on with {out}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
+            say(f"Resuming {out}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
         tell = (lambda facts: print(json_text(facts), flush=True)) if as_json else None
         labelling = Labelling(session, pool, price, tell, target, raw)
         try:
@@ -149,13 +157,17 @@ def _end(labelling: Labelling, folder: Path, reason: str, tell: Callable[[dict[s
     try:
         saved = labelling.export(folder)
     except BayeswiseError:
-        say("", reason, f"{answers} safe in {folder / 'journal'}, and the same command makes table and model of it.")
+        say(
+            "",
+            reason,
+            f"{answers} safe in {folder / 'journal'}; run the same command to write the table and the model.",
+        )
         raise
     if tell is not None:
         tell({"end": {"reason": reason, "n_labels": n_answers, **saved}})
         return
     say("", reason, f"{answers} saved; {saved['labelled']} and {saved['model']} are up to date.")
-    say("The same command goes on from here.")
+    say("Run the same command to continue.")
 
 
 class Maker:

@@ -65,7 +65,7 @@ class Labelling:
         if query.strategy == "random" and learner.worth_asking(self.price):
             return None
         return (
-            f"The next label is believed to save {standing.saving:.3g} over all rows; its price is {self.price:g}. "
+            f"The next label is expected to save {standing.saving:.3g} over all rows; its price is {self.price:g}. "
             "Leave out --price to go on."
         )
 

@@ -79,12 +79,12 @@ class Standing:
     def costs(self) -> str:
         """What a row costs, as believed and as measured."""
         measured = "" if self.measured is None else f", measured {self.measured}"
-        line = f"cost of a row: believed {self.believed:.3g}{measured}"
+        line = f"cost per row: expected {self.believed:.3g}{measured}"
         if self.saving is None:
             return line
         amount = f"{self.saving:.3g}" if self.saving > 0 else "nothing"
         price = "" if self.price is None else f", its price is {self.price:g}"
-        return f"{line}\nthis label: believed to save {amount} over all rows{price}"
+        return f"{line}\nthis label: expected to save {amount} over all rows{price}"
 
     @property
     def is_overconfident(self) -> bool:

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 # Each verb is the function of its name in the file VERB.py of this folder.
 VERBS: dict[str, str] = {
-    "query": "Ask for the belief in nodes, given what was observed.",
-    "show": "Show the nodes, or draw them.",
-    "explain": "Show why a node is believed to be in a state.",
-    "effect": "Compare setting a node with observing it.",
-    "conflict": "Measure how badly findings go together.",
-    "convert": "Write a network in another format.",
+    "query": "Compute the posterior of nodes, given evidence.",
+    "show": "List or draw the nodes.",
+    "explain": "Explain the posterior of a node.",
+    "effect": "Compare intervening on a node with observing it.",
+    "conflict": "Measure the conflict between findings.",
+    "convert": "Convert a network to another file format.",
     "learn": "Learn a network from a table.",
 }
 
@@ -59,7 +59,7 @@ def unloaded() -> None:
 
 
 def run() -> None:
-    """Ask, show, explain, convert or learn a belief network.
+    """Query, show, explain, convert or learn a belief network.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 
@@ -79,7 +79,9 @@ def network_from(file: str) -> BeliefNetwork:
 
     network = BeliefNetwork.read(file)
     if network.notes:
-        say(f"{len(network.notes)} tables were off by rounding and have been renormalised; `network show` lists them.")
+        say(
+            f"{len(network.notes)} tables did not sum to 1 (rounding) and were renormalised; `network show` lists them."
+        )
     return network
 
 
@@ -99,12 +101,16 @@ def as_json_text(answer: dict[str, Any]) -> str:
     return json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
 
 
-GIVEN = typer.Option("--given", "--evidence", metavar="NODE=STATE ...", help="What was observed.")
-SOFT = typer.Option("--soft", metavar="NODE:STATE=LIKELIHOOD ...", help="Evidence that is not certain, for each state.")
+GIVEN = typer.Option("--given", "--evidence", metavar="NODE=STATE ...", help="Observed states (evidence).")
+SOFT = typer.Option(
+    "--soft", metavar="NODE:STATE=LIKELIHOOD ...", help="Soft evidence: a likelihood for each state of a node."
+)
 
 
 BELIEF = typer.Option(
-    "--belief", metavar="NODE:STATE=P ...", help="What shall be believed of a node afterwards, for each state."
+    "--belief",
+    metavar="NODE:STATE=P ...",
+    help="Soft evidence, given as the node's distribution after the update (Jeffrey's rule).",
 )
 
 

@@ -10,11 +10,13 @@ from bayeswise.cli.commands.network import GIVEN, as_json_text, evidence_from, n
 
 
 def conflict(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
+    file: Annotated[
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+    ],
     given: Annotated[list[str] | None, GIVEN] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure how badly findings go together: log2 prod P(finding) / P(all); above 0 they disagree.
+    """Measure the conflict between findings: log2 prod P(finding) / P(all); above 0 they disagree.
 
     bayeswise network conflict asia.bif --given smoke=no xray=yes bronc=no
     """

@@ -11,10 +11,12 @@ from bayeswise.cli.output.writing import check_output, saved, say
 
 
 def convert(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
-    new: Annotated[str, typer.Argument(help="The new file; its suffix says the format.")],
+    file: Annotated[
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+    ],
+    new: Annotated[str, typer.Argument(help="Output file; the suffix chooses the format.")],
 ) -> None:
-    """Write a network in another format; the tables stay the same to the last bit.
+    """Convert a network to another file format; all probabilities stay the same to the last bit.
 
     bayeswise network convert asia.bif asia.xdsl
     """

@@ -17,7 +17,7 @@ def effect(
     observed: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Nodes that a study can measure [all].")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare P(effect | do(cause)) with P(effect | cause), and name the nodes to adjust for.
 

@@ -12,22 +12,24 @@ from bayeswise.cli.output.writing import check_output, saved, say
 
 
 def explain(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
-    node: Annotated[str, typer.Argument(help="The node whose belief is explained.")],
+    file: Annotated[
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+    ],
+    node: Annotated[str, typer.Argument(help="Node to explain.")],
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,
-    state: Annotated[str | None, typer.Option(help="Its state; else the most probable one.")] = None,
+    state: Annotated[str | None, typer.Option(help="State to explain (default: the most probable).")] = None,
     sensitivity: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Add the N entries of tables that matter most.")
+        int, typer.Option(min=0, metavar="N", help="Add the N table entries to which the posterior is most sensitive.")
     ] = 0,
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page too, with a drawing.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole account as JSON.")] = False,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Also write an HTML page with a drawing.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole explanation as JSON.")] = False,
 ) -> None:
-    """Show why a node is believed to be in a state: what each finding says, and what to ask next.
+    """Explain the posterior of a node: the weight of each finding, and what to observe next.
 
     bayeswise network explain asia.bif lung --given asia=yes dysp=yes --state yes
 
-    The weights are log-odds. "Alone" compares a finding with no evidence, "with the others" with all other findings.
+    Weights are log-odds. "Alone" compares the finding with no evidence, "with the others" with all other findings.
     """
     network = network_from(file)
     if html is not None:

@@ -24,10 +24,8 @@ TABLES_ONLY = ("em", "gradient")
 
 
 def learn(
-    table: Annotated[str, typer.Argument(help="A table, or - for standard input.")],
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Where the network goes.")
-    ] = None,
+    table: Annotated[str, typer.Argument(help="Table file, or - for stdin.")],
+    output: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Output file.")] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -37,16 +35,23 @@ def learn(
     score: Annotated[str, typer.Option(help="bic, aic, mdl, bdeu or k2.")] = "bic",
     graph: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Keep the graph of this network; nodes without a column are hidden."),
+        typer.Option(
+            metavar="FILE",
+            help="Use the graph of this network and learn only its tables; nodes without a column are hidden.",
+        ),
     ] = None,
-    order: Annotated[str | None, typer.Option(metavar="A,B,...", help="The order of k2, causes first.")] = None,
-    root: Annotated[str | None, typer.Option(metavar="COLUMN", help="The root of a Chow-Liu tree.")] = None,
-    require: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="An edge that must be there.")] = None,
-    forbid: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="An edge that must not.")] = None,
+    order: Annotated[str | None, typer.Option(metavar="A,B,...", help="Node order for k2, causes first.")] = None,
+    root: Annotated[str | None, typer.Option(metavar="COLUMN", help="Root of the Chow-Liu tree.")] = None,
+    require: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="Require an edge.")] = None,
+    forbid: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="Forbid an edge.")] = None,
     tier: Annotated[
-        list[str] | None, typer.Option(metavar="A,B,...", help="Columns that no later tier points to; repeat it.")
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Temporal tier: later tiers have no edges into it. Repeat for each tier, earliest first.",
+        ),
     ] = None,
-    max_parents: Annotated[int | None, typer.Option(min=0, help="How many parents a node may have.")] = None,
+    max_parents: Annotated[int | None, typer.Option(min=0, help="Maximum number of parents per node.")] = None,
     restarts: Annotated[
         int | None,
         typer.Option(
@@ -56,24 +61,31 @@ def learn(
     missing: Annotated[
         str, typer.Option(help="Rows with missing values: error, drop, or use them all by em or gradient.")
     ] = "error",
-    starts: Annotated[int, typer.Option(min=1, help="How many starts em and gradient make.")] = 3,
-    prior: Annotated[str, typer.Option(help="Of the tables: bdeu, m-estimate or none.")] = "bdeu",
+    starts: Annotated[int, typer.Option(min=1, help="Number of random starts for em and gradient.")] = 3,
+    prior: Annotated[str, typer.Option(help="Prior of the tables: bdeu, m-estimate or none.")] = "bdeu",
     strength: Annotated[float, typer.Option(min=0.0, help="Pseudo-counts of the prior.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same network.")] = 0,
-    strengths: Annotated[bool, typer.Option("--strengths", help="Say what each edge is worth.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    strengths: Annotated[bool, typer.Option("--strengths", help="Print the strength of each edge.")] = False,
     resamples: Annotated[
-        int, typer.Option(min=0, help="With --strengths: how often an edge is found in so many resampled tables.")
+        int,
+        typer.Option(
+            min=0, help="With --strengths: number of bootstrap samples; adds the share of them that have the edge."
+        ),
     ] = 0,
     averaged: Annotated[
-        bool, typer.Option("--averaged", help="With --strengths: how probable an edge is, averaged over all graphs.")
+        bool,
+        typer.Option(
+            "--averaged", help="With --strengths: posterior probability of each edge, averaged over all graphs."
+        ),
     ] = False,
     ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out.")] = None,
     weight: Annotated[
-        str | None, typer.Option("--weight", metavar="COL", help="The weight of each row: k counts as k rows.")
+        str | None,
+        typer.Option("--weight", metavar="COL", help="Column of row weights; a weight of k counts as k rows."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Learn a network from a table: its graph by a score, its tables by counting or by EM.
+    """Learn a network from a table: the graph by score, the tables from counts or by EM.
 
     bayeswise network learn table.csv -o table.bif --score bdeu --restarts 10
 

@@ -21,30 +21,33 @@ if TYPE_CHECKING:
 
 
 def query(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
-    names: Annotated[list[str] | None, typer.Argument(help="Nodes to query [all].")] = None,
+    file: Annotated[
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+    ],
+    names: Annotated[list[str] | None, typer.Argument(help="Nodes to query (default: all).")] = None,
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,
     belief: Annotated[list[str] | None, BELIEF] = None,
-    joint: Annotated[bool, typer.Option("--joint", help="The joint distribution of the nodes.")] = False,
+    joint: Annotated[bool, typer.Option("--joint", help="Show the joint distribution of the nodes.")] = False,
     do: Annotated[
-        list[str] | None, typer.Option("--do", metavar="NODE=STATE ...", help="Nodes that are set by hand.")
+        list[str] | None,
+        typer.Option("--do", metavar="NODE=STATE ...", help="Nodes that are set from outside (interventions)."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(min=1, max=10_000, metavar="K", help="The K most probable states of all nodes.")
+        int | None, typer.Option(min=1, max=10_000, metavar="K", help="Show the K most probable explanations.")
     ] = None,
-    best: Annotated[bool, typer.Option("--best", help="The most probable states together.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="Show the most probable explanation (MPE).")] = False,
     method: Annotated[
         str, typer.Option(help="exact, importance, likelihood-weighting, gibbs, loopy; auto: exact if memory allows.")
     ] = "exact",
-    rows: Annotated[int, typer.Option(min=1, help="How many rows are sampled.")] = 100_000,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed samples other rows.")] = 0,
+    rows: Annotated[int, typer.Option(min=1, help="Number of rows to sample.")] = 100_000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     memory: Annotated[
         float | None, typer.Option(metavar="GB", min=0.001, help="Memory for exact answers, in gigabytes [2].")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Ask for the belief in nodes, given what was observed.
+    """Compute the posterior of nodes, given evidence.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 

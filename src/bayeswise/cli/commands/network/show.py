@@ -26,32 +26,39 @@ if TYPE_CHECKING:
 
 
 def show(
-    file: Annotated[str, typer.Argument(help="A network (.bif, .xmlbif, .net, .xdsl, .uai, .gz; .bayeswise).")],
-    names: Annotated[list[str] | None, typer.Argument(help="The nodes to show, else all.")] = None,
-    svg: Annotated[str | None, typer.Option(metavar="FILE", help="Draw it into a file; - is standard output.")] = None,
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Draw it into a page.")] = None,
-    dot: Annotated[bool, typer.Option("--dot", help="The graph in the language of Graphviz.")] = False,
+    file: Annotated[
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+    ],
+    names: Annotated[list[str] | None, typer.Argument(help="Nodes to show (default: all).")] = None,
+    svg: Annotated[str | None, typer.Option(metavar="FILE", help="Write an SVG drawing; - for stdout.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write an HTML page with the drawing.")] = None,
+    dot: Annotated[bool, typer.Option("--dot", help="Print the graph in Graphviz DOT.")] = False,
     given: Annotated[list[str] | None, GIVEN] = None,
     soft: Annotated[list[str] | None, SOFT] = None,
     around: Annotated[
-        list[str] | None, typer.Option(metavar="NODE", help="Show a node with its parents, children and theirs.")
+        list[str] | None,
+        typer.Option(metavar="NODE", help="Show only a node with its parents and children, and theirs."),
     ] = None,
-    no_beliefs: Annotated[bool, typer.Option("--no-beliefs", help="Draw names only.")] = False,
-    title: Annotated[str, typer.Option(help="The title of the drawing.")] = "",
+    no_beliefs: Annotated[bool, typer.Option("--no-beliefs", help="Draw the names only, without posteriors.")] = False,
+    title: Annotated[str, typer.Option(help="Title of the drawing.")] = "",
     strengths: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="Edges as wide as what they are worth in the rows of a table."),
+        typer.Option(metavar="TABLE", help="Draw each edge as wide as its strength in this table."),
     ] = None,
-    score: Annotated[str, typer.Option(help="Of --strengths: bic, aic, mdl, bdeu or k2.")] = "bic",
+    score: Annotated[str, typer.Option(help="With --strengths: bic, aic, mdl, bdeu or k2.")] = "bic",
     resamples: Annotated[
-        int, typer.Option(min=0, help="With --strengths: the share of so many resampled tables that have an edge.")
+        int,
+        typer.Option(
+            min=0,
+            help="With --strengths: number of bootstrap samples; the width is the share of them that have the edge.",
+        ),
     ] = 0,
     weight: Annotated[
-        str | None, typer.Option("--weight", metavar="COL", help="With --strengths: the weight of each row.")
+        str | None, typer.Option("--weight", metavar="COL", help="With --strengths: column of row weights.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the nodes of a network, or draw them with the beliefs in them.
+    """List the nodes of a network, or draw it with the posterior of each node.
 
     bayeswise network show asia.bif
 
