@@ -94,7 +94,7 @@ def test_pictures_are_written_beside_the_answer(bayeswise: Command, tmp_path: Pa
         (("sensitivity", OIL, "report", "open"), 2, "is given 'test' too"),
         (("value", OIL, "oil", "--given", "test=yes", "drill=no"), 2, "no decision is open"),
         (("solve", "none.toml"), 3, "cannot read 'none.toml'"),
-        (("solve", "none.csv"), 2, "is no .toml or .json file"),
+        (("solve", "none.csv"), 2, "unknown suffix for a diagram file"),
         (("show", OIL, "--given", "test=yes"), 2, "changes the picture only"),
     ],
 )

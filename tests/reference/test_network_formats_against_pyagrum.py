@@ -212,7 +212,7 @@ def test_a_packed_file_is_read_up_to_the_cap_and_no_further(tmp_path: Path) -> N
     cut.write_bytes(b"not packed")
     with pytest.raises(SourceError, match="is not a gzip file"):
         BeliefNetwork.read(cut)
-    with pytest.raises(ParameterError, match="stands for no format"):
+    with pytest.raises(ParameterError, match="unknown suffix for a network file"):
         BeliefNetwork.read(tmp_path / "x.csv.gz")
 
 

@@ -237,7 +237,7 @@ def _parser(path: Path) -> Callable[[bytes, str], Any]:
     suffix = path.suffix.lower()
     if suffix not in parsers:
         raise ParameterError(
-            f"{str(path)!r} has a suffix that stands for no format of diagrams",
+            f"{str(path)!r} has an unknown suffix for a diagram file",
             fix=guess(suffix, [*parsers, ".xdsl", ".net", ".xmlbif"]),
         )
     return parsers[suffix]

@@ -151,7 +151,7 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
     suffix = Path(place.stem).suffix.lower() if place.suffix.lower() == PACKED_SUFFIX else place.suffix.lower()
     if suffix not in FORMATS:
         raise ParameterError(
-            f"{os.fspath(path)!r} has a suffix that stands for no format of networks",
+            f"{os.fspath(path)!r} has an unknown suffix for a network file",
             fix=guess(suffix, [*FORMATS, MODEL_SUFFIX]),
         )
     return FORMATS[suffix]

@@ -156,7 +156,7 @@ class Picture:
         suffix = Path(path).suffix.lower()
         if suffix not in forms:
             raise ParameterError(
-                f"{os.fspath(path)!r} has a suffix that stands for no kind of picture", fix="write .svg, .html or .dot"
+                f"{os.fspath(path)!r} has an unknown suffix for a picture", fix="write .svg, .html or .dot"
             )
         write_bytes(path, forms[suffix]().encode("utf-8"))
 
