@@ -224,7 +224,10 @@ private:
                 clique.scope.push_back(graph_.node[k]);
                 cells *= double(graph_.sizes[k]);
             }
+        double messages = 1.0;
+        for (int k : outer) messages *= double(graph_.sizes[k]);
         tree_.n_cells += cells;
+        tree_.n_messages += messages;
         if (cells <= kLargestTree) {
             for (int k : outer) clique.n_outer *= graph_.sizes[k];
             for (int k : gone) clique.n_inner *= graph_.sizes[k];

@@ -58,6 +58,7 @@ public:
     }
 
     double n_cells() const { return tree_.n_cells; }
+    double n_bytes() const { return tree_.n_bytes(); }
     bool planned() const { return tree_.planned; }
     int64_t n_cliques() const { return int64_t(tree_.cliques.size()); }
 
@@ -175,6 +176,7 @@ void bind_factors(nb::module_& m) {
         .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&, const std::vector<Table>&,
                       const std::vector<uint8_t>&, const std::vector<uint8_t>&, const std::vector<int>&, bool, bool>())
         .def_prop_ro("n_cells", &JunctionTree::n_cells)
+        .def_prop_ro("n_bytes", &JunctionTree::n_bytes)
         .def_prop_ro("planned", &JunctionTree::planned)
         .def_prop_ro("n_cliques", &JunctionTree::n_cliques)
         .def("posterior", &JunctionTree::posterior)

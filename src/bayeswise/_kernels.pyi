@@ -473,6 +473,9 @@ class JunctionTree:
     @property
     def n_cells(self) -> float: ...
     @property
+    def n_bytes(self) -> float:
+        """What a run keeps: the cells of cliques and of the messages between them."""
+    @property
     def planned(self) -> bool:
         """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
     @property

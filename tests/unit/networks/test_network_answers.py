@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -143,3 +145,25 @@ def test_marginals_that_do_not_fit_together_are_found_one_by_one() -> None:
         assert alone[name].log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
     with pytest.raises(TooLargeError, match="--memory GB"):
         small.marginals({"c0": "yes", **{f"e{i},{j}": "yes" for i, j in pairs}})
+
+
+def test_the_memory_that_is_planned_is_what_is_used() -> None:
+    """A grid of 15 x 15 nodes: the process grows by the bytes that its tree announces, and not by twice as many."""
+    code = """
+import resource
+import numpy as np
+from bayeswise.networks import BeliefNetwork, Node
+generator, nodes = np.random.default_rng(0), []
+for i in range(15):
+    for j in range(15):
+        above = [f"{i - 1},{j}"] * (i > 0) + [f"{i},{j - 1}"] * (j > 0)
+        nodes.append(Node(f"{i},{j}", ["a", "b"], generator.dirichlet([2, 2], 2 ** len(above)), above))
+network = BeliefNetwork(nodes)
+tree = network.engine._tree_of_all(network.engine.finding({}))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+network.marginals()
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) * 1024 / tree.n_bytes)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 0.8 < float(found.stdout) < 1.2

@@ -11,7 +11,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
 from bayeswise.foundation.threads import available, each
-from bayeswise.networks.inference.engine import BYTES_PER_CELL, MEMORY_LIMIT, Engine, Finding
+from bayeswise.networks.inference.engine import MEMORY_LIMIT, Engine, Finding
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import normal_name
@@ -163,7 +163,7 @@ def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _ke
 
 
 def _in_threads(tree: _kernels.JunctionTree, codes: CodeArray, columns: list[int]) -> tuple[FloatArray, FloatArray]:
-    n_trees = int(MEMORY_LIMIT // (2 * BYTES_PER_CELL * max(1.0, tree.n_cells)))  # each thread has its own cells
+    n_trees = int(MEMORY_LIMIT // (4 * max(1.0, tree.n_bytes)))  # each thread has its own cells
     n_threads = min(available(), 1 + len(codes) // _ROWS_PER_THREAD, max(1, n_trees))
     if n_threads == 1:
         return tree.batch(codes, columns)
