@@ -120,7 +120,7 @@ class Engine:
         return self._compiled(key, range(len(self._sizes)), found.states, [], False, False)
 
     def n_cells(self, evidence: Mapping[str, Any] | None = None) -> float:
-        """How many numbers the beliefs in all nodes take to compute: about as many nanoseconds, and 8 to 12 bytes each."""
+        """How many numbers the beliefs in all nodes take to compute: about as many nanoseconds, 8 to 12 bytes each."""
         return float(self._tree_of_all(self.finding(evidence)).n_cells)
 
     def log_evidence(self, evidence: Mapping[str, Any], soft: Mapping[str, Mapping[Any, float]] | None = None) -> float:
