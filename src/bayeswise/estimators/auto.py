@@ -12,20 +12,13 @@ from bayeswise.estimators import features
 from bayeswise.estimators.base import ClassifierBase
 from bayeswise.models.auto.learning import of_batches
 from bayeswise.models.auto.model import AutoModel
-from bayeswise.models.settings.auto import AutoSettings, seconds_of
+from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
 
 
 class AutoClassifier(ClassifierBase):
     """p(class | row) from all models that apply, weighed by what they say of rows that they never saw.
 
-    choose         "stack": the mixture of all models; "best": the one with the least loss of left-out rows
-    calibrate      a map of the mixture's posteriors: "auto" where left-out rows call for it, a method, or "none"
-    class_prior    {class: probability}, in place of the shares of the rows
-    costs          {action: {class: cost}}: "best" is then the model whose decisions cost least on left-out rows
-    within         a time such as "60s": candidates that would take longer are left out, the dearest first
-    missing        a missing cell is left to each model ("ignore"), a level of its own ("level") or an error
-    unseen         a level never seen is smoothed ("smooth"), left out ("ignore") or an error
-    class_weight   "balanced", or a weight for each class: times the weights of its rows
+    Parameters are listed by help(bw.AutoClassifier).
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [0.2, 0.0], [1.0, 1.1], [1.2, 0.1]] * 10)
@@ -59,6 +52,7 @@ class AutoClassifier(ClassifierBase):
         self.class_weight = class_weight
 
     _settings_type = AutoSettings
+    _options_type = AutoOptions
     model_: AutoModel
 
     _schema_words: ClassVar[Mapping[str, Any]] = {

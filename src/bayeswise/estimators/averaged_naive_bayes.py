@@ -6,29 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayeswise.estimators.naive_bayes import NaiveBayes
+from bayeswise.estimators.targets import prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import with_pairs
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, refuse_unless_averageable
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.settings.averaged import AveragedSettings, given_temper
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.settings.averaged import AveragedOptions, AveragedSettings, given_temper
 from bayeswise.models.settings.naive_bayes import MEstimate
-from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema
 
 
 class AveragedNaiveBayes(NaiveBayes):
     """p(class | row) averaged over all 2^d naive Bayes structures: every column relevant or not.
 
-    relevance   the prior probability that a column tells the classes apart, for all columns or by column
-    n_relevant  instead: a prior of how many do, "uniform", (a, b) of a beta-binomial, or probabilities by number
-    temper      what columns say together is counted once, by their pairs: "auto" of normal columns while rows are few
-                (up to 32,768, or 67 million over columns squared), "pairs" always, and of categories too; or the
-                exponent of normal columns itself, as 1.0
-    smoothing   pseudo-counts of each level of a category; of the whole column for numbers and counts
-    families    "auto" by the kind of column, "select" by evidence, "categorical", a name, or a mapping by column
+    Parameters are listed by help(bw.AveragedNaiveBayes).
 
-    `relevance_` is p(column relevant | rows) after fitting, `temper_` the exponent. The other words are
-    those of `NaiveBayes`.
+    `relevance_` is p(column relevant | rows) after fitting, `temper_` the exponent. Pairs are summed
+    for up to 32,768 rows, or 67 million over columns squared, unless temper="pairs" asks for them always.
 
     >>> import numpy as np
     >>> X, y = np.array([[1.0, 3.0], [2.0, 5.0], [9.0, 4.0], [10.0, 4.5]]), ["low", "low", "high", "high"]
@@ -67,7 +62,9 @@ class AveragedNaiveBayes(NaiveBayes):
         self.class_weight = class_weight
 
     _settings_type = AveragedSettings
+    _options_type = AveragedOptions
     model_: AveragedNaiveBayesModel
+    _model_type = AveragedNaiveBayesModel
 
     @property
     def relevance_(self) -> dict[str, float]:
@@ -81,13 +78,14 @@ class AveragedNaiveBayes(NaiveBayes):
         temper: float = self._model.temper
         return temper
 
-    def _settings(self, classes: Sequence[Label] | None = None) -> AveragedSettings:
-        return self._kept(AveragedSettings, class_prior=self._named_prior(classes), temper=given_temper(self.temper))
+    def _settings(self) -> AveragedSettings:
+        prior = prior_by_name(self.class_prior, None)
+        return self._kept(AveragedSettings, class_prior=prior, temper=given_temper(self.temper))
 
-    def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> AveragedNaiveBayesModel:
-        settings = self._settings()
-        settings.check_columns(column.name for column in schema)
-        return AveragedNaiveBayesModel(schema, settings, empty, factors, self._selects())
+    def _empty(self, settings: Any, X: Any, labels: Any, weights: FloatArray | None) -> NaiveBayesModel:
+        model = super()._empty(settings, X, labels, weights)
+        settings.check_columns(column.name for column in model.schema)
+        return model
 
     def _factors(self, X: Any, schema: Schema, labels: Any, weights: FloatArray | None) -> tuple[Factor, ...]:
         factors = super()._factors(X, schema, labels, weights)

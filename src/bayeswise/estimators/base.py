@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -35,7 +36,9 @@ from bayeswise.estimators.targets import (
 )
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotAvailableError
+from bayeswise.models.settings.common import ColumnOptions
 from bayeswise.models.settings.declaration import Setting, Settings, declared, named_today
+from bayeswise.models.settings.description import described, with_list
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -48,7 +51,9 @@ class EstimatorBase(BaseEstimator):
 
     model_: Any
 
-    _settings_type: ClassVar[type[Settings]]  # what the model keeps; its declarations are those of the parameters
+    _settings_type: ClassVar[type[Settings]]  # what the model keeps: parameters of these names are declared there
+    _options_type: ClassVar[type] = ColumnOptions  # and here, those that matter only while it is learned
+    _own_parameters: ClassVar[Mapping[str, str]] = {}  # what the others mean, those of scikit-learn's ways
     _takes_labels: ClassVar[bool] = True  # whether columns of X may be text or categories
     _schema_words: ClassVar[Mapping[str, Any]] = {"kinds": None, "levels": None}  # parameters about columns
 
@@ -56,6 +61,7 @@ class EstimatorBase(BaseEstimator):
         super().__init_subclass__(**more)
         if "__init__" in vars(cls):
             cls.__init__ = _taking_earlier_names(cls.__init__)  # type: ignore[method-assign]
+            cls.__doc__ = with_list(cls.__doc__, "Parameters", cls._described())
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name, also by the names of earlier versions."""
@@ -65,7 +71,15 @@ class EstimatorBase(BaseEstimator):
     @classmethod
     def _declared(cls) -> list[Setting]:
         """The declarations of those parameters that are settings of the model."""
-        return [each for name, each in declared(cls._settings_type).items() if name in cls._get_param_names()]
+        found = {**declared(cls._options_type), **declared(cls._settings_type)}
+        return [found[name] for name in signature(cls.__init__).parameters if name in found]
+
+    @classmethod
+    def _described(cls) -> list[str]:
+        """A line of help for each parameter."""
+        texts = {each.name: each.text for each in cls._declared()}
+        texts |= {name: text for base in reversed(cls.__mro__) for name, text in _own_texts(base).items()}
+        return described({name: texts[name] for name in signature(cls.__init__).parameters if name in texts})
 
     def explain(self, X: Any) -> Any:
         """The account of one row: what each column adds to the answer."""
@@ -101,6 +115,10 @@ class EstimatorBase(BaseEstimator):
         names = [name for name in declared(settings) if name in vars(self)]
         return settings(**{name: getattr(self, name) for name in names} | changes)
 
+    def _settings(self) -> Any:
+        """The settings of the model, checked."""
+        return self._kept(self._settings_type)
+
     def _overrides(self) -> dict[str, Any]:
         """What is asked for about columns, where it differs from the standard."""
         standard = self._schema_words
@@ -134,6 +152,11 @@ class EstimatorBase(BaseEstimator):
         return both
 
 
+def _own_texts(kind: type) -> Mapping[str, str]:
+    own: Mapping[str, str] = vars(kind).get("_own_parameters", {})
+    return own
+
+
 def _taking_earlier_names(init: Callable[..., None]) -> Callable[..., None]:
     """A constructor that takes parameters by the names of earlier versions, too, with a warning."""
 
@@ -147,7 +170,11 @@ def _taking_earlier_names(init: Callable[..., None]) -> Callable[..., None]:
 class ClassifierBase(ClassifierMixin, EstimatorBase):
     """The face of a `ProbabilityModel`."""
 
-    class_weight: Any = None  # "balanced", or a weight for each class: times the weights of its rows
+    class_weight: Any = None
+    _own_parameters: ClassVar[Mapping[str, str]] = {
+        "class_prior": "{class: probability}, probabilities in the order of `classes_`, or None to count",
+        "class_weight": '"balanced", or a weight for each class: times the weights of its rows',
+    }
     _dtype_of_y: Any
     _weight_of_class: Mapping[Label, float] | None = None  # what the rows that were learned were multiplied by
 
@@ -202,12 +229,12 @@ class MergingBase(ClassifierBase):
     # -- what each face says for itself -----------------------------------------------------------------------
     class_prior: Any
 
-    @abstractmethod
-    def _settings(self, classes: Sequence[Label] | None = None) -> Any:
-        """The settings, checked; a prior that is an array needs the classes that it is about."""
+    def _settings(self) -> Any:
+        """The settings, checked; a prior that is an array waits for the classes that it is about."""
+        return self._kept(self._settings_type, class_prior=prior_by_name(self.class_prior, None))
 
     @abstractmethod
-    def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
+    def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
         """The model of no rows, for columns like those of X."""
 
     # -- learning ---------------------------------------------------------------------------------------------
@@ -230,14 +257,14 @@ class MergingBase(ClassifierBase):
         self._remember_type(y, reset=False)
         weights = self._with_class_weights(labels, weights, more_to_come=True)
         found = self.model_.statistics.merge(self._statistics(self.model_, X, labels, weights))
-        return self._learned(self.model_, found, more_to_come=True)
+        return self._learned(replace(self.model_, settings=self._settings()), found, more_to_come=True)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then the one that never saw them, to the last byte."""
         model = self._model
         X, labels, weights = self._learned_rows(X, y, sample_weight)
         left = model.statistics.subtract(self._statistics(model, X, labels, weights))
-        self.model_ = replace(model, settings=self._settings(left.labels), statistics=left)
+        self.model_ = replace(model, settings=self._of_classes(self._settings(), left.labels), statistics=left)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -302,19 +329,19 @@ class MergingBase(ClassifierBase):
     def _fitted(
         self, X: Any, y: Any, sample_weight: Any, declared: Vocabulary | None = None, *, more_to_come: bool
     ) -> Self:
-        self._settings()
+        settings = self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         refuse_undeclared(labels.classes, declared)
         self._remember_type(y, reset=True)
         weights = self._with_class_weights(labels, weights, more_to_come=more_to_come)
-        model = self._empty(X, labels, weights)
+        model = self._empty(settings, X, labels, weights)
         if declared is not None:
             target = replace(model.schema.target, classes=declared)
             model = replace(model, schema=replace(model.schema, target=target))
         return self._learned(model, self._statistics(model, X, labels, weights), more_to_come=more_to_come)
 
     def _learned(self, model: Any, found: Any, *, more_to_come: bool) -> Self:
-        learned = replace(model, settings=self._settings(found.labels), statistics=found)
+        learned = replace(model, settings=self._of_classes(model.settings, found.labels), statistics=found)
         learned.check_prior(more_to_come=more_to_come)
         self._check_model(learned, more_to_come=more_to_come)
         self.model_ = learned
@@ -324,6 +351,7 @@ class MergingBase(ClassifierBase):
     def _check_model(self, model: Any, *, more_to_come: bool) -> None:
         """What can be checked only when rows are known."""
 
-    def _named_prior(self, classes: Sequence[Label] | None) -> Mapping[Any, float] | None:
-        """The prior by class, also where it was given as an array in the order of `classes_`."""
-        return prior_by_name(self.class_prior, classes)
+    def _of_classes(self, settings: Any, classes: Sequence[Label]) -> Any:
+        """The settings with the prior by class, where it was given as an array in the order of `classes_`."""
+        prior = prior_by_name(self.class_prior, classes)
+        return settings if prior is self.class_prior else settings.changed(class_prior=prior)

@@ -20,23 +20,13 @@ from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
-from bayeswise.models.settings.gaussian import GaussianBayesSettings
-from bayeswise.tables.schema.labels import Label
+from bayeswise.models.settings.gaussian import GaussianBayesSettings, GaussianOptions
 
 
 class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBase):
     """p(class | row) proportional to p(class) Normal(row; mean of the class, covariance), from exact sums.
 
-    covariance    "per-class" (QDA: quadratic boundary), "shared" (LDA: linear), "diagonal", "shared-diagonal",
-                  "spherical" (one variance for each class)
-    variance_divisor  "n" (maximum likelihood), "n-1" or "n-K" (K classes)
-    shrinkage     0 to 1 towards the diagonal, or "auto" (oracle approximating shrinkage)
-    class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
-    class_weight  "balanced", or a weight for each class: times the weights of its rows
-    prior         a NormalInverseWishart distribution of means and covariances, or None
-    predictive    "plug-in" Gaussian, or "student-t": parameters integrated out
-    missing       missing cells are integrated out ("ignore": EM in training, marginals in prediction) or an "error"
-    n_components  how many of Fisher's directions `transform` gives; None for all
+    Parameters are listed by help(bw.GaussianBayes).
 
     A change of any of these needs no second pass: `GaussianBayes.model_.changed(covariance="shared")`.
 
@@ -71,6 +61,10 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         self.class_weight = class_weight
 
     _settings_type = GaussianBayesSettings
+    _options_type = GaussianOptions
+    _own_parameters: ClassVar[Mapping[str, str]] = {
+        "n_components": "how many of Fisher's directions `transform` gives; None for all"
+    }
     model_: GaussianBayesModel
 
     _takes_labels: ClassVar[bool] = False
@@ -162,9 +156,6 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         return len(self._model.fisher(self.n_components).directions)
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _settings(self, classes: Sequence[Label] | None = None) -> GaussianBayesSettings:
-        return self._kept(GaussianBayesSettings, class_prior=self._named_prior(classes))
-
     def _check_model(self, model: GaussianBayesModel, *, more_to_come: bool) -> None:
         """As many directions as are asked for; more classes, and so more directions, may come with later rows."""
         asked = plain(self.n_components)
@@ -173,10 +164,10 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         if asked is not None and not more_to_come:
             model.fisher(asked)
 
-    def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
+    def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
         schema = features.schema_of(X, categorical=False, overrides=self._overrides(), flags_are_numbers=True)
         refuse_other_kinds(schema)
-        return GaussianBayesModel(schema, self._settings(), summarise([], schema, request_of(schema)).statistics)
+        return GaussianBayesModel(schema, settings, summarise([], schema, request_of(schema)).statistics)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if issparse(X):

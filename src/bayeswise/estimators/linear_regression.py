@@ -47,13 +47,14 @@ def _has_moments(estimator: LinearRegression) -> bool:
 class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     """y = w0 + w . x + noise: the likelihood chooses the loss, the prior the regulariser.
 
-    likelihood   "gaussian": squares; "student-t", "laplace": robust; "poisson", "exponential": E[y] = exp(w0 + w . x)
-    prior        "gaussian", "laplace" or None, of each weight and not of the intercept
-    scale        of the prior, for a column of standard deviation 1 and, but for poisson and exponential, in units of
-                 the noise; "evidence" chooses it by the marginal likelihood (a gaussian prior with a gaussian, poisson
-                 or exponential likelihood), "cv" by the loss of five folds (any); "auto" is "evidence" for a gaussian
-                 prior and likelihood, otherwise 1. So by default weights are shrunk by as much as the rows suggest,
-                 those of exact rows not at all; prior=None is least squares, scikit-learn's LinearRegression
+    Parameters are listed by help(bw.LinearRegression).
+
+    With poisson and exponential likelihoods E[y] = exp(w0 + w . x). The prior is of each weight and not of the
+    intercept, its scale, but for these likelihoods, in units of the noise; "evidence" chooses it by the marginal
+    likelihood (a gaussian prior with a gaussian, poisson or exponential likelihood), "cv" by the loss of five folds
+    (any); "auto" is "evidence" for a gaussian prior and likelihood, otherwise 1. So by default weights are shrunk by as
+    much as the rows suggest, those of exact rows not at all; prior=None is least squares, scikit-learn's
+    LinearRegression.
 
     The MAP weights minimise, with s w the weights of standardised columns (s = 1 for indicators of categories and with
     standardise=False),
@@ -208,9 +209,6 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         return tags
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _settings(self) -> LinearSettings:
-        return self._kept(LinearSettings)
-
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return checked_columns(self, X, reset=reset)
 

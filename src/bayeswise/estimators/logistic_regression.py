@@ -33,13 +33,11 @@ from bayeswise.tables.batch import Batch
 class LogisticRegression(ExpandedColumns, ClassifierBase):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
-    prior        "gaussian" (L2), "laplace" (L1) or "student-t" of `df` degrees; not of the intercept. None is
-                 flat, for maximum likelihood: classes that some columns separate are then an error that names them
-    scale        its scale, for a column of standard deviation 1; "evidence" chooses it by the marginal likelihood,
-                 "cv" by the log loss of five folds
-    class_weight "balanced", or a weight for each class: times the weights of its rows
-    marginalize  answer with probabilities averaged over the posterior of the weights (Laplace approximation): far
-                 from the rows that were learned they go back towards even
+    Parameters are listed by help(bw.LogisticRegression).
+
+    The prior is not of the intercept; None is maximum likelihood, where classes that some columns separate are an error
+    that names them. scale="evidence" takes the scale of largest marginal likelihood, "cv" that of least log loss in
+    five folds. Marginalized probabilities (Laplace approximation) go back towards even far from the learned rows.
 
     The weights minimise  -log likelihood + |s w|^2 / (2 scale^2)  (gaussian) or  ... + |s w|_1 / scale  (laplace),
     s w being the weights of standardised columns. So on standardised columns, or with standardise=False on the columns
@@ -169,9 +167,6 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         return feature_names(self)
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _settings(self) -> LogisticSettings:
-        return self._kept(LogisticSettings)
-
     def _batches(self, X: Any) -> Iterator[Batch]:
         if not issparse(X):
             return super()._batches(X)

@@ -23,8 +23,8 @@ from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
-from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings, settings_of
-from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.models.settings.naive_bayes import FamilyOptions, MEstimate, NaiveBayesSettings, settings_of
+from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
 S = TypeVar("S")
@@ -33,15 +33,10 @@ S = TypeVar("S")
 class NaiveBayes(MergingBase):
     """p(class | row) proportional to p(class) prod p(cell | class), for numbers, categories, flags and text together.
 
-    families      "auto" by the kind of column; "select" by evidence (`selection_` says why); one family for all
-                  numbers ("normal", "poisson", ...); "categorical"; a model of words for a sparse matrix
-                  ("multinomial", "bernoulli", "complement"); a mapping by column
-    class_prior   {class: probability}, probabilities in the order of `classes_`, or None to count
-    class_weight  "balanced", or a weight for each class: times the weights of its rows
-    missing       a missing cell is left out ("ignore"), a level of its own ("level") or an error
-    unseen        a level never seen is smoothed ("smooth"), left out ("ignore") or an error
-    convention    a preset: "laplace", "exact", "smoothed-prior", "as-printed", "scikit-learn", "weka", ...; what is
-                  given besides it counts on top
+    Parameters are listed by help(bw.NaiveBayes).
+
+    A sparse matrix has one model of words for all columns: families="multinomial", "bernoulli" or "complement"; with
+    "select", `selection_` says why a family was taken. "categorical" takes every column as one of categories.
 
     >>> import numpy as np
     >>> X, y = np.array([[1.0], [2.0], [9.0], [10.0]]), ["low", "low", "high", "high"]
@@ -60,6 +55,8 @@ class NaiveBayes(MergingBase):
         unseen: Any = "smooth",
         *,
         shared_variance: bool = False,
+        denominator: str = "levels",
+        variance_rule: str = "floor",
         variance_floor: float = 1e-9,
         convention: str | None = None,
         kinds: Mapping[str, str] | None = None,
@@ -74,6 +71,8 @@ class NaiveBayes(MergingBase):
         self.missing = missing
         self.unseen = unseen
         self.shared_variance = shared_variance
+        self.denominator = denominator
+        self.variance_rule = variance_rule
         self.variance_floor = variance_floor
         self.convention = convention
         self.kinds = kinds
@@ -81,7 +80,9 @@ class NaiveBayes(MergingBase):
         self.class_weight = class_weight
 
     _settings_type = NaiveBayesSettings
+    _options_type: ClassVar[type] = FamilyOptions
     model_: NaiveBayesModel
+    _model_type: ClassVar[type[NaiveBayesModel]] = NaiveBayesModel
     selection_: Selection
 
     _schema_words: ClassVar[Mapping[str, Any]] = {
@@ -172,20 +173,18 @@ class NaiveBayes(MergingBase):
         return tags
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NaiveBayesModel:
+    def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> NaiveBayesModel:
         schema = features.schema_of(X, categorical=self._is_categorical(), overrides=self._overrides())
         factors = self._factors(X, schema, labels, weights)
-        return self._model_of(schema, factors, summarise([], schema, Request({})).statistics)
-
-    def _model_of(self, schema: Schema, factors: tuple[Factor, ...], empty: Any) -> NaiveBayesModel:
-        return NaiveBayesModel(schema, self._settings(), empty, factors, self._selects())
+        empty = summarise([], schema, Request({})).statistics
+        return self._model_type(schema, settings, empty, factors, self._selects())
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return features.checked(self, X, reset=reset, integers=self._is_categorical())
 
-    def _settings(self, classes: Sequence[Label] | None = None) -> NaiveBayesSettings:
+    def _settings(self) -> NaiveBayesSettings:
         """The convention, and what differs from the defaults on top of it."""
-        given = self._kept(NaiveBayesSettings, class_prior=self._named_prior(classes))
+        given: NaiveBayesSettings = super()._settings()
         if self.convention is None:
             return given
         changed = {each.name for each in fields(given) if getattr(given, each.name) != each.default}

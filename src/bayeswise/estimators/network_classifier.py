@@ -10,32 +10,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.estimators import features
 from bayeswise.estimators.base import MergingBase
-from bayeswise.estimators.targets import Labels
+from bayeswise.estimators.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
-from bayeswise.models.settings.network import NetworkSettings, divided_missing
+from bayeswise.models.settings.network import NetworkOptions, NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.learning import prepared
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.labels import Label
 
 
 class NetworkClassifier(MergingBase):
     """p(class | row) from a belief network of the class and all columns.
 
-    structure      "naive": columns depend on the class alone; "tan": and on one other column each, along the tree of
-                   most information; "aode": the average over all networks in which they depend on one and the same
-                   column; "k-dependence": on `k` others each; "markov-blanket": any graph, found by hill climbing
-    prior          pseudo-counts: "laplace" for each cell of a table, "m-estimate" for each row of it, "bdeu" for all
-    smoothing      how many
-    numbers        "cut": where that shortens the description of the classes (Fayyad and Irani); "category": each
-                   number is a level of its own
-    cuts           {column: [numbers]} to cut a column there instead
-    missing        a missing cell is summed out ("ignore"), a level of its own ("level") or an error; tables count the
-                   rows that have all of their cells, or with "em" what EM expects of all rows
-    unseen         a level never seen is smoothed ("smooth"), summed out ("ignore") or an error
-    class_weight   "balanced", or a weight for each class: times the weights of its rows
+    Parameters are listed by help(bw.NetworkClassifier).
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 10)
@@ -82,6 +70,11 @@ class NetworkClassifier(MergingBase):
         self.class_weight = class_weight
 
     _settings_type = NetworkSettings
+    _options_type = NetworkOptions
+    _own_parameters: ClassVar[Mapping[str, str]] = {
+        "criterion": "score that the search for any graph maximises: the setting `score`, here a method of estimators",
+        "numbers": '"cut" where that shortens the description of the classes (Fayyad and Irani), or each a "category"',
+    }
     model_: NetworkClassifierModel
 
     _schema_words: ClassVar[Mapping[str, Any]] = {
@@ -102,21 +95,21 @@ class NetworkClassifier(MergingBase):
         return self.model_.network
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _settings(self, classes: Sequence[Label] | None = None) -> NetworkSettings:
-        prior, (_, holes) = self._named_prior(classes), divided_missing(self.missing)
+    def _settings(self) -> NetworkSettings:
+        prior, (_, holes) = prior_by_name(self.class_prior, None), divided_missing(self.missing)
         return self._kept(NetworkSettings, class_prior=prior, score=self.criterion, **holes)
 
     def _overrides(self) -> dict[str, Any]:
         overrides = super()._overrides() | {"missing": divided_missing(self.missing)[0]}
         return {name: override for name, override in overrides.items() if override != self._schema_words[name]}
 
-    def _empty(self, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
+    def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
         schema = features.schema_of(X, categorical=self._is_categorical, overrides=self._overrides())
 
         def rows() -> Iterator[Batch]:
             return features.batches(schema, X, labels, weights)
 
-        return prepared(rows, schema, self._settings(), self.cuts)
+        return prepared(rows, schema, settings, self.cuts)
 
     def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
         return model.summary(features.batches(model.schema, X, labels, weights))

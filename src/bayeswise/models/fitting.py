@@ -76,7 +76,7 @@ def fit(table: Any, target: str | None = None, *, model: str = "naive-bayes", **
 
     A setting that is left out is the model's own; one that the model does not have is an error.
 
-    SETTINGS
+    Settings are listed by help(bw.fit), with the models that have them.
 
     Names of earlier versions (freedom, moderated, divisor, strength, criterion) are still taken, with a
     DeprecationWarning.

@@ -84,16 +84,26 @@ class ModelKind:
         Traceback (most recent call last):
         bayeswise.foundation.errors.ParameterError: smoothing is not a setting of a linear model. Fix: leave it out, ...
         """
+        from bayeswise.foundation.arrays import plain
         from bayeswise.models.settings.declaration import named_today
 
         own = self.declared()
         every = [each for kind in MODELS for each in kind.declared().values()]
         named = named_today(settings, every, stacklevel=stacklevel + 1)
         named = {name: value for name, value in named.items() if value is not None or _means_none(own.get(name))}
-        for name in named:
+        for name, value in named.items():
             if name not in own:
                 raise self._refused(name)
+            if name in self._only_learned_with():
+                own[name].check(plain(value))
         return named
+
+    def _only_learned_with(self) -> set[str]:
+        """The settings of learning, which a model does not keep and so does not check."""
+        from bayeswise.models.settings.common import ColumnOptions
+        from bayeswise.models.settings.declaration import declared
+
+        return set(self.declared()) - set(declared(self.settings_type())) - set(declared(ColumnOptions))
 
     def _refused(self, name: str) -> ParameterError:
         others = [kind.name for kind in MODELS if name in kind.declared()]

@@ -11,7 +11,7 @@ import typer
 
 from bayeswise.cli.options.pairs import ManyPairs
 from bayeswise.foundation.errors import ParameterError, UsageError
-from bayeswise.models.registry import MODELS, NAMES, ModelKind
+from bayeswise.models.registry import MODELS, ModelKind
 
 if TYPE_CHECKING:
     from bayeswise.models.settings.declaration import Setting
@@ -59,7 +59,7 @@ def _parameter(key: str, settings: dict[str, Having]) -> inspect.Parameter:
     every = [each for having in settings.values() for each in having.values()]
     text = "; ".join(meaning(name, having) for name, having in settings.items())
     text = f"do not {text}" if any(each.default is True for each in every) else text
-    is_name = text.split(" ", 1)[0].rstrip(",:") in (*NAMES, "regressions", "networks")
+    is_name = text.split(" ", 1)[0].rstrip(",:") in (*(kind.name for kind in MODELS), "regressions", "networks")
     text = text if is_name else f"{text[0].upper()}{text[1:]}"
     default = default_text(next(iter(settings.values()))) if len(settings) == 1 else ""
     metavar = "|".join(dict.fromkeys(each.metavar for each in every if each.metavar)) or None
@@ -78,7 +78,8 @@ def _typed_as(every: Sequence[Setting]) -> Any:
     words = [word for each in every for word in each.choices if word is not None]
     if numbers == {None}:
         return bool if set(words) == {True, False} else Literal[tuple(dict.fromkeys(words))] if words else str
-    return str if words else (numbers.pop() if len(numbers) == 1 else float)
+    is_text = words or any(each.is_text for each in every)
+    return str if is_text else (numbers.pop() if len(numbers) == 1 else float)
 
 
 def option(key: str) -> str:
@@ -223,7 +224,7 @@ def _read(each: Setting, value: Any, what: str) -> Any:
     try:
         return each.number(value)
     except ValueError:
-        if value in each.choices:
+        if value in each.choices or each.is_text:
             return value
         words = " or ".join(map(str, each.choices))
         raise UsageError(f"{what} is {value!r}", fix=f"give a number, or {words}") from None

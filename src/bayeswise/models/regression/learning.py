@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ from bayeswise.statistics.protocol import Weights
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
@@ -183,7 +183,7 @@ def learned_linear(
     settings = LinearSettings().changed(**beliefs)
     source = open_like(table, schema)
     if schema is None:
-        about_columns = _number_target(source, target, about_columns)
+        about_columns = _number_target(target, about_columns)
     schema = usable(schema_for(source, target, schema, about_columns))
     _refuse_labels(source, schema)
     return linear_of(source, schema, settings, progress)
@@ -215,17 +215,18 @@ def linear_of(
     return model, rows.report
 
 
-def _number_target(source: Source, target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
+def _number_target(target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
     """Overrides under which any target is taken for what it is; a number may be asked for by name."""
-    name = find_name(target, [column.name for column in source.columns], where=source.description, role="target")
-    asked = (about_columns.get("kinds") or {}).items()
-    kinds = {name if normal_name(column) == normal_name(name) else column: kind for column, kind in asked}
-    if kinds.get(name) not in (None, "number", "count"):
+    given = about_columns.get("kinds") or {}
+    if not isinstance(given, Mapping):
+        return about_columns  # which is refused with the other overrides
+    kinds = {target if normal_name(name) == normal_name(target) else name: kind for name, kind in given.items()}
+    if kinds.get(target) not in (None, "number", "count"):
         raise ParameterError(
-            f"linear regression predicts a number, and {name!r} is to be a {kinds[name]}",
+            f"linear regression predicts a number, and {target!r} is to be a {kinds[target]}",
             fix="choose model='logistic' (--model logistic)",
         )
-    return {**about_columns, "kinds": {**kinds, name: "category"}}
+    return {**about_columns, "kinds": {**kinds, target: "category"}}
 
 
 def _refuse_labels(source: Source, schema: Schema) -> None:

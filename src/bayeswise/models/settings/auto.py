@@ -62,7 +62,7 @@ class AutoOptions(AutoSettings, common.ColumnOptions):
     """All that `fit` takes for a mixture of models."""
 
     model: Literal["auto"]
-    within: str | None = setting(
+    within: str | float | None = setting(
         None, "leave out the dearest candidates, so that learning is done in this time", metavar="60s|2m|1h"
     )
 

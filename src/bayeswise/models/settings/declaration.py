@@ -75,6 +75,11 @@ class Setting(Declaration):
         return field_hint(self.owner, self.name)
 
     @property
+    def text(self) -> str:
+        """What it means, and what a value looks like."""
+        return f"{self.help}, as {self.form}" if self.form else self.help
+
+    @property
     def choices(self) -> tuple[Any, ...]:
         """The words that it may be, and None where that is one.
 
@@ -88,6 +93,11 @@ class Setting(Declaration):
     def number(self) -> type[int] | type[float] | None:
         """The type of number that it may be."""
         return next((part for part in _parts(self.hint) if part in (int, float)), None)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it may be any text."""
+        return str in _parts(self.hint)
 
     @property
     def by_name(self) -> bool:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
@@ -79,7 +80,7 @@ def _names(options: Any) -> tuple[str, ...]:
 
 def meaning(name: str, having: Mapping[ModelKind, Setting], form: bool = False) -> str:
     """What a setting means, to which models where that differs; with `form`, what a value looks like."""
-    texts = {kind: f"{each.help}, as {each.form}" if form and each.form else each.help for kind, each in having.items()}
+    texts = {kind: each.text if form else each.help for kind, each in having.items()}
     return _by_kind(texts, whole=title_of(name))
 
 
@@ -136,7 +137,7 @@ def described(texts: Mapping[str, str]) -> list[str]:
 
 
 def spelled_out(function: Function) -> Function:
-    """Put all settings into the signature of a function that takes them by name, and into its docstring at SETTINGS."""
+    """Put all settings into the signature of a function that takes them by name, and into its docstring."""
     having = settings_by_kind()
     found = list(inspect.signature(function).parameters.values())
     kept = [each for each in found if each.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -150,9 +151,20 @@ def spelled_out(function: Function) -> Function:
     for name, each in having.items():
         groups[title_of(name)][name] = meaning(name, each, form=True)
     lines = [line for title, texts in groups.items() for line in (title, *_indented(described(texts)))]
-    if function.__doc__ is not None:  # as it is under python -OO
-        function.__doc__ = function.__doc__.replace("    SETTINGS\n", "\n".join([*_indented(lines), ""]))
+    function.__doc__ = with_list(function.__doc__, "Settings", lines)
     return function
+
+
+def with_list(text: str | None, of: str, lines: Iterable[str]) -> str | None:
+    """A docstring with a list in place of the sentence that says where it is: editors do not run code.
+
+    >>> with_list("Fit.\\n\\n    Settings are listed by help(fit).\\n", "Settings", ["a  this", "b  that"])
+    'Fit.\\n\\n    a  this\\n    b  that\\n'
+    """
+    found = None if text is None else re.search(rf"^    {of} are listed by .*\n", text, re.MULTILINE)
+    if text is None or found is None:  # under python -OO there is no docstring
+        return text
+    return text[: found.start()] + "".join(f"{line}\n" for line in _indented(lines)) + text[found.end() :]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:

@@ -99,3 +99,6 @@ class GaussianOptions(GaussianBayesSettings, common.ColumnOptions):
     """All that `fit` takes for Gaussian Bayes."""
 
     model: Literal["gaussian", "gaussian-bayes"]
+    missing: str | Mapping[str, str] = setting(
+        "ignore", "ignore (integrated out: by EM in training, as marginals in prediction) or error"
+    )

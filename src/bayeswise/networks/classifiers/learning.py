@@ -25,8 +25,8 @@ from bayeswise.networks.learning.scores import Scores
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
-from bayeswise.tables.source import open_source
 
 
 def fit_network(
@@ -56,6 +56,7 @@ def learned_network(
     table: Any,
     target: str,
     *,
+    schema: Schema | None = None,
     cuts: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
@@ -66,19 +67,19 @@ def learned_network(
         about_columns["missing"], holes = divided_missing(about_columns["missing"])
         about_beliefs |= holes
     settings = NetworkSettings().changed(**about_beliefs)
-    source = open_source(table)
-    schema = schema_for(source, target, None, about_columns)
-    check_declared(settings.class_prior, schema)
+    source = open_like(table, schema)
+    columns = schema_for(source, target, schema, about_columns)
+    check_declared(settings.class_prior, columns)
     sweeps: list[Encoder] = []
 
     def batches() -> Iterable[Batch]:
-        sweeps.append(Encoder(schema, learning=True))
+        sweeps.append(Encoder(columns, learning=True))
         return sweeps[-1].batches(source)
 
-    model = prepared(batches, schema, settings, cuts)
+    model = prepared(batches, columns, settings, cuts)
     found = model.summary(batches(), progress)
     if not found.labels:
-        raise no_rows(source, schema)
+        raise no_rows(source, columns)
     model = replace(model, statistics=found)
     model.check_prior()
     return model, sweeps[-1].report

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Unpack
 
 import numpy as np
@@ -134,18 +135,31 @@ def _weight_problem(column: ColumnProfile) -> BayeswiseError | None:
 
 @dataclass(frozen=True)
 class TargetFinding:
-    """The target with the rows of each class; `without` rows have none and are left out."""
+    """The target, and what is wrong with it; its classes and what is said about it are found when they are read."""
 
     target: Target
     profile: ColumnProfile
-    classes: tuple[tuple[Label, int], ...]
-    without: int
-    advice: tuple[Advice, ...] = ()
+    textual: bool
     problem: BayeswiseError | None = None
+
+    @cached_property
+    def classes(self) -> tuple[tuple[Label, int], ...]:
+        """The rows of each class, in canonical order or as declared."""
+        return _classes(self.profile, self.target, self.textual)
+
+    @property
+    def without(self) -> int:
+        """How many rows have no target and are left out."""
+        return self.profile.rows - self.profile.present
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What a user should look at."""
+        return tuple(_advice(self.profile, self.classes, self.without))
 
 
 def infer_target(profile: ColumnProfile, textual: bool, override: Override) -> TargetFinding:
-    """The target, its classes in canonical order (or as declared), and what is wrong with it."""
+    """The target, and what is wrong with it."""
     declared = override.levels or profile.declared
     labels = evidence.label_type(profile, textual)
     if override.levels and textual:
@@ -155,9 +169,7 @@ def infer_target(profile: ColumnProfile, textual: bool, override: Override) -> T
         target = Target(profile.name, labels, declared)  # type: ignore[arg-type]
     except SchemaError as error:
         target, problem = Target(profile.name, labels), error
-    classes = _classes(profile, target, textual)
-    without = profile.rows - profile.present
-    return TargetFinding(target, profile, classes, without, tuple(_advice(profile, classes, without)), problem)
+    return TargetFinding(target, profile, textual, problem)
 
 
 def _classes(profile: ColumnProfile, target: Target, textual: bool) -> tuple[tuple[Label, int], ...]:

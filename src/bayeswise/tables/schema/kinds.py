@@ -36,18 +36,28 @@ from bayeswise.tables.source import Source
 
 @dataclass(frozen=True)
 class Finding:
-    """An inferred column.
-
-    `note` and `advice` tell about these rows, `hint` says how to keep a column that is ignored, `problem` is what keeps
-    a model from learning.
-    """
+    """An inferred column; `problem` keeps a model from learning. What is said of it is found when it is read."""
 
     column: Column
     profile: ColumnProfile
-    note: str = ""
-    hint: str = ""
-    advice: tuple[Advice, ...] = ()
+    textual: bool
     problem: BayeswiseError | None = None
+    is_readable: bool = True
+
+    @property
+    def note(self) -> str:
+        """What these rows are like."""
+        return note_on(self.column, self.profile) if self.is_readable else ""
+
+    @property
+    def hint(self) -> str:
+        """How to keep a column that is ignored."""
+        return _hint(self.profile, self.column) if self.is_readable else ""
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What a user should look at."""
+        return advice_on(self.column, self.profile, self.textual) if self.is_readable else ()
 
 
 def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Finding:
@@ -56,15 +66,8 @@ def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Fin
     try:
         column = _column(profile, textual, override, kind, reason)
     except SchemaError as error:
-        return Finding(Column(profile.name, "ignored", reason="it cannot be read"), profile, problem=error)
-    return Finding(
-        column,
-        profile,
-        note_on(column, profile),
-        _hint(profile, column),
-        advice_on(column, profile, textual),
-        _problem(column, profile),
-    )
+        return Finding(Column(profile.name, "ignored", reason="it cannot be read"), profile, textual, error, False)
+    return Finding(column, profile, textual, _problem(column, profile))
 
 
 def asked_for(name: str, kind: Kind, override: Override) -> Column:

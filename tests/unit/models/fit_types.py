@@ -1,0 +1,36 @@
+"""What type checkers know of `bw.fit`: read by mypy and never run; an error that is expected and not found is one."""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+import bayeswise as bw
+from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.regression.glm import IteratedModel
+from bayeswise.models.regression.linear import LinearModel
+from bayeswise.models.regression.logistic import LogisticModel
+from bayeswise.models.regression.solving.wide import WideModel
+from bayeswise.networks.classifiers.model import NetworkClassifierModel
+
+
+def a_model_is_of_the_type_that_its_name_says(table: Any, name: str) -> None:
+    assert_type(bw.fit(table, "y"), NaiveBayesModel)
+    assert_type(bw.fit(table, target="y", smoothing=2.0, kinds={"zip": "category"}), NaiveBayesModel)
+    assert_type(bw.fit(table, "y", model="averaged", relevance={"age": 0.9}), AveragedNaiveBayesModel)
+    assert_type(bw.fit(table, "y", model="gaussian", covariance="shared"), GaussianBayesModel)
+    assert_type(bw.fit(table, "y", model="logistic", marginalize=True), LogisticModel)
+    assert_type(bw.fit(table, "y", model="linear", prior=None), LinearModel | IteratedModel | WideModel)
+    assert_type(bw.fit(table, "y", model="tan", cuts={"age": [30, 50]}), NetworkClassifierModel)
+    assert_type(bw.fit(table, "y", model="aode", min_frequency=2), NetworkClassifierModel)
+    assert_type(bw.fit(table, "y", model="k-dependence", k=1), NetworkClassifierModel)
+    assert_type(bw.fit(table, "y", model="markov-blanket", score="aic"), NetworkClassifierModel)
+    assert_type(bw.fit(table, "y", model=name, ignore=["id"]), Any)
+
+
+def a_setting_of_no_or_of_another_model_is_an_error(table: Any) -> None:
+    bw.fit(table, "y", smothing=1.0)  # type: ignore[call-overload]
+    bw.fit(table, "y", model="linear", smoothing=1.0)  # type: ignore[call-overload]
+    bw.fit(table, "y", model="gaussian", covariance="full")  # type: ignore[call-overload]
+    bw.fit(table, "y", 1.0)  # type: ignore[call-overload]
