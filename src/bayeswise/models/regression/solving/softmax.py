@@ -9,25 +9,29 @@ for among the flat directions only, by a linear program over all rows.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from scipy.optimize import linprog
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.rows import Rows
 from bayeswise.models.regression.solving.newton import Point
 
+R = TypeVar("R", bound=Any)
+
 
 @dataclass(frozen=True)
-class SoftmaxLoss:
+class ClassLoss(Generic[R]):
     """-log p(class | row), summed; weights are (1, n) for two classes, otherwise (n_classes, n), the intercept last."""
 
-    rows: Rows
+    rows: R  # with n_rows, n_columns and weights
     targets: CodeArray  # (n_rows,)
     n_classes: int
     intercept: bool = True
@@ -41,26 +45,61 @@ class SoftmaxLoss:
         return self.n_vectors, self.rows.n_columns
 
     @cached_property
-    def inverse_unit(self) -> FloatArray:
-        return 1.0 / self.rows.unit
-
-    @cached_property
     def is_intercept(self) -> BoolArray:
         """(n_vectors * n,) of the flattened weights."""
         mask = np.zeros(self.shape, dtype=np.bool_)
         mask[:, -1] = True
         return mask.ravel()
 
+    def start(self) -> FloatArray:
+        """(n_vectors * n,) no slopes, and intercepts by the shares of the classes."""
+        start = np.zeros(self.shape)
+        if self.intercept:
+            weights = self.rows.weights if len(self.rows.weights) else None
+            logs = np.log(np.bincount(self.targets, weights=weights, minlength=self.n_classes) + 0.5)
+            logs -= logs.mean()
+            start[:, -1] = logs[1] - logs[0] if self.n_vectors == 1 else logs
+        return start.ravel()
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """(n_rows, n_classes) log p(class | row) up to a number for each row."""
+        scores = self.scores_of_vectors(weights.reshape(self.shape))
+        return scores if self.n_vectors > 1 else np.column_stack([np.zeros(self.rows.n_rows), scores])
+
+    @abstractmethod
+    def scores_of_vectors(self, weights: FloatArray) -> FloatArray:
+        """(n_rows, n_vectors) weights . z."""
+
+    def share_first(self, weights: FloatArray) -> float:
+        """The share of rows whose own class has strictly the highest score."""
+        scores, at = self.scores(weights), np.arange(self.rows.n_rows)
+        own = scores[at, self.targets]
+        scores[at, self.targets] = -np.inf
+        return float(np.mean(own > scores.max(axis=1)))
+
+    def separates(self, weights: FloatArray) -> bool:
+        """Whether every row has its own class strictly first."""
+        return self.share_first(weights) == 1.0
+
+    def held(self, sums: FloatArray) -> FloatArray:
+        """Without an intercept, nothing moves it."""
+        if not self.intercept:
+            sums[:, -1] = 0.0
+        return sums
+
+
+@dataclass(frozen=True)
+class SoftmaxLoss(ClassLoss[Rows]):
+    """The loss of rows in memory, with a Hessian that is written down or applied."""
+
+    @cached_property
+    def inverse_unit(self) -> FloatArray:
+        return 1.0 / self.rows.unit
+
     def every(self, step: int) -> SoftmaxLoss:
         """Every so manieth row."""
         targets = np.ascontiguousarray(self.targets[::step])
         return SoftmaxLoss(self.rows.every(step), targets, self.n_classes, self.intercept)
-
-    def start(self) -> FloatArray:
-        """(n_vectors * n,) the shares of the classes."""
-        weights = self.rows.weights if len(self.rows.weights) else None
-        counts = np.bincount(self.targets, weights=weights, minlength=self.n_classes)
-        return first_start(counts, self.shape, intercept=self.intercept)
 
     # -- with the Hessian ---------------------------------------------------------------------------------------
     def evaluate(self, weights: FloatArray) -> Point:
@@ -131,10 +170,7 @@ class SoftmaxLoss:
             return loss, gradient
 
         losses, gradients = zip(*self.rows.over(of_block, self.n_classes), strict=True)
-        gradient = np.asarray(sum(gradients))
-        if not self.intercept:
-            gradient[:, -1] = 0.0
-        return math.fsum(losses), gradient, probabilities
+        return math.fsum(losses), self.held(np.asarray(sum(gradients))), probabilities
 
     def along(self, direction: FloatArray, probabilities: FloatArray, *, roughly: bool = False) -> FloatArray:
         """(n_classes, n) the Hessian times a direction; roughly is in single precision."""
@@ -153,41 +189,15 @@ class SoftmaxLoss:
             )
             return product
 
-        product = np.asarray(sum(self.rows.over(of_block, self.n_classes)))
-        if not self.intercept:
-            product[:, -1] = 0.0
-        return product
+        return self.held(np.asarray(sum(self.rows.over(of_block, self.n_classes))))
 
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """(n_rows, n_classes) log p(class | row) up to a number for each row."""
-        scores = np.column_stack([self.rows.scores(each) for each in weights.reshape(self.shape)])
-        return scores if self.n_vectors > 1 else np.column_stack([np.zeros(self.rows.n_rows), scores])
+    def scores_of_vectors(self, weights: FloatArray) -> FloatArray:
+        return np.column_stack([self.rows.scores(each) for each in weights])
 
     def separates(self, weights: FloatArray) -> bool:
         """Whether every row has its own class strictly first; a thousand rows are asked before all of them."""
         few = self.every(max(1, self.rows.n_rows // 1_000))
-        return few.share_first(weights) == 1.0 and self.share_first(weights) == 1.0
-
-    def share_first(self, weights: FloatArray) -> float:
-        """The share of rows whose own class has strictly the highest score."""
-        return share_first(self.scores(weights), self.targets)
-
-
-def first_start(counts: FloatArray | IntArray, shape: tuple[int, int], *, intercept: bool) -> FloatArray:
-    """(n_vectors * n,) no slopes, and intercepts by the shares of the classes."""
-    start = np.zeros(shape)
-    if intercept:
-        logs = np.log(counts + 0.5) - np.log(counts + 0.5).mean()
-        start[:, -1] = logs[1] - logs[0] if shape[0] == 1 else logs
-    return start.ravel()
-
-
-def share_first(scores: FloatArray, targets: CodeArray) -> float:
-    """The share of rows whose own class has strictly the highest score; the scores are used up."""
-    at = np.arange(len(scores))
-    own = scores[at, targets]
-    scores[at, targets] = -np.inf
-    return float(np.mean(own > scores.max(axis=1)))
+        return few.share_first(weights) == 1.0 and super().separates(weights)
 
 
 ROUNDING = 1e-6  # of a margin, for rows and directions of length 1

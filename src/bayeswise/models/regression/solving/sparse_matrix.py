@@ -22,7 +22,7 @@ from bayeswise.models.regression.rows import SPREADS, mixed_bits, odd_factors
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
 from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit, separable
 from bayeswise.models.regression.solving.newton import Certificate, Penalty
-from bayeswise.models.regression.solving.softmax import first_start, share_first
+from bayeswise.models.regression.solving.softmax import ClassLoss
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.posteriors.normalise import log_posterior
 
@@ -43,7 +43,7 @@ def refuse_unsupported(settings: LogisticSettings) -> None:
     if found is not None:
         raise ParameterError(
             f"logistic regression of a sparse matrix does not take {found}",
-            fix="take prior='gaussian', a number for scale, marginalize=False and missing='error'; or give X.toarray()",
+            fix="choose prior='gaussian', a number for scale, marginalize=False and missing='error'; or X.toarray()",
         )
 
 
@@ -155,38 +155,11 @@ def _mean_and_spread(matrix: Any, weights: FloatArray) -> tuple[FloatArray, Floa
 
 
 @dataclass(frozen=True)
-class SparseLoss:
-    """-log p(class | row), summed; weights are (1, n) for two classes, otherwise (n_classes, n), the intercept last."""
+class SparseLoss(ClassLoss[SparseRows]):
+    """The loss of sparse rows, whose Hessian is never written down."""
 
-    rows: SparseRows
-    targets: CodeArray  # (n_rows,)
-    n_classes: int
-    intercept: bool = True
-
-    @property
-    def n_vectors(self) -> int:
-        return 1 if self.n_classes == 2 else self.n_classes
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.n_vectors, self.rows.n_columns
-
-    @cached_property
-    def is_intercept(self) -> BoolArray:
-        """(n_vectors * n,) of the flattened weights."""
-        mask = np.zeros(self.shape, dtype=np.bool_)
-        mask[:, -1] = True
-        return mask.ravel()
-
-    def start(self) -> FloatArray:
-        """(n_vectors * n,) the shares of the classes."""
-        counts = np.bincount(self.targets, weights=self.rows.weights, minlength=self.n_classes)
-        return first_start(counts, self.shape, intercept=self.intercept)
-
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """(n_rows, n_classes) log p(class | row) up to a number for each row."""
-        scores = self.rows.scores(weights.reshape(self.shape))
-        return scores if self.n_vectors > 1 else np.column_stack([np.zeros(self.rows.n_rows), scores])
+    def scores_of_vectors(self, weights: FloatArray) -> FloatArray:
+        return self.rows.scores(weights)
 
     def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Loss, gradient (n_vectors, n) and probabilities (n_rows, n_classes)."""
@@ -197,36 +170,22 @@ class SparseLoss:
         over[at, self.targets] -= 1.0
         gradient = self.rows.moment(self._of_vectors(over) * self.rows.weights[:, None])
         loss = -float(np.sum(self.rows.weights * log_p[at, self.targets]))
-        return loss, self._held(gradient), probabilities
+        return loss, self.held(gradient), probabilities
 
     def along(self, direction: FloatArray, probabilities: FloatArray) -> FloatArray:
         """(n_vectors, n) the Hessian times a direction."""
         moved = self.rows.scores(direction)  # (n_rows, n_vectors)
         p = self._of_vectors(probabilities)
         mean = p * moved if self.n_vectors == 1 else (p * moved).sum(axis=1, keepdims=True)
-        return self._held(self.rows.moment(p * (moved - mean) * self.rows.weights[:, None]))
+        return self.held(self.rows.moment(p * (moved - mean) * self.rows.weights[:, None]))
 
     def diagonal(self, probabilities: FloatArray) -> FloatArray:
         """(n_vectors, n) the diagonal of the Hessian."""
         p = self._of_vectors(probabilities)
-        return self._held(self.rows.square_moment(p * (1.0 - p) * self.rows.weights[:, None]))
-
-    def share_first(self, weights: FloatArray) -> float:
-        """The share of rows whose own class has strictly the highest score."""
-        return share_first(self.scores(weights), self.targets)
-
-    def separates(self, weights: FloatArray) -> bool:
-        """Whether every row has its own class strictly first."""
-        return self.share_first(weights) == 1.0
+        return self.held(self.rows.square_moment(p * (1.0 - p) * self.rows.weights[:, None]))
 
     def _of_vectors(self, of_classes: FloatArray) -> FloatArray:
         return of_classes[:, 1:] if self.n_vectors == 1 else of_classes
-
-    def _held(self, sums: FloatArray) -> FloatArray:
-        """Without an intercept, nothing moves it."""
-        if not self.intercept:
-            sums[:, -1] = 0.0
-        return sums
 
 
 class _DiagonalSearch(Search[SparseLoss]):
