@@ -18,7 +18,7 @@ GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
 
 
 def test_bits_differ_by_the_log_of_the_odds_that_columns_are_relevant(bayeswise: Callable[..., Any]) -> None:
-    answer = bayeswise("compare", GOLF, "-t", "play", "--json")
+    answer = bayeswise("compare", "--by", "bits", GOLF, "-t", "play", "--json")
     assert answer.code == 0
     models = {line["model"]: line for line in json.loads(answer.out)["models"]}
     assert set(models) == {"baseline (prior only)", "naive Bayes", "averaged"}
@@ -28,7 +28,7 @@ def test_bits_differ_by_the_log_of_the_odds_that_columns_are_relevant(bayeswise:
 
 
 def test_the_log_loss_is_that_of_leaving_each_row_out(bayeswise: Callable[..., Any]) -> None:
-    found = json.loads(bayeswise("compare", GOLF, "-t", "play", "--json").out)["models"]
+    found = json.loads(bayeswise("compare", "--by", "bits", GOLF, "-t", "play", "--json").out)["models"]
     model = bw.fit(GOLF, target="play")
     lines = GOLF.read_text().split()[1:]
     own = [model.classes.index(line.rsplit(",", 1)[1]) for line in lines]
@@ -40,7 +40,7 @@ def test_the_log_loss_is_that_of_leaving_each_row_out(bayeswise: Callable[..., A
 def test_costs_decide_what_rows_left_out_cost(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
     costs = tmp_path / "costs.csv"
     costs.write_text("action,no,yes\nstay,0,1\ngo,5,0\n")
-    page = bayeswise("compare", GOLF, "-t", "play", "--costs", costs)
+    page = bayeswise("compare", "--by", "bits", GOLF, "-t", "play", "--costs", costs)
     assert page.code == 0 and "cost" in page.out.splitlines()[0]
 
 
@@ -49,14 +49,14 @@ def test_number_columns_bring_a_choice_of_families(tmp_path: Path, bayeswise: Ca
     path = tmp_path / "waits.csv"
     rows = [f"{generator.exponential(1 + 3 * (k % 2)):.4f},{'ab'[k % 2]}" for k in range(200)]
     path.write_text("wait,y\n" + "\n".join(rows) + "\n")
-    models = json.loads(bayeswise("compare", path, "-t", "y", "--json").out)["models"]
+    models = json.loads(bayeswise("compare", "--by", "bits", path, "-t", "y", "--json").out)["models"]
     assert models[0]["model"] == "averaged, families by evidence"
 
 
 def test_costs_about_another_target_are_refused(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
     costs = tmp_path / "decision.toml"
     costs.write_text('target = "rain"\n[costs]\ngo = { yes = 0, no = 4 }\nstay = { yes = 1, no = 0 }\n')
-    answer = bayeswise("compare", GOLF, "-t", "play", "--costs", costs)
+    answer = bayeswise("compare", "--by", "bits", GOLF, "-t", "play", "--costs", costs)
     assert answer.code == 4 and "is about 'rain', not about 'play'" in answer.err
 
 
@@ -67,6 +67,6 @@ def test_numbers_whose_squares_are_no_floats_are_compared(
     table = tmp_path / "table.csv"
     cells = [f"{k % 4 - 1.5}{scale[1:]},{k % 3},{'ab'[k % 2]}" for k in range(24)]
     table.write_text("\n".join(["x,z,y", *cells]) + "\n")
-    answer = bayeswise("compare", table, "-t", "y", "--number", "x", "--count", "z", "--json")
+    answer = bayeswise("compare", "--by", "bits", table, "-t", "y", "--number", "x", "--count", "z", "--json")
     assert answer.code == 0, answer.err
     assert all(math.isfinite(line["bits"]) for line in json.loads(answer.out)["models"])

@@ -1,15 +1,16 @@
 """What decisions cost on rows whose state is known, and how far a posterior can be trusted.
 
-evaluate.py         cost per case beside what else one could do
-curves.py           thresholds, coverage, cost curves
-reliability.py      calibration, and scores taken apart
-calibrated.py       how much is at stake in each row; a calibration by rows that count by it
-novelty.py          rows unlike any that were learned
-parameter_draws.py  posteriors under parameters drawn from their posterior
-empty_columns.py    tests that could be made, and what they could show
-text.py             an evaluation for a terminal
-report.py           an evaluation as one page
-plots.py            an evaluation as pictures
+evaluate.py          cost per case beside what else one could do
+curves.py            thresholds, coverage, cost curves
+reliability.py       calibration, and scores taken apart
+calibrated.py        how much is at stake in each row; a calibration by rows that count by it
+novelty.py           rows unlike any that were learned
+parameter_draws.py   posteriors under parameters drawn from their posterior
+empty_columns.py     tests that could be made, and what they could show
+model_comparison.py  all kinds of models of a table, each by rows that it never saw
+text.py              an evaluation for a terminal
+report.py            an evaluation as one page
+plots.py             an evaluation as pictures
 """
 
 from bayeswise.evaluation.calibrated import calibrated

@@ -48,6 +48,7 @@ class Evaluation(Tabular):
     how: str = "as it is"
     level: float = 0.95
     n_folds: int = 0  # as many as rows where each was left out
+    log_own: FloatArray | None = None  # (n_rows,) log p(true state) where p itself is too small for a number
     in_folds: Evaluation | None = None  # of few folds, where there are many: intervals hold theirs too
 
     # -- in cost per case -------------------------------------------------------------------------------------
@@ -114,12 +115,27 @@ class Evaluation(Tabular):
     @property
     def beyond_entropy(self) -> Estimate:
         """The mean log-loss less the entropy of the posteriors, which is what they promise it to be."""
-        log_p = log(self.decisions.posterior)
-        own = np.maximum(log_p[np.arange(len(self.truth)), self.truth], LOG_LEAST)
-        entropy = -np.where(self.decisions.posterior > 0.0, self.decisions.posterior * log_p, 0.0).sum(axis=1)
+        log_p = np.maximum(log(self.decisions.posterior), LOG_LEAST)
+        entropy = -(self.decisions.posterior * log_p).sum(axis=1)
+        values = np.minimum(self.surprise, -LOG_LEAST) - entropy
         inflation = variance_inflation(self.n_folds)
-        found = mean_with_interval(-own - entropy, self.weights, self.level, None, inflation)
+        found = mean_with_interval(values, self.weights, self.level, None, inflation)
         return found if self.in_folds is None else found.around(self.in_folds.beyond_entropy)
+
+    @cached_property
+    def surprise(self) -> FloatArray:
+        """(n_rows,) -log p(true state): infinite only where the model rules it out, not where p is too small."""
+        own = log(self.decisions.posterior[np.arange(len(self.truth)), self.truth])
+        return -(own if self.log_own is None else np.where(np.isneginf(own), self.log_own, own))
+
+    @property
+    def log_loss(self) -> Estimate:
+        """The mean log-loss, with its interval."""
+        if not np.isfinite(self.surprise).all():
+            return Estimate(np.inf, np.inf, np.inf)
+        inflation = variance_inflation(self.n_folds)
+        found = mean_with_interval(self.surprise, self.weights, self.level, (0.0, np.inf), inflation)
+        return found if self.in_folds is None else found.around(self.in_folds.log_loss)
 
     @cached_property
     def paid_by_state(self) -> FloatArray:
@@ -292,11 +308,14 @@ def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float
     if not len(decisions):
         raise FitError("there is no row to evaluate", fix="give rows whose state is known")
     paid = paid_for(aligned, columns, known.truth)
-    found = Evaluation(decisions, known.truth, known.weights, paid, columns, known.how, level, known.n_folds)
+    found = Evaluation(
+        decisions, known.truth, known.weights, paid, columns, known.how, level, known.n_folds, known.log_own
+    )
     if known.in_folds is None:
         return found
     decisions = decide_rows(known.in_folds.posterior, aligned, columns)
-    in_folds = replace(found, decisions=decisions, how=known.in_folds.how, n_folds=known.in_folds.n_folds)
+    inside = known.in_folds
+    in_folds = replace(found, decisions=decisions, how=inside.how, n_folds=inside.n_folds, log_own=inside.log_own)
     return replace(found, in_folds=in_folds)
 
 

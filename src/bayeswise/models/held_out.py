@@ -14,8 +14,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
+from bayeswise.foundation.logspace import log
 from bayeswise.models.classifier import are_batches
-from bayeswise.models.relearning import posteriors_of_folds, refuse_other_rows
+from bayeswise.models.relearning import log_posteriors_of_folds, posteriors_of_folds, refuse_other_rows
 from bayeswise.models.table_model import capabilities_of, leaves_rows_out
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
@@ -27,6 +28,10 @@ from bayeswise.tables.source import open_source
 
 Folds: TypeAlias = int | str | None
 Progress: TypeAlias = Callable[[int], None]
+Answer: TypeAlias = Callable[[Folds], FloatArray]  # (n_rows, n_states)
+LogAnswer: TypeAlias = Callable[[Folds, IntArray], FloatArray]  # of some rows
+
+_MOST_SMALL = 500  # rows whose posterior is too small for a number that are computed again
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,7 @@ class HeldOut:
     kept: BoolArray  # (n_rows of the table,) rows with a target and a weight above 0
     how: str  # "as it is", "leave-one-out", "5 folds"
     n_folds: int = 0  # as many as rows where each is left out
+    log_own: FloatArray | None = None  # (n_rows,) log p(true state), where some p is too small for a number
     in_folds: HeldOut | None = None  # the same rows in few folds, which the intervals of many folds hold too
 
     def under(self, before: FloatArray, after: FloatArray) -> HeldOut:
@@ -66,13 +72,22 @@ def held_out(
     """
     _check_folds(cv)
     of = _of_model if hasattr(model, "schema") else _of_estimator  # an estimator of any library has none
-    known, posterior_of = of(model, table, targets, cv, progress)
-    found = replace(known, posterior=posterior_of(cv))
+    known, posterior_of, log_posterior_of = of(model, table, targets, cv, progress)
+
+    def answered(known: HeldOut, cv: Folds) -> HeldOut:
+        found = replace(known, posterior=posterior_of(cv))
+        small = np.flatnonzero(found.posterior[np.arange(len(found.truth)), found.truth] == 0.0)
+        if not 0 < len(small) <= _MOST_SMALL:
+            return found
+        log_own = log(found.posterior[np.arange(len(found.truth)), found.truth])
+        log_own[small] = log_posterior_of(cv, small)[np.arange(len(small)), found.truth[small]]
+        return replace(found, log_own=log_own)
+
+    found = answered(known, cv)
     few = min(most_folds, len(known.truth) // 2)
     if few < 2 or not (cv == "loo" or known.n_folds > most_folds):
         return found
-    in_folds = replace(known, posterior=posterior_of(few), how=_how(few), n_folds=few)
-    return replace(found, in_folds=in_folds)
+    return replace(found, in_folds=answered(replace(known, how=_how(few), n_folds=few), few))
 
 
 def _how(cv: Folds) -> str:
@@ -116,8 +131,8 @@ def prior_of_model(model: Any, cv: Folds) -> FloatArray:
 
 def _of_model(
     model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None
-) -> tuple[HeldOut, Callable[[Folds], FloatArray]]:
-    """The rows without a posterior, and how to find one."""
+) -> tuple[HeldOut, Answer, LogAnswer]:
+    """The rows without a posterior, how to find one, and its logarithm for some rows."""
     if cv is not None and not leaves_rows_out(model):
         raise FitError(
             f"{type(model).__name__} cannot leave learned rows out, and does not learn the others again",
@@ -144,7 +159,17 @@ def _of_model(
             return _left_out(model, batches, progress)
         return _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
 
-    return _rows(model.classes, truth, mass[kept], kept, cv), posterior_of
+    def log_posterior_of(cv: Folds, rows: IntArray) -> FloatArray:
+        if cv is None:
+            every = np.concatenate([model.predict_log_proba(batch) for batch in batches])
+            return np.asarray(every[rows])
+        folds = np.arange(len(truth)) if cv == "loo" else turns(truth, int(cv))
+        found = np.full((len(truth), len(model.classes)), -np.inf)
+        for inside, logs in log_posteriors_of_folds(model, batches, folds, np.unique(folds[rows]).tolist()):
+            found[inside] = logs
+        return found[rows]
+
+    return _rows(model.classes, truth, mass[kept], kept, cv), posterior_of, log_posterior_of
 
 
 def _rows(states: tuple[Label, ...], truth: IntArray, weights: FloatArray, kept: BoolArray, cv: Folds) -> HeldOut:
@@ -217,7 +242,7 @@ def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, pro
 
 def _of_estimator(
     model: Any, table: Any, targets: Any, cv: Folds, progress: Progress | None
-) -> tuple[HeldOut, Callable[[Folds], FloatArray]]:
+) -> tuple[HeldOut, Answer, LogAnswer]:
     if targets is None:
         raise ParameterError("an estimator does not know the target's column", fix="give targets=y")
     if not hasattr(model, "predict_proba"):
@@ -246,7 +271,10 @@ def _of_estimator(
             raise ParameterError(f"{len(found)} rows and {len(y)} targets", fix="give one target for each row")
         return found
 
-    return _rows(states, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), cv), posterior_of
+    def no_logarithms(cv: Folds, rows: IntArray) -> FloatArray:  # of an estimator a share of 0 is one
+        return np.full((len(rows), len(states)), -np.inf)
+
+    return _rows(states, truth, np.ones(len(y)), np.ones(len(y), dtype=bool), cv), posterior_of, no_logarithms
 
 
 def _classes_of(model: Any, y: Any, cv: Folds) -> Any:

@@ -8,7 +8,7 @@ fit for each different row. Tables that are too large for that are refused befor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -59,15 +59,29 @@ def posteriors_of_folds(
 
     By subtraction where the statistics say everything about the model, else learned again.
     """
-    for fold in range(n_folds):
+    return _of_folds(model, batches, folds, range(n_folds), "predict_proba")
+
+
+def log_posteriors_of_folds(
+    model: Any, batches: Sequence[Batch], folds: IntArray, some: Iterable[int]
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """The same of some folds, as logarithms: for posteriors that are too small for a number."""
+    return _of_folds(model, batches, folds, some, "predict_log_proba")
+
+
+def _of_folds(
+    model: Any, batches: Sequence[Batch], folds: IntArray, some: Iterable[int], answer: str
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    for fold in some:
         inside = _where(folds == fold, batches)
         if not inside:
             continue
         without = _model_without(model, inside, _where(folds != fold, batches))
         columns = [model.classes.index(label) for label in without.classes]
         rows = np.flatnonzero(folds == fold)
-        posterior = np.zeros((len(rows), len(model.classes)))
-        posterior[:, columns] = np.concatenate([without.predict_proba(without.recoded(part)) for part in inside])
+        posterior = np.full((len(rows), len(model.classes)), 0.0 if answer == "predict_proba" else -np.inf)
+        parts = [getattr(without, answer)(without.recoded(part)) for part in inside]
+        posterior[:, columns] = np.concatenate(parts)
         yield rows, posterior
 
 
