@@ -91,7 +91,8 @@ def compare_models(
             model, _ = learned(table, target, model=kind, **columns)
             found[kind] = evaluate(model, table, costs, cv=cv)
         except BayeswiseError as error:
-            failed[kind] = error
+            error.__context__ = error.__cause__ = None
+            failed[kind] = error.with_traceback(None)  # which would hold on to the table
     if not found:
         name, why = next(iter(failed.items()))
         raise FitError(f"no model can learn from the table; {name}: {why.what}", fix=why.fix or "look at the table")
