@@ -115,7 +115,7 @@ def em_beside_pyagrum(n_rows: int, n_nodes: int) -> tuple[Task, Task]:
         learner.useEMWithRateCriterion(1e-4)
         return learner.learnParameters(theirs.dag())
 
-    return lambda: fit_tables(rows, graph, prior="m-estimate", strength=3.0, starts=1, tolerance=1e-4), peer
+    return lambda: fit_tables(rows, graph, prior="m-estimate", smoothing=3.0, starts=1, tolerance=1e-4), peer
 
 
 def climbing_with_weights(n_rows: int) -> float:

@@ -107,3 +107,12 @@ def test_a_column_of_weights_counts_rows_and_is_no_node(bayeswise: Command, tmp_
     assert "times" in wrong.err
     text = bayeswise("network", "learn", weighted, "-o", tmp_path / "out.bif", "--weight", "visit")
     assert "weight in row 1 of column 'visit' is nan" in text.err
+
+
+def test_the_earlier_name_of_smoothing_still_works(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    words = ["network", "learn", table, "--score", "bdeu"]
+    now = bayeswise(*words, "--smoothing", 4, "-o", tmp_path / "now.bif")
+    before = bayeswise(*words, "--strength=4", "-o", tmp_path / "before.bif")
+    assert now.code == before.code == 0
+    assert "--strength is now called --smoothing" in before.err and "now called" not in now.err
+    assert (tmp_path / "now.bif").read_bytes() == (tmp_path / "before.bif").read_bytes()

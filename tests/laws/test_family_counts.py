@@ -48,5 +48,5 @@ def test_tables_are_distributions_under_every_prior(table: Table) -> None:
     counts = FamilyCounts.of(table, GRAPH)
     if all(any(cell is not None for cell in column) for column in table.values()):
         for prior in ("bdeu", "m-estimate", "none"):
-            network = counts.network(prior=prior, strength=2.0)
+            network = counts.network(prior=prior, smoothing=2.0)
             assert all(np.allclose(network.table(name).sum(axis=1), 1.0) for name in network)

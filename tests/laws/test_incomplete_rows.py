@@ -50,8 +50,8 @@ def test_no_step_falls(seed: int, share: float, hidden: bool, steps, prior: str)
 def test_nothing_missing_is_counting(seed: int, prior: str) -> None:
     rows, parents = case(seed, 0.0, hidden=False)
     states = {name: list(rows.states[k]) for k, name in enumerate(rows.names)}
-    counted = FamilyCounts.of_rows(rows, parents, states=states).network(prior=prior, strength=3.0)
-    found = fit_tables(rows, parents, prior=prior, strength=3.0)
+    counted = FamilyCounts.of_rows(rows, parents, states=states).network(prior=prior, smoothing=3.0)
+    found = fit_tables(rows, parents, prior=prior, smoothing=3.0)
     for name in counted:
         assert found.network.states(name) == counted.states(name)
         assert found.network.table(name) == pytest.approx(counted.table(name), abs=1e-14)

@@ -49,7 +49,7 @@ def best_of_all(scores: Scores, allowed: np.ndarray, required: np.ndarray, most:
 def test_no_graph_is_better(score: str, n_nodes: int) -> None:
     for seed in range(3):
         rows = CodedRows.of(random_network(seed + 10 * n_nodes, n_nodes=n_nodes, zeros=0.1).sample(150, seed=seed))
-        scores = Scores(rows, score, strength=2.0)
+        scores = Scores(rows, score, smoothing=2.0)
         every = ~np.eye(n_nodes, dtype=bool)
         best = best_of_all(scores, every, np.zeros_like(every), n_nodes)
         found = best_graph(scores)

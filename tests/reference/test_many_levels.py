@@ -56,7 +56,7 @@ def written_out(rows: CodedRows, score: str, node: int, parents: tuple[int, ...]
 def test_families_of_wide_columns_have_the_score_of_their_table(score: str, weighted: bool) -> None:
     rows = wide_rows(0)
     weights = np.random.default_rng(1).integers(1, 40, 4_000) if weighted else None
-    scores = Scores(rows.weighted(weights), score, strength=2.0)
+    scores = Scores(rows.weighted(weights), score, smoothing=2.0)
     assert scores.columns.dtype == np.uint16
     for node, parents in (
         (0, ()), (0, (1,)), (1, (0,)), (1, (0, 2)), (2, (0, 1)), (2, (1, 3)), (3, (1, 2)), (0, (3,)), (2, (1,))
@@ -101,7 +101,7 @@ def test_em_takes_wide_columns() -> None:
     codes[::5, 1] = -1
     holes = CodedRows(rows.names, rows.states, codes)
     graph = {"region": ["place"], "sign": ["region"]}
-    found = fit_tables(holes, graph, prior="m-estimate", strength=1.0, starts=1, tolerance=1e-12).network
+    found = fit_tables(holes, graph, prior="m-estimate", smoothing=1.0, starts=1, tolerance=1e-12).network
     region, sign = found.table("region"), found.table("sign")
     counts = np.full(region.shape, 1.0 / 3.0)  # what is imagined, then what each row lets us expect
     for place, seen, told, _ in codes.tolist():

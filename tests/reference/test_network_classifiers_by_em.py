@@ -86,7 +86,7 @@ def test_the_tables_are_those_of_the_network_that_em_learns_for_the_graph(struct
     table = table_of(2)
     model = fitted(table, structure, prior="m-estimate", smoothing=2.0)
     graph = {name: model.network.parents(name) for name in model.network}
-    known = fit_tables(CodedRows.of(table), graph, prior="m-estimate", strength=2.0, tolerance=1e-12).network
+    known = fit_tables(CodedRows.of(table), graph, prior="m-estimate", smoothing=2.0, tolerance=1e-12).network
     for name in ("a", "b", "c"):
         assert model.network.states(name) == known.states(name)
         assert model.network.table(name) == pytest.approx(known.table(name), abs=1e-3)

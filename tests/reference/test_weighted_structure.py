@@ -39,7 +39,7 @@ def test_weights_of_rows_are_copies_of_them_to_the_last_bit_of_every_search(
 ) -> None:
     rows, times, copies = case(seed, heaviest)
     weighted, repeated = CodedRows.of(rows, weights=times), CodedRows.of(copies)
-    one, other = Scores(weighted, score, strength=2.0), Scores(repeated, score, strength=2.0)
+    one, other = Scores(weighted, score, smoothing=2.0), Scores(repeated, score, smoothing=2.0)
     assert one.family(0, []) == other.family(0, [])
     assert one.additions(0, [1, 2], [3, 4, 5, 6]).tolist() == other.additions(0, [1, 2], [3, 4, 5, 6]).tolist()
     assert hill_climbing(one, restarts=3) == hill_climbing(other, restarts=3)
@@ -117,7 +117,7 @@ def test_weights_that_are_not_whole_give_the_score_of_their_sums(score: str) -> 
         a = 1.0 if score == "k2" else 3.0 / (n_above * size)
         expected = math.fsum(gammaln(n + a) - gammaln(a) for n in cells)
         expected -= math.fsum(gammaln(n + size * a) - gammaln(size * a) for n in tops)
-    scores = Scores(coded.weighted(weights), score, strength=3.0)
+    scores = Scores(coded.weighted(weights), score, smoothing=3.0)
     assert scores.family(0, [1, 2]) == pytest.approx(expected, rel=1e-12)
     assert scores._scored(0, (1, 2)) == pytest.approx(expected, rel=1e-12)
     assert scores.total(best_graph(scores).parents) >= hill_climbing(scores, restarts=5).score - 1e-9

@@ -21,7 +21,7 @@ EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "mdl", "bdeu", "k2
 def test_each_family_has_the_score_of_its_table(score: str, n_rows: int) -> None:
     network = random_network(n_rows, n_nodes=6, zeros=0.2, most_states=4)
     rows = CodedRows.of(network.sample(n_rows, seed=1), states={name: network.states(name) for name in network})
-    scores = Scores(rows, score, strength=2.5)
+    scores = Scores(rows, score, smoothing=2.5)
     for node in range(6):
         others = [k for k in range(6) if k != node]
         for parents in itertools.chain.from_iterable(itertools.combinations(others, k) for k in range(5)):

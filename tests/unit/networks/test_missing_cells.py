@@ -80,7 +80,7 @@ def test_where_it_ends_counting_what_is_expected_changes_nothing(way: str) -> No
     rows = CLUSTERS.sample(500, seed=9)
     del rows["kind"]
     coded = CodedRows.of(rows, states={"kind": ["one", "two"]}, may_be_hidden={"kind"})
-    found = fit_tables(coded, FROM_KIND, way=way, tolerance=1e-13, prior="m-estimate", strength=2.0)
+    found = fit_tables(coded, FROM_KIND, way=way, tolerance=1e-13, prior="m-estimate", smoothing=2.0)
     seen = IncompleteRows.of(coded, [tuple(coded.names.index(p) for p in FROM_KIND.get(n, ())) for n in coded.names])
     pseudo_counts = seen.layout.pseudo_counts("m-estimate", 2.0)
     tables = np.concatenate([found.network.table(name).ravel() for name in coded.names])
@@ -125,7 +125,7 @@ def test_mistakes_about_hidden_columns_are_told() -> None:
 
 def test_a_state_that_shows_only_beside_a_hole_is_a_state() -> None:
     rows = {"a": ["u", None, "u"], "b": [None, "p", "q"]}
-    learned = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior="m-estimate", strength=2.0)
+    learned = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior="m-estimate", smoothing=2.0)
     assert learned.states("b") == ("p", "q")
     assert learned.table("b").tolist() == [[1 / 3, 2 / 3]]
 

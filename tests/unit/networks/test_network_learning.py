@@ -12,7 +12,7 @@ from network_cases import YES_NO, asia, random_network
 import bayeswise as bw
 from bayeswise.foundation.errors import MissingCellError, NotMergedError, ParameterError, SchemaError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.learning import Constraints, FamilyCounts, Scores, chow_liu, climb, k2
+from bayeswise.networks.learning import Constraints, FamilyCounts, Scores, chow_liu, climb, fit_tables, k2
 from bayeswise.networks.learning.rows import CodedRows
 
 GRAPH = {"dyspnoea": ["either", "bronchitis"], "either": ["tuberculosis", "cancer"], "cancer": ["smoking"]}
@@ -39,7 +39,7 @@ def test_new_rows_may_bring_new_states() -> None:
 @pytest.mark.parametrize(("prior", "imagined"), [("bdeu", 2.0 / 4), ("m-estimate", 2.0 / 2), ("none", 0.0)])
 def test_tables_are_counts_plus_imagined_rows(prior: str, imagined: float) -> None:
     rows = {"a": ["u", "u", "u", "v"], "b": ["p", "p", "q", "q"]}
-    network = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior=prior, strength=2.0)
+    network = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior=prior, smoothing=2.0)
     expected = [[(n + imagined) / (sum(row) + 2 * imagined) for n in row] for row in ([2, 1], [0, 1])]
     assert network.table("b") == pytest.approx(np.array(expected), abs=1e-15)
 
@@ -67,7 +67,7 @@ def test_scores_are_their_formulas() -> None:
             + sum(math.lgamma(imagined + n) - math.lgamma(imagined) for n in row)
             for row in by_parents
         )
-        assert Scores(rows, score, strength=5.0).family(2, [0, 1]) == pytest.approx(evidence, rel=1e-12)
+        assert Scores(rows, score, smoothing=5.0).family(2, [0, 1]) == pytest.approx(evidence, rel=1e-12)
 
 
 @pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])
@@ -172,11 +172,28 @@ def test_states_keep_the_order_in_which_they_are_given_or_declared() -> None:
     sizes, table = ["S", "M", "L", "XL"], {"size": ["L", "S", "M", "S"], "price": ["high", "low", "low", "low"]}
     frame = pd.DataFrame({**table, "size": pd.Categorical(table["size"], sizes)})
     graph = {"price": ["size"]}
-    given = BeliefNetwork.learn(table, parents=graph, states={"size": sizes}, strength=4.0)
+    given = BeliefNetwork.learn(table, parents=graph, states={"size": sizes}, smoothing=4.0)
     assert given.states("size") == tuple(sizes)
     assert given.table("size").tolist() == [[3 / 8, 2 / 8, 2 / 8, 1 / 8]]
     assert given.table("price")[:, 0].tolist() == [0.5 / 3, 0.5 / 2, 1.5 / 2, 0.5]  # (0 or 1 + 1/2) / (n + 1)
-    assert BeliefNetwork.learn(frame, parents=graph, strength=4.0) == given
-    by_em = BeliefNetwork.learn(frame, parents=graph, strength=4.0, missing="em")
+    assert BeliefNetwork.learn(frame, parents=graph, smoothing=4.0) == given
+    by_em = BeliefNetwork.learn(frame, parents=graph, smoothing=4.0, missing="em")
     assert by_em.states("size") == given.states("size")
     assert by_em.table("price") == pytest.approx(given.table("price"))
+
+
+def test_the_earlier_name_of_smoothing_means_the_same_and_warns() -> None:
+    rows = {"a": ["x", "y", "y", "x"] * 4, "b": ["u", "v", "v", "v"] * 4}
+    graph = {"b": ["a"]}
+    counts = FamilyCounts.of_rows(CodedRows.of(rows), graph)
+    found = BeliefNetwork.learn(rows, parents=graph, smoothing=4.0)
+    calls = (
+        lambda: BeliefNetwork.learn(rows, parents=graph, strength=4.0),
+        lambda: counts.network(strength=4.0),
+        lambda: fit_tables(CodedRows.of(rows), graph, strength=4.0).network,
+    )
+    for call in calls:
+        with pytest.warns(DeprecationWarning, match="strength is now called smoothing"):
+            assert call().table("b") == pytest.approx(found.table("b"))
+    with pytest.raises(ParameterError, match="strength and smoothing are one setting"):
+        BeliefNetwork.learn(rows, strength=1.0, smoothing=1.0)

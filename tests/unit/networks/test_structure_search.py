@@ -78,8 +78,8 @@ def test_rules_that_cannot_hold_are_told() -> None:
         k2(scores, ["a", "b", "c"], Constraints(required=(("c", "a"),)))
     with pytest.raises(ParameterError, match="from 0 on"):
         hill_climbing(scores, restarts=-1)
-    with pytest.raises(ParameterError, match="strength above 0"):
-        Scores(rows, "bdeu", strength=0.0)
+    with pytest.raises(ParameterError, match="smoothing above 0"):
+        Scores(rows, "bdeu", smoothing=0.0)
 
 
 def test_mutual_information_is_its_formula_given_a_class_and_with_holes() -> None:

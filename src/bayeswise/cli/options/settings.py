@@ -94,12 +94,23 @@ def option(key: str) -> str:
 # -- the help, and earlier names ------------------------------------------------------------------------------
 
 
-class FitCommand(ManyPairs):
-    """A command whose help is grouped, and which takes the earlier names of options with a line on stderr."""
+class LearnCommand(ManyPairs):
+    """A command that takes the earlier names of options with a line on stderr."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)  # what follows are files
-        return super().parse_args(ctx, [*_named_today(args[:end]), *args[end:]])
+        return super().parse_args(ctx, [*_named_today(args[:end], self.earlier(args[:end])), *args[end:]])
+
+    def earlier(self, words: Sequence[str]) -> dict[str, str]:
+        """The option of today, by each earlier one, for what was typed."""
+        return {"--strength": "--smoothing"}
+
+
+class FitCommand(LearnCommand):
+    """The same, with help in groups, and with the earlier names of all settings."""
+
+    def earlier(self, words: Sequence[str]) -> dict[str, str]:
+        return earlier_options(words)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -114,10 +125,9 @@ class FitCommand(ManyPairs):
                     formatter.write_dl(groups[title])
 
 
-def _named_today(words: Sequence[str]) -> list[str]:
+def _named_today(words: Sequence[str], earlier: Mapping[str, str]) -> list[str]:
     from bayeswise.cli.output.writing import say
 
-    earlier = earlier_options(words)
     found: list[str] = []
     for word in words:
         name, equals, value = word.partition("=")

@@ -18,16 +18,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, wraps
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Union, get_args, get_origin
 
 from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
 from bayeswise.store.fields import field_hint, fits, stored_field
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 _KEY = "bayeswise: setting"
 
@@ -206,7 +209,28 @@ def earlier_names(settings: Iterable[Setting]) -> dict[str, str]:
 
 def named_today(given: Mapping[str, Any], settings: Iterable[Setting], *, stacklevel: int = 3) -> dict[str, Any]:
     """Settings under their names of today, with a warning for each earlier one; other names pass."""
-    today = earlier_names(settings)
+    return _renamed(given, earlier_names(settings), stacklevel=stacklevel + 1)
+
+
+def earlier(**today: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+    """A function that takes keywords by the names of earlier versions, too, with a warning.
+
+    >>> counted = earlier(strength="smoothing")(lambda smoothing=1.0: smoothing)
+    >>> counted(smoothing=2.0)
+    2.0
+    """
+
+    def taking(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+        @wraps(function)
+        def renamed(*given: Given.args, **named: Given.kwargs) -> Answer:
+            return function(*given, **_renamed(named, today, stacklevel=3))
+
+        return renamed
+
+    return taking
+
+
+def _renamed(given: Mapping[str, Any], today: Mapping[str, str], *, stacklevel: int) -> dict[str, Any]:
     for name in given:
         if name in today:
             if today[name] in given:

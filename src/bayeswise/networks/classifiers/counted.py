@@ -160,15 +160,15 @@ def _over(counts: JointCounts, scope: Sequence[int], levels: Sequence[Vocabulary
     return counts._weight_over(tuple(levels[place] for place in scope)).to_floats()
 
 
-def pseudo_rows_of(prior: str, strength: float, n_levels: int, n_configurations: int) -> float:
+def pseudo_rows_of(prior: str, smoothing: float, n_levels: int, n_configurations: int) -> float:
     """The pseudo-counts of one cell of a table; the configurations are those of all parents, the class among them.
 
     >>> [pseudo_rows_of(prior, 2.0, 4, 5) for prior in ("laplace", "m-estimate", "bdeu")]
     [2.0, 0.5, 0.1]
     """
     if prior == "laplace":
-        return float(strength)
-    return strength / max(n_levels * (n_configurations if prior == "bdeu" else 1), 1)
+        return float(smoothing)
+    return smoothing / max(n_levels * (n_configurations if prior == "bdeu" else 1), 1)
 
 
 def log_shares(counts: FloatArray, imagined: float) -> FloatArray:

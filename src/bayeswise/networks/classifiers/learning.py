@@ -41,7 +41,7 @@ def fit_network(
 
     `cuts` are those of number columns that shall not be found by description length. Options of columns are those of
     `bw.fit`, and missing="em" finds the tables by EM; the other options are those of `NetworkSettings`: structure,
-    prior, strength, class_prior, k, ...
+    prior, smoothing, class_prior, k, ...
 
     >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 5 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
     ...         ("weak", "rain", "yes"), ("strong", "sun", "no")]]

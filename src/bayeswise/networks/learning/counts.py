@@ -14,6 +14,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, ParameterError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.threads import each
+from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
@@ -31,7 +32,7 @@ class FamilyCounts:
     >>> seen = FamilyCounts.of({"rain": ["y", "n"], "wet": ["y", "n"]}, {"wet": ["rain"]})
     >>> seen.merge(seen).forget({"rain": ["y", "n"], "wet": ["y", "n"]}) == seen
     True
-    >>> seen.network(prior="m-estimate", strength=2).table("wet").round(3).tolist()
+    >>> seen.network(prior="m-estimate", smoothing=2).table("wet").round(3).tolist()
     [[0.667, 0.333], [0.333, 0.667]]
     """
 
@@ -120,23 +121,24 @@ class FamilyCounts:
         if self.parents != other.parents:
             raise KindError("the counts belong to different graphs", fix="count both with the same parents")
 
+    @earlier(strength="smoothing")
     def network(
         self,
         *,
         prior: str = "bdeu",
-        strength: float = 1.0,
+        smoothing: float = 1.0,
         name: str = "network",
         order: Mapping[str, Vocabulary] | None = None,
     ) -> BeliefNetwork:
         """Tables of posterior means under a Dirichlet prior; `order` has the states of nodes whose order matters.
 
-        "bdeu": `strength` pseudo-counts in all, spread evenly over the cells of each family; "m-estimate": `strength`
+        "bdeu": `smoothing` pseudo-counts in all, spread evenly over the cells of each family; "m-estimate": `smoothing`
         pseudo-counts for each configuration of the parents; "none": relative frequencies, a configuration that was
         never seen being uniform.
         """
-        if prior not in PRIORS or not (math.isfinite(strength) and strength >= 0.0):
+        if prior not in PRIORS or not (math.isfinite(smoothing) and smoothing >= 0.0):
             raise ParameterError(
-                f"the prior is {prior!r} with strength {strength!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
+                f"the prior is {prior!r} with smoothing {smoothing!r}", fix=f"choose {', '.join(PRIORS)}, and >= 0"
             )
         states = {node: _ordered(counts.levels, (order or {}).get(node)) for node, counts in self.columns.items()}
         nodes = []
@@ -146,7 +148,7 @@ class FamilyCounts:
                     f"column {node!r} has no cell: its states are not known", fix="ignore it, or give states"
                 )
             seen = counts._weight_over(tuple(states[each] for each in (*self.parents[node], node))).to_floats()
-            nodes.append(Node(node, states[node], _table(seen[0], prior, strength), self.parents[node]))
+            nodes.append(Node(node, states[node], _table(seen[0], prior, smoothing), self.parents[node]))
         return BeliefNetwork(nodes, name=name)
 
 
@@ -166,10 +168,10 @@ def _joint(
     return JointCounts.of_table(tuple(levels), counted, ExactArray.from_integers([incomplete]), tuple(declared))
 
 
-def _table(seen: FloatArray, prior: str, strength: float) -> FloatArray:
+def _table(seen: FloatArray, prior: str, smoothing: float) -> FloatArray:
     counts = seen.reshape(-1, seen.shape[-1])  # (n_configurations, n_states)
     n_rows, n_states = counts.shape
-    pseudo_counts = {"bdeu": strength / (n_rows * n_states), "m-estimate": strength / n_states, "none": 0.0}[prior]
+    pseudo_counts = {"bdeu": smoothing / (n_rows * n_states), "m-estimate": smoothing / n_states, "none": 0.0}[prior]
     total = counts.sum(axis=1, keepdims=True) + pseudo_counts * n_states
     uniform = np.full_like(counts, 1.0 / n_states)
     return np.asarray(np.divide(counts + pseudo_counts, total, out=uniform, where=total > 0.0))

@@ -100,9 +100,9 @@ class Families:
     def count(self, tell: Callable[[int, int], None]) -> None:
         n_first = min(self.n, _TASK_COLUMNS)
         pseudo_counts = [1.0, *map(float, self.widths)] if self.widths else []
-        strength = self.scores.strength if self.scores.score == "bdeu" else 0.0
+        smoothing = self.scores.smoothing if self.scores.score == "bdeu" else 0.0
 
-        rows = self.columns, self.scores.sizes, self.units, pseudo_counts, strength
+        rows = self.columns, self.scores.sizes, self.units, pseudo_counts, smoothing
 
         def task(chosen: int) -> None:
             limits = self.most + 1, max(self.most_cells)

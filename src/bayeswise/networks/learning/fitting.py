@@ -17,6 +17,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.learning.counts import PRIORS
 from bayeswise.networks.learning.incomplete import IncompleteRows, Layout, Point
@@ -148,13 +149,14 @@ class FittedTables:
     interrupted: bool = False
 
 
+@earlier(strength="smoothing")
 def fit_tables(
     rows: CodedRows,
     parents: Mapping[str, Sequence[str]],
     *,
     way: str = "em",
     prior: str = "bdeu",
-    strength: float = 1.0,
+    smoothing: float = 1.0,
     weights: Any = None,
     starts: int = 3,
     seed: int = 0,
@@ -175,16 +177,16 @@ def fit_tables(
     """
     if way not in WAYS:
         raise ParameterError(f"there is no way {way!r} up the likelihood", fix=guess(way, list(WAYS)))
-    if prior not in PRIORS or not (math.isfinite(strength) and strength >= 0.0):
+    if prior not in PRIORS or not (math.isfinite(smoothing) and smoothing >= 0.0):
         raise ParameterError(
-            f"the prior is {prior!r} with strength {strength!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
+            f"the prior is {prior!r} with smoothing {smoothing!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
         )
     if starts < 1 or most_steps < 1:
         raise ParameterError(f"{starts} starts of {most_steps} steps", fix="give at least one of each")
     rows = rows.weighted(weights)
     above = _positions(rows.with_states(), parents)
     seen = IncompleteRows.of(rows, above)
-    pseudo_counts = seen.layout.pseudo_counts(prior, strength)
+    pseudo_counts = seen.layout.pseudo_counts(prior, smoothing)
     n_starts = starts if seen.groups else 1
     best: Climb | None = None
     for start in range(n_starts):

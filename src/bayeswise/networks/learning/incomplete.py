@@ -49,11 +49,11 @@ class Layout:
             np.divide(table, total, out=shares, where=total > 0.0)
         return found
 
-    def pseudo_counts(self, prior: str, strength: float) -> FloatArray:
+    def pseudo_counts(self, prior: str, smoothing: float) -> FloatArray:
         """What the prior adds to each cell."""
         flat = np.zeros(self.starts[-1])
         for table in self.tables(flat):
-            table[:] = {"bdeu": strength / table.size, "m-estimate": strength / table.shape[1], "none": 0.0}[prior]
+            table[:] = {"bdeu": smoothing / table.size, "m-estimate": smoothing / table.shape[1], "none": 0.0}[prior]
         return flat
 
 

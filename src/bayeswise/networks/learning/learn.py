@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.climbing import hill_climbing, k2
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, Search, silent
 from bayeswise.networks.learning.counts import FamilyCounts
@@ -29,6 +30,7 @@ _ENDED_EARLY = {
 Graph = Mapping[str, Sequence[str]]
 
 
+@earlier(strength="smoothing")
 def learn(
     table: Any,
     *,
@@ -44,7 +46,7 @@ def learn(
     tabu: int = 10,
     restarts: int | None = None,
     prior: str = "bdeu",
-    strength: float = 1.0,
+    smoothing: float = 1.0,
     missing: str = "error",
     starts: int = 3,
     seed: int = 0,
@@ -80,13 +82,13 @@ def learn(
     method = chosen_method(method, len(rows.names), restarts)
     if parents is None:
         whole = rows.complete() if missing == "error" else rows.without_missing()
-        found = _found(whole, method, score, order, root, rules, strength, tabu, restarts, seed, progress)
+        found = _found(whole, method, score, order, root, rules, smoothing, tabu, restarts, seed, progress)
         parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
         notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
         rows = whole if missing == "drop" else rows
     if missing in WAYS:
         fitted = fit_tables(
-            rows, parents, way=missing, prior=prior, strength=strength, starts=starts, seed=seed, progress=progress
+            rows, parents, way=missing, prior=prior, smoothing=smoothing, starts=starts, seed=seed, progress=progress
         )
         network = fitted.network
         notes.append(_summary_of(missing, fitted))
@@ -94,7 +96,7 @@ def learn(
         _refuse_hidden(rows, named)
         fixed = {name: known for name, known in zip(rows.names, rows.states, strict=True) if name in rows.declared}
         counts = FamilyCounts.of_rows(rows, parents, states=states)
-        network = counts.network(prior=prior, strength=strength, order=fixed)
+        network = counts.network(prior=prior, smoothing=smoothing, order=fixed)
     network.notes = (*network.notes, *notes)
     return network
 
@@ -133,7 +135,7 @@ def _found(
     order: Sequence[str] | None,
     root: str | None,
     rules: Constraints,
-    strength: float,
+    smoothing: float,
     tabu: int,
     restarts: int | None,
     seed: int,
@@ -142,16 +144,16 @@ def _found(
     if method == "chow-liu":
         return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":
-        scores = Scores(rows, score, strength=strength)
+        scores = Scores(rows, score, smoothing=smoothing)
         return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
     if method == "exact":
-        return best_graph(Scores(rows, score, strength=strength), rules, progress=progress)
+        return best_graph(Scores(rows, score, smoothing=smoothing), rules, progress=progress)
     if method == "k2":
         if order is None:
             raise ParameterError(
                 "K2 needs an order of the columns", fix="give order=[...] (--order A,B,C), causes first"
             )
-        scores = Scores(rows, score, strength=strength)
+        scores = Scores(rows, score, smoothing=smoothing)
         parents = k2(scores, order, rules)
         return Search(parents, scores.total(parents))
     raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))

@@ -30,12 +30,12 @@ class Scores:
     True
     """
 
-    def __init__(self, rows: CodedRows, score: str = "bic", *, strength: float = 1.0) -> None:
+    def __init__(self, rows: CodedRows, score: str = "bic", *, smoothing: float = 1.0) -> None:
         if score not in SCORES:
             raise ParameterError(f"there is no score {score!r}", fix=guess(score, SCORES))
-        if score == "bdeu" and not (math.isfinite(strength) and strength > 0.0):
-            raise ParameterError(f"BDeu with {strength!r} pseudo-counts", fix="give a strength above 0")
-        self.score, self.strength = score, strength
+        if score == "bdeu" and not (math.isfinite(smoothing) and smoothing > 0.0):
+            raise ParameterError(f"BDeu with {smoothing!r} pseudo-counts", fix="give a smoothing above 0")
+        self.score, self.smoothing = score, smoothing
         self.names, self.sizes = rows.names, rows.sizes
         self.columns = np.ascontiguousarray(rows.complete().codes.astype(rows.code_type).T)  # (n_columns, n_rows)
         self.n_rows: float = len(rows.codes) if rows.weights is None else math.fsum(rows.weights)
@@ -88,7 +88,7 @@ class Scores:
     def kernel(self) -> _kernels.FamilyScores:
         """The rows as bitmaps, made once."""
         if self._kernel is None:
-            dirichlet, pseudo_counts = self.score in ("bdeu", "k2"), -1.0 if self.score == "k2" else self.strength
+            dirichlet, pseudo_counts = self.score in ("bdeu", "k2"), -1.0 if self.score == "k2" else self.smoothing
             settings = dirichlet, self.penalty, pseudo_counts
             self._kernel = _kernels.FamilyScores(self.columns, self.sizes, *settings, self.units, self.unit)
         return self._kernel
@@ -107,7 +107,7 @@ class Scores:
             return -math.inf
         counts = self.counts(node, parents)
         if self.score in ("bdeu", "k2"):
-            return _log_evidence(counts, 1.0 if self.score == "k2" else self.strength / counts.size)
+            return _log_evidence(counts, 1.0 if self.score == "k2" else self.smoothing / counts.size)
         return _log_likelihood(counts) - self.penalty * n_configurations * (self.sizes[node] - 1)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
 from bayeswise.networks.learning.exact import Families
@@ -78,12 +79,13 @@ def _measures(edge: EdgeStrength) -> str:
     return ", ".join(parts)
 
 
+@earlier(strength="smoothing")
 def edge_strengths(
     rows: CodedRows,
     parents: Sequence[Sequence[int]],
     *,
     score: str = "bic",
-    strength: float = 1.0,
+    smoothing: float = 1.0,
     constraints: Constraints | None = None,
     resamples: int = 0,
     averaged: bool = False,
@@ -99,9 +101,9 @@ def edge_strengths(
     if resamples < 0:
         raise ParameterError(f"{resamples} resampled tables", fix="give a number from 0 on")
     rules = constraints or Constraints()
-    scores = Scores(rows, score, strength=strength)
+    scores = Scores(rows, score, smoothing=smoothing)
     n = len(rows.names)
-    found, n_found = resampled(rows, score, strength, rules, resamples, seed, search, progress)
+    found, n_found = resampled(rows, score, smoothing, rules, resamples, seed, search, progress)
     posterior = np.full((n, n), math.nan)
     if averaged:
         posterior = edge_posteriors(scores, rules, progress=progress)
@@ -131,7 +133,7 @@ def _or_zero(value: float) -> float:
 def resampled(
     rows: CodedRows,
     score: str,
-    strength: float,
+    smoothing: float,
     rules: Constraints,
     resamples: int,
     seed: int,
@@ -142,7 +144,7 @@ def resampled(
     found, n_found = np.zeros((len(rows.names), len(rows.names))), 0
     try:
         while n_found < resamples:
-            graph = search(Scores(_drawn(rows, [seed, n_found]), score, strength=strength), rules)
+            graph = search(Scores(_drawn(rows, [seed, n_found]), score, smoothing=smoothing), rules)
             if graph.interrupted:
                 break
             _add(found, graph.parents)
@@ -170,6 +172,7 @@ def _add(found: FloatArray, parents: Parents) -> None:
         found[list(above), child] += 1.0
 
 
+@earlier(strength="smoothing")
 def strengths_in_table(
     table: Any, network: BeliefNetwork, *, weight: str | None = None, weights: Any = None, **overrides: Any
 ) -> EdgeStrengths:

@@ -63,7 +63,7 @@ def learn(
     ] = "error",
     starts: Annotated[int, typer.Option(min=1, help="Number of random starts for em and gradient.")] = 3,
     prior: Annotated[str, typer.Option(help="Prior of the tables: bdeu, m-estimate or none.")] = "bdeu",
-    strength: Annotated[float, typer.Option(min=0.0, help="Pseudo-counts of the prior.")] = 1.0,
+    smoothing: Annotated[float, typer.Option(min=0.0, help="Pseudo-counts of the prior.")] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     strengths: Annotated[bool, typer.Option("--strengths", help="Print the strength of each edge.")] = False,
     resamples: Annotated[
@@ -104,7 +104,7 @@ def learn(
         "score": score,
         "max_parents": max_parents,
         "prior": prior,
-        "strength": strength,
+        "smoothing": smoothing,
         "seed": seed,
         "starts": starts,
         "restarts": restarts,
@@ -167,7 +167,7 @@ def _learned(
         overrides["max_parents"],
     )
     resamples, averaged = strengths
-    options = {key: overrides[key] for key in ("score", "strength", "seed")}
+    options = {key: overrides[key] for key in ("score", "smoothing", "seed")}
     method = chosen_method(overrides.get("method", "auto"), len(rows.names), overrides["restarts"])
     options["search"] = best_graph if method == "exact" else hill_climbing
     found = strengths_in_table(
