@@ -58,6 +58,7 @@ _HOMES = {
     "ConceptClassifier": "bayeswise.estimators.concept",
     "MEstimate": "bayeswise.models.settings.naive_bayes",
     "BeliefNetwork": "bayeswise.networks",
+    "DynamicNetwork": "bayeswise.networks.dynamic",
     "NetworkClassifier": "bayeswise.estimators.network_classifier",
     "InfluenceDiagram": "bayeswise.diagrams",
     "Costs": "bayeswise.decisions.costs.costs",

@@ -82,7 +82,10 @@ class Engine:
         self, evidence: Mapping[str, Any] | None = None, soft: Mapping[str, Mapping[Any, float]] | None = None
     ) -> dict[str, Distribution]:
         """P(node | evidence) of every node, by messages up and down one tree; one by one where that is too large."""
-        found = self.finding(evidence, soft)
+        return self.marginals_given(self.finding(evidence, soft))
+
+    def marginals_given(self, found: Finding) -> dict[str, Distribution]:
+        """The same for evidence that is coded already."""
         n_nodes = len(self._sizes)
         free = [node for node in range(n_nodes) if node not in found.states]
         try:

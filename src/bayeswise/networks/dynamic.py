@@ -1,0 +1,286 @@
+"""Dynamic networks: one slice of nodes for each step of time, the same tables at every step.
+
+What the past says to the future passes through the interface: the nodes of a slice that a node of the next one depends
+on. Its joint states are the states of one node, `INTERFACE`, so a step is a question to an ordinary network: a belief
+about the interface before goes in as a likelihood, the belief about the one after comes out. Filtering takes the memory
+of one step, whatever the length. Hidden Markov models are the special case of one hidden node.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
+from bayeswise.networks.inference.distribution import Distribution
+from bayeswise.networks.inference.engine import Finding
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label
+
+INTERFACE, NEXT = "(interface)", "(next interface)"
+MOST_INTERFACE_STATES = 1024
+_BEFORE = "[-1]"
+
+Steps = Sequence[Mapping[str, Any]]
+
+
+def before(name: str) -> str:
+    """A node of the slice before, as a parent.
+
+    >>> before("rain")
+    'rain[-1]'
+    """
+    return name + _BEFORE
+
+
+@dataclass(frozen=True)
+class StepBelief:
+    """What is believed at a step: P(node | evidence) of each node, and log P(evidence up to this step)."""
+
+    step: int
+    marginals: dict[str, Distribution]
+    log_evidence: float
+
+    def __getitem__(self, name: str) -> Distribution:
+        return self.marginals[name]
+
+
+class DynamicNetwork:
+    """Nodes of the first slice, and the nodes of every later one, whose parents may be in the slice before.
+
+    >>> umbrella = DynamicNetwork(
+    ...     [Node("rain", ["yes", "no"], 0.5), Node("umbrella", ["yes", "no"], [0.9, 0.2], ["rain"])],
+    ...     [Node("rain", ["yes", "no"], [0.7, 0.3], [before("rain")]),
+    ...      Node("umbrella", ["yes", "no"], [0.9, 0.2], ["rain"])])
+    >>> umbrella
+    DynamicNetwork(2 nodes, interface: rain)
+    >>> [round(step["rain"]["yes"], 3) for step in umbrella.filtered([{"umbrella": "yes"}] * 2)]
+    [0.818, 0.883]
+    """
+
+    def __init__(self, first: Iterable[Node], later: Iterable[Node], *, name: str = "dynamic network") -> None:
+        self.name = name
+        self.first = BeliefNetwork(first, name=f"{name}, first slice")
+        self._later = list(later)
+        self.names = self.first.names
+        self._check_slices()
+        above = {parent for node in self._later for parent in node.parents if parent.endswith(_BEFORE)}
+        self.interface: tuple[str, ...] = tuple(node for node in self.names if before(node) in above)
+        self._sizes = [len(self.first.states(node)) for node in self.interface]
+        if math.prod(self._sizes) > MOST_INTERFACE_STATES:
+            raise TooLargeError(
+                f"the nodes that the next slice depends on ({', '.join(self.interface)}) have "
+                f"{math.prod(self._sizes):,} joint states; {MOST_INTERFACE_STATES:,} are allowed",
+                fix="let fewer nodes point to the next slice, or ask network.unrolled(n_steps)",
+            )
+
+    def _check_slices(self) -> None:
+        names = [node.name for node in self._later]
+        if sorted(names) != sorted(self.names):
+            odd = sorted({*names} ^ {*self.names})[:3] or names
+            raise NetworkError(f"the slices have different nodes: {', '.join(odd)}", fix="name the same nodes in both")
+        for node in self._later:
+            if node.states.labels != self.first.states(node.name):
+                raise NetworkError(f"{node.name!r} has other states in later slices", fix="give it the same states")
+            for parent in node.parents:
+                known = [*self.names, *map(before, self.names)]
+                if parent not in known:
+                    raise NetworkError(f"{node.name!r} has the unknown parent {parent!r}", fix=guess(parent, known))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.names)} nodes, interface: {', '.join(self.interface) or 'none'})"
+
+    # -- slices as networks -------------------------------------------------------------------------------------
+    @cached_property
+    def _first_step(self) -> BeliefNetwork:
+        return BeliefNetwork([*(self.first.node(name) for name in self.names), self._next_node()])
+
+    @cached_property
+    def _later_step(self) -> BeliefNetwork:
+        """The interface before as one node, its parts, a slice, and the interface after as one node."""
+        n_states = math.prod(self._sizes)
+        nodes = [Node(INTERFACE, range(n_states), np.full((1, n_states), 1.0 / n_states))]
+        codes = np.indices(self._sizes).reshape(len(self._sizes), -1)
+        for part, name in zip(codes, self.interface, strict=True):
+            states = self.first.states(name)
+            nodes.append(Node(before(name), states, np.eye(len(states))[part], [INTERFACE]))
+        return BeliefNetwork([*nodes, *self._later, self._next_node()])
+
+    def _next_node(self) -> Node:
+        n_states = math.prod(self._sizes)
+        return Node(NEXT, range(n_states), np.eye(n_states), self.interface)
+
+    def unrolled(self, n_steps: int) -> BeliefNetwork:
+        """An ordinary network of so many slices; its nodes are called rain[0], rain[1], ..."""
+        if n_steps < 1:
+            raise ParameterError(f"n_steps is {n_steps}", fix="choose a number from 1 on")
+
+        def placed(parent: str, step: int) -> str:
+            return f"{parent.removesuffix(_BEFORE)}[{step - 1 if parent.endswith(_BEFORE) else step}]"
+
+        nodes = []
+        for step in range(n_steps):
+            for node in map(self.first.node, self.names) if step == 0 else self._later:
+                parents = [placed(parent, step) for parent in node.parents]
+                nodes.append(Node(f"{node.name}[{step}]", node.states, node.table, parents))
+        return BeliefNetwork(nodes, name=self.name)
+
+    # -- questions ----------------------------------------------------------------------------------------------
+    def filtered(self, evidence: Iterable[Mapping[str, Any]]) -> Iterator[StepBelief]:
+        """P(node at t | evidence up to t) for each step; steps are read one by one and forgotten."""
+        for step, found, _, log_evidence in self._forward(evidence):
+            yield StepBelief(step, self._marginals(step, found), log_evidence)
+
+    def predicted(self, evidence: Steps, n_steps: int) -> list[StepBelief]:
+        """P(node | all evidence) for the steps after the last one."""
+        return list(self.filtered([*evidence, *({} for _ in range(n_steps))]))[len(evidence) :]
+
+    def smoothed(self, evidence: Steps) -> list[StepBelief]:
+        """P(node at t | evidence of all steps) for each step: forward, then backward."""
+        forward = list(self._forward(evidence))
+        total = forward[-1][3] if forward else 0.0
+        answers: list[StepBelief] = []
+        from_later = np.ones(math.prod(self._sizes))
+        for step, found, _, _ in reversed(forward):
+            network = self._first_step if step == 0 else self._later_step
+            both = Finding(found.states, {**found.likelihoods, network.place(NEXT): from_later}, 0.0)
+            answers.append(StepBelief(step, self._marginals(step, both), total))
+            if step:
+                place = network.place(INTERFACE)
+                likelihoods = {each: given for each, given in both.likelihoods.items() if each != place}
+                from_later, _ = self._posterior(network, place, Finding(found.states, likelihoods, 0.0))
+                from_later = from_later / from_later.max()
+        return answers[::-1]
+
+    def log_evidence(self, evidence: Iterable[Mapping[str, Any]]) -> float:
+        """log P(evidence of all steps)."""
+        log_evidence = 0.0
+        for _, _, _, log_evidence in self._forward(evidence):  # noqa: B007 the last one is the answer
+            pass
+        return log_evidence
+
+    def most_probable(self, evidence: Steps) -> list[dict[str, Label]]:
+        """The most probable states of all nodes at all steps together (for one hidden node: Viterbi's path)."""
+        if not evidence:
+            return []
+        found = self.unrolled(len(evidence)).most_probable(
+            {f"{name}[{step}]": state for step, given in enumerate(evidence) for name, state in given.items()}
+        )
+        return [{name: found.states[f"{name}[{step}]"] for name in self.names} for step in range(len(evidence))]
+
+    def sample(self, n_sequences: int, n_steps: int, seed: int = 0) -> dict[str, list[Any]]:
+        """Sequences drawn from the network, in long format: columns sequence, time and the nodes."""
+        drawn = self.unrolled(n_steps).sample(n_sequences, seed=seed)
+        table: dict[str, list[Any]] = {
+            "sequence": [k for k in range(n_sequences) for _ in range(n_steps)],
+            "time": list(range(n_steps)) * n_sequences,
+        }
+        for name in self.names:
+            columns = [drawn[f"{name}[{step}]"] for step in range(n_steps)]
+            table[name] = [column[k] for k in range(n_sequences) for column in columns]
+        return table
+
+    # -- steps --------------------------------------------------------------------------------------------------
+    def _forward(self, evidence: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Finding, FloatArray, float]]:
+        """For each step: what is known in its network, the belief about the interface after, and log P so far."""
+        belief, log_evidence = np.ones(1), 0.0
+        for step, given in enumerate(evidence):
+            network = self._first_step if step == 0 else self._later_step
+            states = {network.place(self._known(name)): network.code(name, state) for name, state in given.items()}
+            likelihoods: dict[int, FloatArray] = {}
+            if step:
+                top = float(belief.max())
+                likelihoods[network.place(INTERFACE)] = belief / top
+                log_evidence += math.log(len(belief)) + math.log(top)  # the interface was as open as a die
+            found = Finding(dict(sorted(states.items())), likelihoods, 0.0)
+            belief, log_step = self._posterior(network, network.place(NEXT), found)
+            if log_step == -math.inf:
+                raise ImpossibleEvidenceError(
+                    f"the evidence of step {step} is impossible after what was seen before", fix="correct that step"
+                )
+            log_evidence += log_step
+            yield step, found, belief, log_evidence
+
+    def _known(self, name: str) -> str:
+        if name not in self.names:
+            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
+        return name
+
+    @staticmethod
+    def _posterior(network: BeliefNetwork, target: int, found: Finding) -> tuple[FloatArray, float]:
+        tree = network.engine.tree([target], found)
+        cells, log_evidence = tree.posterior(found.codes(len(network)), found.pairs())
+        return cells, float(log_evidence)
+
+    def _marginals(self, step: int, found: Finding) -> dict[str, Distribution]:
+        network = self._first_step if step == 0 else self._later_step
+        marginals = network.engine.marginals_given(found)
+        return {name: marginals[name] for name in self.names}
+
+    # -- learning -----------------------------------------------------------------------------------------------
+    @classmethod
+    def learn(
+        cls,
+        table: Any,
+        *,
+        sequence: str,
+        time: str,
+        first: Mapping[str, Sequence[str]] | None = None,
+        later: Mapping[str, Sequence[str]] | None = None,
+        **overrides: Any,
+    ) -> DynamicNetwork:
+        """From complete sequences in long format: a row for each step, with the sequence and the time that it is of.
+
+        `first` and `later` are graphs {node: parents}; what is not given is searched for, in later slices so that the
+        slice before comes first. Other settings are those of `BeliefNetwork.learn`.
+
+        >>> walk = {"who": ["a"] * 4 + ["b"] * 3, "t": [0, 1, 2, 3, 0, 1, 2], "at": list("xyxyxyx")}
+        >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
+        DynamicNetwork(1 nodes, interface: at)
+        """
+        columns = {name: list(table[name]) for name in table}
+        for name in (sequence, time):
+            if name not in columns:
+                raise ParameterError(f"the table has no column {name!r}", fix=guess(name, list(columns)))
+        names = [name for name in columns if name not in (sequence, time)]
+        firsts, pairs = _slices(columns, names, sequence, time)
+        states = {name: sorted(set(columns[name]), key=lambda state: (str(type(state)), state)) for name in names}
+        both = {**{before(name): states[name] for name in names}, **states}
+        start = BeliefNetwork.learn(firsts, parents=_whole(first, names), states=states, **overrides)
+        tiers = () if later is not None else ([before(name) for name in names], names)
+        graph = None if later is None else {**{before(name): () for name in names}, **(_whole(later, names) or {})}
+        step = BeliefNetwork.learn(pairs, parents=graph, states=both, tiers=tiers, **overrides)
+        return cls([start.node(name) for name in names], [step.node(name) for name in names])
+
+
+def _whole(graph: Mapping[str, Sequence[str]] | None, names: Sequence[str]) -> dict[str, Sequence[str]] | None:
+    """A graph with the nodes that have no parents, too."""
+    return None if graph is None else {name: graph.get(name, ()) for name in names}
+
+
+def _slices(
+    columns: Mapping[str, list[Any]], names: Sequence[str], sequence: str, time: str
+) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """The first row of each sequence; and for each other one its cells beside those of the row before."""
+    order = sorted(range(len(columns[time])), key=lambda row: (str(columns[sequence][row]), columns[time][row]))
+    firsts: dict[str, list[Any]] = {name: [] for name in names}
+    pairs: dict[str, list[Any]] = {name: [] for name in (*map(before, names), *names)}
+    for earlier, row in itertools.pairwise([None, *order]):
+        assert row is not None
+        if earlier is None or columns[sequence][earlier] != columns[sequence][row]:
+            for name in names:
+                firsts[name].append(columns[name][row])
+            continue
+        for name in names:
+            pairs[before(name)].append(columns[name][earlier])
+            pairs[name].append(columns[name][row])
+    return firsts, pairs
