@@ -17,6 +17,7 @@ from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, KindError, ParameterError
 from bayeswise.render.labels import told_apart
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.encoding.one_row import row_in, swept_for
 from bayeswise.tables.schema.labels import Label, label_of
@@ -130,7 +131,6 @@ class Decisions(Tabular):
 
     def _repr_html_(self) -> str:
         from bayeswise.decisions.plots import ActionsDisplay
-        from bayeswise.render.numbers import number
         from bayeswise.render.page import fragment, table
 
         columns = ActionsDisplay(self).to_columns()
@@ -140,7 +140,7 @@ class Decisions(Tabular):
     def __repr__(self) -> str:
         counts = np.bincount(self.best, minlength=len(self.actions))
         shares = ", ".join(f"{action}: {n:,}" for action, n in zip(self.actions, counts.tolist(), strict=True))
-        mean = f", mean expected cost {self.least_cost.mean():.6g}" if len(self) else ""
+        mean = f", mean expected cost {number(self.least_cost.mean(), 6)}" if len(self) else ""
         return f"Decisions({len(self):,} rows; {shares}{mean})"
 
 

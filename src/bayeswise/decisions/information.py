@@ -17,6 +17,7 @@ from bayeswise.decisions.posterior_tables import posterior_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label
 
 _SUM = 1e-6  # by which likelihoods may miss 1
@@ -68,7 +69,7 @@ class Outcomes:
                 fix="give one row for each value, one column for each state",
             )
         if not ((table >= 0.0).all() and (np.abs(table.sum(axis=0) - 1.0) <= _SUM).all()):
-            sums = ", ".join(f"{total:.6g}" for total in table.sum(axis=0)[:6])
+            sums = ", ".join(number(total, 6) for total in table.sum(axis=0)[:6])
             raise ParameterError(
                 f"how likely the values are must sum to 1 in each state; found {sums}", fix="divide each by its sum"
             )
@@ -153,7 +154,7 @@ class NextTest:
     def __str__(self) -> str:
         if self.best is None:
             return f"stop and {self.action}: no test is worth its price"
-        return f"{self.best.column}: worth {self.best.value:.4g} at a price of {self.best.price:g}"
+        return f"{self.best.column}: worth {number(self.best.value)} at a price of {self.best.price:g}"
 
 
 def next_test(

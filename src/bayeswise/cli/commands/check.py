@@ -13,6 +13,7 @@ from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
+from bayeswise.render.numbers import number
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile
@@ -76,7 +77,7 @@ def run(
     if cv is not None or not learned:  # of learned rows as they are nothing follows
         say(*promise_lines(found, calibrated=used.capabilities.calibrated))
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
-        raise CheckFailed(f"a case costs {found.cost_per_case.mean:.6g}, more than {max_cost:g}")
+        raise CheckFailed(f"a case costs {number(found.cost_per_case.mean, 6)}, more than {max_cost:g}")
 
 
 def evaluated(

@@ -10,6 +10,7 @@ import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.foundation.errors import row_number
+from bayeswise.render.numbers import number
 
 _MOST_SHOWN = 20
 
@@ -87,7 +88,7 @@ def _page(facts: Mapping[str, Any], target: str) -> Iterator[str]:
         yield "Most general:"
         yield from _general(facts["G"])
     if facts["map"] is not None:
-        yield f"Most probable, with p = {facts['p_map']:.4g} ({facts['prior']} prior):"
+        yield f"Most probable, with p = {number(facts['p_map'])} ({facts['prior']} prior):"
         yield f"  {_concept_text(facts['map'])}"
 
 

@@ -20,6 +20,7 @@ from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior import shifted
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.batch import Batch
@@ -192,10 +193,10 @@ class DecidedRows(Answers):
         if self._tail is not None:
             shares.append(f"{self.limits.unknown} {self.unknown:,}")
         n_rows = int(self.counts.sum())
-        prices = "".join(f"; one more {action} would save {p:.4g}" for action, p in self.price.items() if p > 0)
+        prices = "".join(f"; one more {action} would save {number(p)}" for action, p in self.price.items() if p > 0)
         mean = self.expected / max(1, n_rows) if np.isfinite(self.expected) else self.mean
-        prices += "".join(f"; P({state}) {p:.3g} in these rows" for state, p in self._estimated().items())
-        return f"{n_rows + self.unknown:,} rows: {', '.join(shares)}; expected cost {mean:.4g} per row{prices}."
+        prices += "".join(f"; P({state}) {number(p, 3)} in these rows" for state, p in self._estimated().items())
+        return f"{n_rows + self.unknown:,} rows: {', '.join(shares)}; expected cost {number(mean)} per row{prices}."
 
 
 def number_layout(kept: Sequence[str]) -> NumberLayout:
@@ -231,4 +232,4 @@ class DecidedNumbers(Answers):
     def summary(self) -> str:
         """One line for stderr."""
         mean = self.expected / max(1, self.tally.rows)
-        return f"{self.tally.rows:,} rows; expected cost {mean:.4g} per row."
+        return f"{self.tally.rows:,} rows; expected cost {number(mean)} per row."

@@ -100,9 +100,9 @@ def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """How far each column is believed to be relevant, the most relevant first, and the exponent of normal ones."""
     columns = sorted((c for c in facts["columns"] if "relevance" in c), key=lambda column: -column["relevance"])
     if columns:
-        yield "relevance", listed([f"{shown(column['name'])} {column['relevance']:.3g}" for column in columns])
+        yield "relevance", listed([f"{shown(column['name'])} {number(column['relevance'], 3)}" for column in columns])
     if facts.get("temper", 1.0) < 1.0:
-        yield "temper", f"{facts['temper']:.3g}: columns say the same in part, and that is counted once"
+        yield "temper", f"{number(facts['temper'], 3)}: columns say the same in part, and that is counted once"
 
 
 def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

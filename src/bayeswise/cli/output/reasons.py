@@ -17,7 +17,7 @@ from bayeswise.foundation.atomic import replacing, replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.models.regression.regression_model import ScoreAccount
 from bayeswise.render.labels import shown
-from bayeswise.render.numbers import exact
+from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
@@ -62,7 +62,7 @@ def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
     else:
         print(account.to_text(account.most_probable, rival, width=console.width))
     for far in distances.values():
-        listed = ", ".join(f"{shown(label)} {float(distance):.4g}" for label, distance in list(far.items())[:8])
+        listed = ", ".join(f"{shown(label)} {number(float(distance))}" for label, distance in list(far.items())[:8])
         print("", f"Mahalanobis distance to the mean of {listed}", sep="\n")
 
 
@@ -158,7 +158,7 @@ def change_text(change: Flip | None, against: str | None) -> str:
     steps = [f"{shown(c.column)}: {value_text(c.before)} -> {value_text(c.after)}" for c in change.changes]
     least = "Least change" if change.proven else "A change"
     share = float(change.account.posterior[change.account.states.index(change.to)])
-    return f"{least} that makes it {shown(change.to)} ({share:.4g}): " + "; ".join(steps)
+    return f"{least} that makes it {shown(change.to)} ({number(share)}): " + "; ".join(steps)
 
 
 def facts_of(

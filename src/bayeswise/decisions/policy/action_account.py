@@ -25,6 +25,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.schema.labels import Label
 
@@ -108,7 +109,7 @@ class ActionAccount:
         ordered = sorted(self.expected_cost.items(), key=lambda each: each[1])
         lines = [
             self._headline,
-            f"Expected cost: {', '.join(f'{shown(a)} {cost:.4g}' for a, cost in ordered[:6])}.",
+            f"Expected cost: {', '.join(f'{shown(a)} {number(cost)}' for a, cost in ordered[:6])}.",
             self._boundary(),
         ]
         return "\n".join([*lines, *self._against_the_odds()])
@@ -117,14 +118,14 @@ class ActionAccount:
         state, p = self.states[0], self._share(self.states[0])
         if not math.isfinite(self.distance):
             return f"{shown(self.rival)} never costs less than {shown(self.action)} in a state that is possible here."
-        times = f"{math.exp(min(self.distance, 700.0)):.3g}"
+        times = number(math.exp(min(self.distance, 700.0)), 3)
         if self.threshold is None:
             return (
-                f"P({shown(state)}) = {p:.4g}; evidence against it of {times} to 1 would make {shown(self.rival)} "
+                f"P({shown(state)}) = {number(p)}; evidence against it of {times} to 1 would make {shown(self.rival)} "
                 "as cheap."
             )
         return (
-            f"P({shown(state)}) = {p:.4g}; {shown(self.action)} is cheaper from {self.threshold:.4g} on, "
+            f"P({shown(state)}) = {number(p)}; {shown(self.action)} is cheaper from {number(self.threshold)} on, "
             f"{shown(self.rival)} below it: the odds are {times} times those of the threshold."
         )
 
@@ -134,10 +135,10 @@ class ActionAccount:
             return []
         with np.errstate(over="ignore"):
             more = float(2.0 * self._saved[self.account.states.index(state)])
-        amount = "far" if math.isinf(more) else f"{more:.4g}"
+        amount = "far" if math.isinf(more) else number(more)
         return [
-            f"The most probable class is {shown(likely)} ({self._share(likely):.4g}), but {shown(self.rival)} in the "
-            f"case of {shown(state)} costs {amount} more than {shown(self.action)}."
+            f"The most probable class is {shown(likely)} ({number(self._share(likely))}), but {shown(self.rival)} "
+            f"in the case of {shown(state)} costs {amount} more than {shown(self.action)}."
         ]
 
     def _share(self, state: Label) -> float:

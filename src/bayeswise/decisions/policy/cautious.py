@@ -10,6 +10,7 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
+from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label
 
 
@@ -24,8 +25,8 @@ class Cautious:
     least_favourable: dict[Label, float]  # the prior under which nothing is better than the mixture
 
     def __repr__(self) -> str:
-        shares = ", ".join(f"{action} {share:.4g}" for action, share in self.mixture.items() if share > 0)
-        return f"Cautious({self.action}: {self.worst:.6g}; mixed {shares}: {self.mixture_worst:.6g})"
+        shares = ", ".join(f"{action} {number(share)}" for action, share in self.mixture.items() if share > 0)
+        return f"Cautious({self.action}: {number(self.worst, 6)}; mixed {shares}: {number(self.mixture_worst, 6)})"
 
 
 def minimax(costs: Any) -> Cautious:

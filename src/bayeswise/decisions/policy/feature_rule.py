@@ -17,6 +17,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label, label_of
 
 _QUANTILES = 400  # of each state, between which at most one change of action is looked for at a time
@@ -270,12 +271,12 @@ class FeatureRule:
         return {"action": list(self.actions), "from": [-np.inf, *self.edges], "to": [*self.edges, np.inf]}
 
     def __str__(self) -> str:
-        ends = [f" up to {edge if abs(edge) > _LEAST else 0.0:.4g}" for edge in self.edges]
+        ends = [f" up to {number(edge if abs(edge) > _LEAST else 0.0)}" for edge in self.edges]
         parts = [f"{shown(action)}{end}" for action, end in zip(self.actions, [*ends, ""], strict=True)]
         return f"always {parts[0]}" if len(parts) == 1 else f"{', '.join(parts[:-1])}, then {parts[-1]}"
 
     def __repr__(self) -> str:
-        return f"FeatureRule({self}; risk {self.risk:.4g})"
+        return f"FeatureRule({self}; risk {number(self.risk)})"
 
 
 def _check_density(state: Label, density: Any) -> None:

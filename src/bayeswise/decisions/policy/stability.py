@@ -13,6 +13,7 @@ from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.normalise import check_posterior
+from bayeswise.render.numbers import number
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class DecisionStability:
         if not len(self.best):
             return "DecisionDoubt(no row)"
         sure, regret = self.confidence.mean(), self.expected_regret.mean()
-        return f"DecisionDoubt({len(self.best):,} rows, right with {sure:.4g}, expected regret {regret:.4g})"
+        return f"DecisionDoubt({len(self.best):,} rows, right with {number(sure)}, expected regret {number(regret)})"
 
 
 def stability_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = None) -> DecisionStability:

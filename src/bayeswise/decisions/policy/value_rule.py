@@ -16,6 +16,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, find_state, label_key, label_of
 
@@ -116,7 +117,7 @@ class ValueRule(Tabular):
         return "; ".join(f"{action} if x is {values}" for action, values in parts)
 
     def __repr__(self) -> str:
-        return f"ValueRule({self}; risk {self.risk:.4g})"
+        return f"ValueRule({self}; risk {number(self.risk)})"
 
 
 def _in_order(values: Any) -> tuple[Label, ...]:

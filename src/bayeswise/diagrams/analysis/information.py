@@ -14,6 +14,7 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import Node
 from bayeswise.render.labels import guess
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
 
@@ -40,7 +41,7 @@ class InformationValue:
         return self.value - self.price
 
     def __str__(self) -> str:
-        return f"{', '.join(self.nodes) or 'nothing more'} before {self.decision}: worth {self.value:.6g}" + (
+        return f"{', '.join(self.nodes) or 'nothing more'} before {self.decision}: worth {number(self.value, 6)}" + (
             f" at a price of {self.price:g}" if self.price else ""
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.render.numbers import interval, number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
@@ -73,8 +74,8 @@ class RiskProfile(Tabular):
 
     def __repr__(self) -> str:
         return (
-            f"RiskProfile({len(self.values)} outcomes from {self.values[0]:.6g} to {self.values[-1]:.6g}, "
-            f"mean {self.mean:.6g}, P(loss) {self.probability_of_loss:.4g})"
+            f"RiskProfile({len(self.values)} outcomes from {interval(self.values[0], self.values[-1], 6)}, "
+            f"mean {number(self.mean, 6)}, P(loss) {number(self.probability_of_loss)})"
         )
 
 
@@ -150,9 +151,8 @@ class Scenarios(Tabular):
         return columns
 
     def __repr__(self) -> str:
-        return (
-            f"Scenarios({len(self)} paths over {', '.join(self.nodes)}; expected utility {self.expected_utility:.6g})"
-        )
+        expected = number(self.expected_utility, 6)
+        return f"Scenarios({len(self)} paths over {', '.join(self.nodes)}; expected utility {expected})"
 
 
 def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenarios:
@@ -167,7 +167,7 @@ def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenari
     n_cells = math.prod(len(diagram.states(name)) for name in kept)
     if n_cells > _MOST_SCENARIO_CELLS:
         raise TooLargeError(
-            f"there are up to {n_cells:.3g} scenarios over {len(kept)} nodes",
+            f"there are up to {number(n_cells, 3)} scenarios over {len(kept)} nodes",
             fix="name fewer, as in nodes=[...]",
         )
     joint = solution.query(kept).cells if kept else np.ones(1)

@@ -18,6 +18,7 @@ from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solution import Solution, evidence_codes, policies_of, policy_tables, solver_for
 from bayeswise.diagrams.solving.solver import Outcome
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
@@ -105,9 +106,9 @@ class Sensitivity(Tabular):
         return SensitivityDisplay(self).plot(ax)
 
     def __str__(self) -> str:
-        lines = [f"{self.entry} is {self.entry.value:.6g}"]
+        lines = [f"{self.entry} is {number(self.entry.value, 6)}"]
         for piece in self.pieces:
-            lines.append(f"from {piece.low:.6g} to {piece.high:.6g}: {'; '.join(piece.rules)}")
+            lines.append(f"from {number(piece.low, 6)} to {number(piece.high, 6)}: {'; '.join(piece.rules)}")
         return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from bayeswise.diagrams.analysis.entries import Entry, entries
 from bayeswise.diagrams.analysis.sensitivity import Moved
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ class Tornado(Tabular):
         return TornadoDisplay(self).plot(ax)
 
     def __repr__(self) -> str:
-        widest = f"; {self.bars[0].entry} moves it by {self.bars[0].width:.4g}" if self.bars else ""
-        return f"Tornado({len(self)} entries around {self.utility:.6g}{widest})"
+        widest = f"; {self.bars[0].entry} moves it by {number(self.bars[0].width)}" if self.bars else ""
+        return f"Tornado({len(self)} entries around {number(self.utility, 6)}{widest})"
 
 
 def tornado(

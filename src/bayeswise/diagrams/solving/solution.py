@@ -17,6 +17,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.networks import BeliefNetwork, Distribution, Node
 from bayeswise.render.labels import guess, shown
+from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -159,10 +160,10 @@ class Solution:
         }
 
     def __str__(self) -> str:
-        return "\n".join([f"expected utility {self.utility:.6g}", *self.in_words()])
+        return "\n".join([f"expected utility {number(self.utility, 6)}", *self.in_words()])
 
     def __repr__(self) -> str:
-        return f"Solution(utility {self.utility:.6g}; {'; '.join(self.in_words())})"
+        return f"Solution(utility {number(self.utility, 6)}; {'; '.join(self.in_words())})"
 
 
 def solve(

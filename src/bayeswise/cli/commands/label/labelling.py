@@ -13,6 +13,7 @@ from bayeswise.cli.commands.label.pool import PoolTable, as_label_like
 from bayeswise.cli.commands.label.screen import Screen, Standing, case_facts, case_text, why_text
 from bayeswise.foundation.errors import DataError, UsageError
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label
 
@@ -65,8 +66,8 @@ class Labelling:
         if query.strategy == "random" and learner.worth_asking(self.price):
             return None
         return (
-            f"The next label is expected to save {standing.saving:.3g} over all rows; its price is {self.price:g}. "
-            "Leave out --price to go on."
+            f"The next label is expected to save {number(standing.saving, 3)} over all rows; "
+            f"its price is {self.price:g}. Leave out --price to go on."
         )
 
     # -- one case ---------------------------------------------------------------------------------------------

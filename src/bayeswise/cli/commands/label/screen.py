@@ -14,6 +14,7 @@ from bayeswise.cli.commands.label.keys import Keys
 from bayeswise.cli.commands.label.pool import PoolTable
 from bayeswise.foundation.errors import BayeswiseError, ParameterError
 from bayeswise.render.labels import padded, shown
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_value
 from bayeswise.render.terminal import folded, wrapped
 
@@ -79,10 +80,10 @@ class Standing:
     def costs(self) -> str:
         """What a row costs, as believed and as measured."""
         measured = "" if self.measured is None else f", measured {self.measured}"
-        line = f"cost per row: expected {self.believed:.3g}{measured}"
+        line = f"cost per row: expected {number(self.believed, 3)}{measured}"
         if self.saving is None:
             return line
-        amount = f"{self.saving:.3g}" if self.saving > 0 else "nothing"
+        amount = number(self.saving, 3) if self.saving > 0 else "nothing"
         price = "" if self.price is None else f", its price is {self.price:g}"
         return f"{line}\nthis label: expected to save {amount} over all rows{price}"
 

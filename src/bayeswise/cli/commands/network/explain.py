@@ -9,6 +9,8 @@ import typer
 
 from bayeswise.cli.commands.network import GIVEN, SOFT, as_json_text, evidence_from, network_from, soft_from
 from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.render.numbers import interval, number
+from bayeswise.render.terminal import aligned
 
 
 def explain(
@@ -55,10 +57,15 @@ def explain(
         print(as_json_text(account.to_dict() | ({"sensitivity": found} if sensitivity else {})))
         return
     print(account.to_text(width=min(110, shutil.get_terminal_size().columns)))
-    if entries:
-        print(
-            f"\nHow P({node} = {account.state}) moves with an entry, and where {entries[0].best} stays most probable:"
+    if not entries:
+        return
+    print(f"\nDerivative of P({node} = {account.state}) by an entry, and where {entries[0].best} stays most probable:")
+    rows = [
+        (
+            number(each.derivative(account.state), 3, signed=True),
+            interval(*each.stable_range(), 3),
+            f"{each.entry} = {number(each.value)}",
         )
-    for each in entries:
-        low, high = each.stable_range()
-        print(f"  {each.derivative(account.state):+8.3g}  [{low:.3g}, {high:.3g}]  {each.entry} = {each.value:.4g}")
+        for each in entries
+    ]
+    print(*aligned(rows, [0], indent="  "), sep="\n")
