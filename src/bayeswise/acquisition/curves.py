@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.learner import RANDOM_SHARE, ActiveLearner
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
+from bayeswise.acquisition.queries import refuse_below
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import StepsBar
@@ -152,7 +153,7 @@ def learning_curves(
     (3, 5)
     """
     names = _strategies(strategies)
-    _refuse_unless_counts(n_labels=n_labels, n_seeds=n_seeds)
+    refuse_below(1, n_labels=n_labels, n_seeds=n_seeds)
     _refuse_unless_share(test_share)
     source = open_source(table)
     truth = oracle_of(source, target)
@@ -220,12 +221,6 @@ def _strategies(given: Sequence[str]) -> tuple[str, ...]:
     if not names:
         raise ParameterError("no strategy is named", fix='give strategies=("margin", "random")')
     return names
-
-
-def _refuse_unless_counts(**counts: Any) -> None:
-    for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise ParameterError(f"{name} is {count!r}", fix="give a whole number from 1 on")
 
 
 def _refuse_unless_share(test_share: float) -> None:

@@ -11,13 +11,12 @@ import numpy as np
 from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.choosing import STRATEGIES, Chooser, expected_savings, least_costs
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
-from bayeswise.acquisition.queries import Query, asking_action
-from bayeswise.acquisition.risk import Risk, Step, estimated
+from bayeswise.acquisition.queries import Query, asking_action, refuse_below, refuse_unless_share
+from bayeswise.acquisition.risk import Risk, Step, estimated, left_out_of
 from bayeswise.acquisition.strategies import Likeness
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, find_state
 
 RANDOM_SHARE = 0.1
@@ -60,9 +59,9 @@ class ActiveLearner:
     ) -> None:
         if strategy not in STRATEGIES:
             raise ParameterError(f"there is no strategy {strategy!r}", fix=f"choose one of {', '.join(STRATEGIES)}")
-        _refuse_unless_share(random_share=random_share)
-        _refuse_below(1, n_candidates=n_candidates)
-        _refuse_below(0, seed=seed)
+        refuse_unless_share(random_share=random_share)
+        refuse_below(1, n_candidates=n_candidates)
+        refuse_below(0, seed=seed)
         self._model = _model_of(model)
         self._waiting: list[Step] = []  # taught, but not yet summed up
         self.classes: tuple[Label, ...] = self._model.classes
@@ -185,7 +184,7 @@ class ActiveLearner:
 
         Several rows at once differ from each other, unless `diverse` is taken away.
         """
-        _refuse_below(1, n=n)
+        refuse_below(1, n=n)
         queries = self._chosen(n, diverse, self.random_share)
         self._pending = {query.row: query for query in queries}
         return queries
@@ -332,7 +331,7 @@ class ActiveLearner:
         if labelled:
             rows, labels = zip(*self.taught, strict=True)
             batch = self.pool.rows(rows, labels, self.classes)
-            best = np.argmin(_left_out(self.model, batch) @ table.T, axis=1)
+            best = np.argmin(left_out_of(self.model, batch) @ table.T, axis=1)
             costs[labelled] = table[best, batch.groups]
         return estimated(self.steps, costs, self.pool.n_rows, float(table.min()), float(table.max()))
 
@@ -372,30 +371,5 @@ def _model_of(model: Any) -> Any:
     return inside
 
 
-def _left_out(model: Any, batch: Batch) -> FloatArray:
-    """(n_rows, n_states) taught rows, each without itself; cuts, a graph or families were selected before, and stay."""
-    if not getattr(model, "selected_by_rows", ()):
-        return np.asarray(model.leave_one_out(batch))
-    posterior = np.zeros((batch.n_rows, len(model.classes)))
-    for k in range(batch.n_rows):
-        row = batch.rows(slice(k, k + 1))
-        others = model.forget(row)
-        columns = [model.classes.index(label) for label in others.classes]
-        posterior[k, columns] = others.predict_proba(others.recoded(row))[0]
-    return posterior
-
-
 def _without_rows() -> ParameterError:
     return ParameterError("the learner has no rows to ask about", fix="give pool=rows, or call look_at(rows)")
-
-
-def _refuse_unless_share(**given: Any) -> None:
-    for name, share in given.items():
-        if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
-            raise ParameterError(f"{name} is {share!r}", fix="give a share from 0 to 1")
-
-
-def _refuse_below(least: int, **given: Any) -> None:
-    for name, number in given.items():
-        if not isinstance(number, Integral) or number < least:
-            raise ParameterError(f"{name} is {number!r}", fix=f"give a whole number from {least} on")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayeswise.acquisition.risk import Step
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import CostError
+from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.labels import shown
 from bayeswise.tables.schema.labels import Label
 
@@ -102,3 +103,17 @@ def rows_to_ask(decisions: Decisions, action: Any = None) -> list[Asked]:
     rows = np.flatnonzero(decisions.best == asking)
     ordered: Sequence[int] = rows[np.argsort(-saving[rows], kind="stable")].tolist()
     return [Asked(row, float(saving[row]), decisions.actions[int(instead[row])]) for row in ordered]
+
+
+def refuse_unless_share(**given: Any) -> None:
+    """An error for settings that are not shares, by name."""
+    for name, share in given.items():
+        if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
+            raise ParameterError(f"{name} is {share!r}", fix="give a share from 0 to 1")
+
+
+def refuse_below(least: int, **given: Any) -> None:
+    """An error for settings that are not whole numbers from `least` on, by name."""
+    for name, number in given.items():
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+            raise ParameterError(f"{name} is {number!r}", fix=f"give a whole number from {least} on")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.numbers import interval, number
 from bayeswise.statistics.intervals import wilson
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 
 LEVEL = 0.95
@@ -98,3 +100,16 @@ def estimated(steps: Sequence[Step], costs: FloatArray, n_rows: int, least: floa
     low, high = (least + scale * float(end) for end in wilson(np.asarray(share), effective, LEVEL))
     unbiased = total if known.all() else mean
     return Risk(mean, low, high, unbiased, float(paid.mean()), len(paid), effective)
+
+
+def left_out_of(model: Any, batch: Batch) -> FloatArray:
+    """(n_rows, n_states) taught rows, each without itself; cuts, a graph or families were selected before, and stay."""
+    if not getattr(model, "selected_by_rows", ()):
+        return np.asarray(model.leave_one_out(batch))
+    posterior = np.zeros((batch.n_rows, len(model.classes)))
+    for k in range(batch.n_rows):
+        row = batch.rows(slice(k, k + 1))
+        others = model.forget(row)
+        columns = [model.classes.index(label) for label in others.classes]
+        posterior[k, columns] = others.predict_proba(others.recoded(row))[0]
+    return posterior

@@ -23,8 +23,9 @@ from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Schema, difference
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source
 
 

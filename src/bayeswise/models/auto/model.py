@@ -27,8 +27,9 @@ from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Schema, difference
+from bayeswise.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True)

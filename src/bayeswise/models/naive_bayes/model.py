@@ -36,8 +36,9 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Schema, difference
+from bayeswise.tables.schema.schema import Schema
 
 
 @dataclass(frozen=True, repr=False)

@@ -33,8 +33,9 @@ from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Schema, difference
+from bayeswise.tables.schema.schema import Schema
 
 Change = Callable[[RegressionMoments, RegressionMoments], RegressionMoments]
 

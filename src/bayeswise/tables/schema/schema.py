@@ -11,7 +11,7 @@ It holds no count of rows and no level that was only observed, so it does not ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from typing import Any, Literal, TypeAlias, get_args, overload
@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.store.fields import added_later
 from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels
 from bayeswise.tables.schema.names import are_plain, find_name, normal_name
-from bayeswise.tables.schema.null_words import described, remembered
+from bayeswise.tables.schema.null_words import remembered
 
 Kind: TypeAlias = Literal["number", "count", "category", "binary", "text", "ignored"]
 MissingPolicy: TypeAlias = Literal["ignore", "level", "error"]
@@ -396,47 +396,3 @@ def _checked_levels(name: str, levels: Iterable[Label] | None, labels: LabelType
     if not declared:
         raise SchemaError(f"column {name!r} declares no level at all", fix="name its levels, or leave them out")
     return declared
-
-
-def difference(one: Schema, other: Schema) -> str:
-    """The first difference, "" if there is none.
-
-    >>> mine = Schema((Column("age", "number"), Column("size", "category", "text")))
-    >>> difference(mine, Schema((Column("age", "count"), Column("size", "category", "text"))))
-    "column 'age' is a number in one and a count in the other"
-    >>> difference(mine, Schema((Column("age", "number"),)))
-    "column 'size' is in one of them only"
-    """
-    if one == other:
-        return ""
-    names, others = ([column.name for column in schema] for schema in (one, other))
-    apart = [name for name in (*names, *others) if name not in names or name not in others]
-    if apart:
-        return f"column {apart[0]!r} is in one of them only"
-    if names != others:
-        return f"their columns are in another order: {', '.join(names[:4])} and {', '.join(others[:4])}"
-    changed = [(column, other[column.name]) for column in one if column != other[column.name]]
-    if changed:
-        return _of_columns(*changed[0])
-    if one.weight != other.weight:
-        return f"one is weighted by {one.weight!r}, the other by {other.weight!r}"
-    if one.null_words != other.null_words:
-        return f"one takes {described(one.null_words)} for missing, the other {described(other.null_words)}"
-    return _of_targets(one.target, other.target)
-
-
-def _of_columns(one: Column, other: Column) -> str:
-    if one.kind != other.kind:
-        kinds = [f"a {each.kind}" if each.kind != "ignored" else "ignored" for each in (one, other)]
-        return f"column {one.name!r} is {kinds[0]} in one and {kinds[1]} in the other"
-    name = next(each.name for each in fields(one) if getattr(one, each.name) != getattr(other, each.name))
-    return f"column {one.name!r} has {name} {getattr(one, name)!r} in one and {getattr(other, name)!r} in the other"
-
-
-def _of_targets(one: Target | None, other: Target | None) -> str:
-    if one is None or other is None or one.name != other.name:
-        names = [None if each is None else each.name for each in (one, other)]
-        return f"one predicts {names[0]!r}, the other {names[1]!r}"
-    if one.labels != other.labels:
-        return f"the target {one.name!r} has {one.labels} labels in one and {other.labels} labels in the other"
-    return f"the target {one.name!r} has the declared classes {one.classes!r} and {other.classes!r}"
