@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from bayeswise import _kernels
 from bayeswise.acquisition.pool import Parts
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.special import xlogy
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.tables.batch import Batch
 

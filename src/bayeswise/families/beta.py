@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import digamma, polygamma
 
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Rows, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.statistics.cells import log_of, log_one_minus
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import digamma, gammaln, polygamma
 
 from bayeswise.families.arithmetic.evidence import deviance, log_beta_power_of_odds, log_gamma_evidence
 from bayeswise.families.arithmetic.special import (
@@ -34,6 +33,7 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
+from bayeswise.foundation.special import digamma, gammaln, polygamma
 from bayeswise.statistics.cells import log_of
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from bayeswise.families.arithmetic.evidence import gamma_penalty, log_poisson, shrinkage_gap
 from bayeswise.families.priors import GammaPrior
@@ -24,6 +23,7 @@ from bayeswise.families.protocol import (
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
+from bayeswise.foundation.special import gammaln
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.product import Product
 

@@ -7,6 +7,7 @@ exact.py           arrays of exact sums, an abelian group to the last bit
 dyadic.py          exact arithmetic on dyadic rationals, so that derived quantities round once
 directed_graph.py  an order without cycles, ancestors, blankets, separation
 atomic.py          files that are there whole or not at all
+special.py         special functions of scipy, loaded when they are called
 threads.py         one pool of threads, and a limit on all of them
 progress.py        a bar on stderr when work takes long
 """

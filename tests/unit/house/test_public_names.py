@@ -65,3 +65,36 @@ def test_the_map_in_the_docstring_is_the_folders_in_the_order_of_the_contract() 
 def test_nothing_unpickles() -> None:
     sources = (ROOT / "src").rglob("*.py")
     assert [path.name for path in sources if "import pickle" in path.read_text(encoding="utf-8")] == []
+
+
+HEAVY = ("scipy", "duckdb", "sklearn", "narwhals", "threadpoolctl", *OPTIONAL)
+COMMANDS = {
+    "look": "look {golf} -t play",
+    "fit": "fit {golf} -t play -o {folder}/fitted.bayeswise",
+    "predict": "predict {folder}/golf.bayeswise {tomorrow} --proba -o {folder}/answers.csv",
+    "decide": "decide {folder}/golf.bayeswise {tomorrow} --costs {folder}/costs.toml -o {folder}/decided.csv",
+    "explain": "explain {folder}/golf.bayeswise --row outlook=sunny wind=strong",
+    "inspect": "inspect {folder}/golf.bayeswise",
+    "merge": "merge {folder}/golf.bayeswise {folder}/golf.bayeswise -o {folder}/merged.bayeswise",
+    "forget": "forget {folder}/golf.bayeswise {golf} -o {folder}/empty.bayeswise",
+    "bayes": "bayes --prior ill=.01 well=.99 --likelihood positive:ill=.9 positive:well=.1 --observe positive",
+    "network query": "network query {folder}/golf.bif play",
+}
+COSTS = """
+[costs]
+go = { yes = 0, no = 5 }
+stay = { yes = 3, no = 0 }
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_ordinary_command_loads_nothing_heavy(command: str, tmp_path: Path) -> None:
+    golf, tomorrow = (ROOT / "examples" / name for name in ("golf.csv", "golf-tomorrow.csv"))
+    bayeswise.fit(str(golf), "play").save(tmp_path / "golf.bayeswise")
+    (tmp_path / "costs.toml").write_text(COSTS)
+    (tmp_path / "golf.bif").write_text(
+        "network golf {} variable play { type discrete [2] { no, yes }; } probability (play) { table 0.4, 0.6; }"
+    )
+    words = COMMANDS[command].format(golf=golf, tomorrow=tomorrow, folder=tmp_path).split()
+    script = f"from bayeswise.cli import main; sys.stdout = sys.stderr; assert main({words!r}) == 0"
+    assert loaded_by(f"{script}; sys.stdout = sys.__stdout__", HEAVY) == []

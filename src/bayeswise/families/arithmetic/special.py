@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import digamma, gammaln, polygamma
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.special import digamma, gammaln, polygamma
 
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 LEAST_ASYMPTOTIC = 10.0  # from here on eight terms of the series below are exact to 1e-16

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, gammaln
 
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
+from bayeswise.foundation.special import betaln, gammaln
 from bayeswise.models.averaged_naive_bayes.mixing import Cells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
 from bayeswise.tables.batch import Batch

@@ -18,12 +18,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.special import xlogy
 
 Code = Literal["evidence", "two-part", "nml"]
 CODES: tuple[Code, ...] = ("evidence", "two-part", "nml")

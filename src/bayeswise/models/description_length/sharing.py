@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import ROWS
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.exact import stacked
+from bayeswise.foundation.special import gammaln
 from bayeswise.models.averaged_naive_bayes.category_pairs import PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.from_table import no_rows

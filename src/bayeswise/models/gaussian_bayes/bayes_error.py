@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.special import ndtr
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.thresholds import Weighted, regions, weighted
 from bayeswise.posteriors.normalise import normalise

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.special import ndtri
 
 _SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson": "poisson", "exponential": "expon"}
 

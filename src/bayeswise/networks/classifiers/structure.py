@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import xlogy
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import NetworkError
+from bayeswise.foundation.special import xlogy
 
 if TYPE_CHECKING:
     from bayeswise.networks.classifiers.counted import PairTable

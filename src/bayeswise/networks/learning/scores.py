@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.special import gammaln
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.special import gammaln
 from bayeswise.networks.learning.rows import CodedRows, in_units
 from bayeswise.render.labels import guess
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import gammaln
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.special import gammaln
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum, subgradient
 
 EPSILON = float(np.finfo(np.float64).eps)

@@ -24,10 +24,10 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import brentq
-from scipy.special import gammaln
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.special import gammaln
 from bayeswise.models.regression.features import refuse_extreme
 from bayeswise.models.regression.solving.exact_solve import (
     MOST_EXACT,
