@@ -14,8 +14,8 @@ def _special() -> Any:
 def gammaln(x: Any) -> Any:
     """log |gamma(x)|.
 
-    >>> float(gammaln(5.0)) == float(__import__("math").lgamma(5.0))
-    True
+    >>> f"{gammaln(5.0):.6f}"  # log(1 * 2 * 3 * 4)
+    '3.178054'
     """
     return _special().gammaln(x)
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import Watched, null_words
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.regression.regression_model import ScoreAccount
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.invalid_values import place_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Chunk, Source
 from bayeswise.tables.sources.memory.records import ListsSource
+
+if TYPE_CHECKING:
+    from bayeswise.models.regression.regression_model import ScoreAccount
 
 
 @dataclass(frozen=True)

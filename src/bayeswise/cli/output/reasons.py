@@ -15,7 +15,6 @@ from bayeswise.explanations.plain import balance_dict
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.atomic import replacing, replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
-from bayeswise.models.regression.regression_model import ScoreAccount
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number
@@ -24,6 +23,7 @@ from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile
+    from bayeswise.models.regression.regression_model import ScoreAccount
 
 
 def rival_in(account: Account, against: str | None) -> Label:
