@@ -116,3 +116,43 @@ def test_the_earlier_name_of_smoothing_still_works(bayeswise: Command, table: Pa
     assert now.code == before.code == 0
     assert "--strength is now called --smoothing" in before.err and "now called" not in now.err
     assert (tmp_path / "now.bif").read_bytes() == (tmp_path / "before.bif").read_bytes()
+
+
+# -- numbers are cut -----------------------------------------------------------------------------------------
+
+
+def measured(path: Path, n_rows: int = 200) -> Path:
+    generator = np.random.default_rng(4)
+    x = generator.normal(50.0, 10.0, n_rows).round(2)
+    ill = np.where(generator.random(n_rows) < 1 / (1 + np.exp(-(x - 50.0) / 3.0)), "yes", "no")
+    lines = [f"{a},{b},{k % 3}" for k, (a, b) in enumerate(zip(x, ill, strict=True))]
+    path.write_text("pressure,ill,grade\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_numbers_of_many_values_are_cut_into_intervals_in_their_order(bayeswise: Command, tmp_path: Path) -> None:
+    table, out = measured(tmp_path / "t.csv"), tmp_path / "n.bif"
+    answer = bayeswise("network", "learn", table, "-o", out)
+    assert answer.code == 0, answer.err
+    assert "pressure: cut at " in answer.err
+    network = BeliefNetwork.read(out)
+    states = network.states("pressure")
+    assert len(states) == 5 and states[0].startswith("< ") and states[-1].startswith(">= ")
+    lows = [float(state.split(" to ")[0].removeprefix(">= ")) for state in states[1:]]
+    assert lows == sorted(lows)
+    assert network.states("grade") == ("0", "1", "2") or list(map(str, network.states("grade"))) == ["0", "1", "2"]
+    marginal = network.marginals()["pressure"]
+    assert all(0.15 < marginal[state] < 0.25 for state in states)
+    high = network.query("ill", {"pressure": states[-1]})
+    low = network.query("ill", {"pressure": states[0]})
+    assert high["yes"] > 0.9 > 0.1 > low["yes"]
+
+
+def test_cuts_of_your_own_and_columns_that_stay(bayeswise: Command, tmp_path: Path) -> None:
+    table, out = measured(tmp_path / "t.csv"), tmp_path / "n.bif"
+    assert bayeswise("network", "learn", table, "-o", out, "--cuts", "pressure=45,55").code == 0
+    assert list(BeliefNetwork.read(out).states("pressure")) == ["< 45", "45 to 55", ">= 55"]
+    assert bayeswise("network", "learn", table, "-o", out, "--category", "pressure").code == 0
+    assert len(BeliefNetwork.read(out).states("pressure")) > 100
+    assert bayeswise("network", "learn", table, "-o", out, "--number", "grade").code == 0
+    assert list(BeliefNetwork.read(out).states("grade")) == ["< 0.5", "0.5 to 1.5", ">= 1.5"]

@@ -189,8 +189,19 @@ def test_a_number_is_no_class_and_a_class_is_no_number() -> None:
         bw.fit(table, target="class", model="linear")
     with pytest.raises(SchemaError, match="holds boolean"):
         bw.fit({"x": [1.0, 2.5, 3.5], "y": [True, False, True]}, target="y", model="linear")
+    words = {"colour": table["colour"], "class": table["class"]}
     with pytest.raises(KindError, match=r"takes numbers; other columns are 'colour' \(category\)"):
-        bw.fit(table, target="class", model="gaussian")
+        bw.fit(words, target="class", model="gaussian")
+
+
+def test_gaussian_classes_leave_out_what_is_not_a_number_and_say_so() -> None:
+    table = a_table()
+    with pytest.warns(UserWarning, match=r"left out: 'colour' \(category\)"):
+        model = bw.fit(table, target="class", model="gaussian")
+    assert "colour" not in model.schema.used and model.schema["colour"].reason == "not a number: category"
+    numbers = {name: cells for name, cells in table.items() if name in (*model.schema.used, "class")}
+    again = bw.fit(numbers, target="class", model="gaussian")
+    assert model.predict_proba(table) == pytest.approx(again.predict_proba(numbers), rel=1e-12)
 
 
 def test_words_that_mean_nothing_are_refused_by_name() -> None:

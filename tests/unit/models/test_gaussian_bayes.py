@@ -342,8 +342,11 @@ def test_a_class_prior_names_its_classes() -> None:
 
 def test_columns_of_other_kinds_are_refused_with_a_way_out() -> None:
     table = [{"a": k % 5 + 0.5, "colour": "red" if k % 3 else "blue", "y": k % 2} for k in range(12)]
+    with pytest.warns(UserWarning, match=r"left out: 'colour' \((category|binary)\)"):
+        assert fit(table, "y").columns == ("a",)
+    schema = bw.fit(table, "y", model="naive-bayes").schema
     with pytest.raises(KindError, match=r"'colour' \((category|binary)\).*model='naive-bayes'"):
-        fit(table, "y")
+        fit(table, "y", schema=schema)
     assert fit(table, "y", ignore=["colour"]).columns == ("a",)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Schema
+from bayeswise.tables.schema.schema import Column, Schema
 
 
 def fit(
@@ -48,7 +49,10 @@ def learned(
     about_columns, beliefs = divided(overrides)
     settings = GaussianBayesSettings().changed(**beliefs)
     source = open_like(table, schema)
+    inferred = schema is None
     schema = schema_for(source, target, schema, about_columns)
+    if inferred:
+        schema = of_numbers(schema)
     refuse_other_kinds(schema)
     check_declared(settings.class_prior, schema)
     found, report = swept(source, schema, request_of(schema), progress)
@@ -64,8 +68,30 @@ def of_batches(batches: Sequence[Batch], schema: Schema, settings: GaussianBayes
     return GaussianBayesModel(schema, settings, of_no_rows(schema, request_of(schema))).relearned(batches)
 
 
+def of_numbers(schema: Schema) -> Schema:
+    """The schema with columns of other kinds left out, which is said: Gaussian classes are for numbers."""
+    others = [name for name in schema.used if name not in schema.numbers]
+    if not others or not schema.numbers:
+        return schema
+    shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
+    more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+    warnings.warn(
+        f"Gaussian classes are of numbers; left out: {shown}{more}. Fix: model='auto' or 'naive-bayes' take columns of "
+        "all kinds",
+        UserWarning,
+        stacklevel=4,
+    )
+    return schema.with_forms(_ignored_unless_number)
+
+
+def _ignored_unless_number(column: Column) -> Column:
+    if column.kind in ("number", "count", "ignored"):
+        return column
+    return Column(column.name, "ignored", reason=f"not a number: {column.kind}")
+
+
 def refuse_other_kinds(schema: Schema) -> None:
-    """Gaussian classes are for numbers; a column of another kind must be left out by the user, not in silence."""
+    """Columns of another kind in a schema that the user gave, or no column of numbers."""
     others = [name for name in schema.used if name not in schema.numbers]
     if others:
         shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])

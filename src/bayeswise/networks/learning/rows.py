@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class CodedRows:
     codes: CodeArray  # (n_rows, n_columns)
     weights: FloatArray | None = None  # (n_rows,) above 0; None if every row counts once
     declared: frozenset[str] = frozenset()  # columns whose states stay though no row shows them
+    cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # of columns of numbers that were cut
 
     @classmethod
     def of(
@@ -45,11 +46,16 @@ class CodedRows:
         may_be_hidden: Collection[str] = (),
         weight: str | None = None,
         weights: Any = None,
+        cuts: Mapping[str, Sequence[float]] | None = None,
+        cut_beyond: int | None = None,
+        numbers: Collection[str] = (),
+        labels: Collection[str] = (),
     ) -> CodedRows:
         """The columns of a table that are not ignored; states that are given or declared come first, in their order.
 
         A hidden name with states that has no column becomes one without any cell, after the others. `weight`
-        is the column of weights, `weights` are those that stand in no column.
+        is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
+        at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
@@ -82,8 +88,17 @@ class CodedRows:
         declared = {column.name: column.declared or () for column in source.columns}
         cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
         given = {name: list((states or {}).get(name, declared[name])) for name in names}
+        cut: dict[str, tuple[float, ...]] = {}
+        for k, name in enumerate(names):
+            asked = (cuts or {}).get(name)
+            many = name in numbers or (cut_beyond is not None and len(levels[k]) > cut_beyond and name not in labels)
+            if asked is None and (given[name] or not many or not all(map(_is_number, levels[k]))):
+                continue
+            mass = None if weigh is None else weigh[weigh > 0.0]
+            cut[name], given[name], cells[k] = _cut(name, levels[k], cells[k], mass, asked)
+            levels[k] = given[name]
         for name, seen in zip(names, levels, strict=True):
-            if not given[name]:
+            if not given[name] and name not in labels:
                 _refuse_numbers(name, seen)
         vocabularies = tuple(
             _vocabulary(given[name], levels[k] if kept is None else _shown(levels[k], cells[k], len(declared[name])))
@@ -98,7 +113,7 @@ class CodedRows:
             codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
         stay = frozenset(name for name in names if given[name])
-        return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay)
+        return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay, cut)
 
     def weighted(self, weights: Any) -> CodedRows:
         """The same rows with weights, without those of weight 0; the states stay."""
@@ -174,6 +189,41 @@ def _refuse_numbers(name: str, levels: Sequence[Label]) -> None:
             fix=f"cut it into a few states first, or ignore it: ignore=[{name!r}] (--ignore {name}); "
             f"if they are names, give them: states={{{name!r}: [...]}}",
         )
+
+
+def _cut(
+    name: str, levels: Sequence[Label], codes: CodeArray, weights: FloatArray | None, asked: Sequence[float] | None
+) -> tuple[tuple[float, ...], list[str], CodeArray]:
+    """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these."""
+    from bayeswise.networks.classifiers.coding import intervals  # which needs these rows
+
+    if not all(map(_is_number, levels)):
+        odd = next(level for level in levels if not _is_number(level))
+        raise SchemaError(f"column {name!r} is cut, and {odd!r} is not a number", fix="cut columns of numbers only")
+    values = np.array([float(level) for level in levels], dtype=np.float64)
+    if asked is None:
+        asked = fifths(values[codes[codes >= 0]], None if weights is None else weights[codes >= 0])
+    found = tuple(sorted({float(cut) for cut in asked}))
+    place = np.append(np.searchsorted(np.array(found), values, side="right"), -1).astype(np.int32)
+    return found, intervals(found), place[codes]
+
+
+def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]:
+    """Cuts that leave about a fifth of the weight in each interval, each halfway between two values.
+
+    >>> fifths(np.arange(10.0))
+    [1.5, 3.5, 5.5, 7.5]
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    mass = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
+    cuts: list[float] = []
+    for share in (0.2, 0.4, 0.6, 0.8):
+        at = int(np.searchsorted(mass, share * mass[-1] * (1.0 - 1e-12))) if len(mass) else 0
+        above = ordered[at + 1 :][ordered[at + 1 :] > ordered[at]] if len(mass) else ordered
+        if len(above):
+            cuts.append(float(ordered[at] + 0.5 * (above[0] - ordered[at])))
+    return sorted(set(cuts))
 
 
 def _is_number(label: Label) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.commands.network import as_json_text, network_from, strength_facts
+from bayeswise.cli.options import columns
 from bayeswise.cli.options.reading import Watched, open_table
 from bayeswise.cli.output.writing import check_output, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bayeswise.tables.source import Source
 
 TABLES_ONLY = ("em", "gradient")
+_MOST_LABELS = 20  # different numbers that are taken for names of states
 
 
 def learn(
@@ -78,6 +80,12 @@ def learn(
             "--averaged", help="With --strengths: posterior probability of each edge, averaged over all graphs."
         ),
     ] = False,
+    category: columns.Categories = None,
+    number: columns.Numbers = None,
+    cuts: Annotated[
+        list[str] | None,
+        typer.Option("--cuts", metavar="COL=5,7", help="Cut points of a number column [fifths of its values]."),
+    ] = None,
     ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out.")] = None,
     weight: Annotated[
         str | None,
@@ -92,6 +100,9 @@ def learn(
     bayeswise network learn table.csv -o table.bif --method exact --strengths --resamples 100
 
     bayeswise network learn incomplete.csv -o full.bif --graph table.bif --method em
+
+    A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
+    of fewer, --category keeps the numbers as they are.
     """
     if output is None:
         raise UsageError("the network needs a place", fix="add -o network.bif")
@@ -120,7 +131,9 @@ def learn(
             f"{next(iter(overrides['states']))} has no column, and rows cannot show the strength of its edges",
             fix="leave --strengths out",
         )
-    rows = _read(source, ignore or (), weight, overrides)
+    asked = columns.asked_for(names, category=category, number=number)
+    rows = _read(source, ignore or (), weight, overrides, _cuts_of(cuts, names), asked)
+    say(*(f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}." for name, found in rows.cuts.items()))
     with StepsBar() as bar:
         network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
     network.write(output)
@@ -142,12 +155,37 @@ def _method(method: str, missing: str, graph: str | None, names: Sequence[str]) 
     return {"parents": {name: given.parents(name) for name in given}, "states": hidden, "missing": way}
 
 
-def _read(source: Source, ignore: Sequence[str], weight: str | None, overrides: dict[str, Any]) -> CodedRows:
+def _cuts_of(typed: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[float]]:
+    from bayeswise.cli.options.fitting import numbers_of
+    from bayeswise.cli.options.pairs import by_name
+
+    pairs = by_name(typed or (), names, "--cuts", "age=30,50")
+    return {name: list(numbers_of(text, f"--cuts {name}={text}")) for name, text in pairs.items()}
+
+
+def _read(
+    source: Source,
+    ignore: Sequence[str],
+    weight: str | None,
+    overrides: dict[str, Any],
+    cuts: dict[str, list[float]],
+    asked: dict[str, Any],
+) -> CodedRows:
     from bayeswise.networks.learning.rows import CodedRows
 
     with Bar("Reading") as bar:
         hidden = overrides.get("states") or {}
-        return CodedRows.of(Watched(source, bar), ignore=ignore, states=hidden, may_be_hidden=hidden, weight=weight)
+        return CodedRows.of(
+            Watched(source, bar),
+            ignore=ignore,
+            states={**asked["levels"], **hidden},
+            may_be_hidden=hidden,
+            weight=weight,
+            cuts=cuts,
+            cut_beyond=_MOST_LABELS,
+            numbers=[name for name, kind in asked["kinds"].items() if kind == "number"],
+            labels=[name for name, kind in asked["kinds"].items() if kind == "category"],
+        )
 
 
 def _learned(
