@@ -155,3 +155,84 @@ def test_a_closed_standard_input_is_said_in_one_line(tmp_path: Path) -> None:
         done = subprocess.run(["sh", "-c", f"{words} <&-"], capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr.startswith("bayeswise: standard input is closed. Fix: ")
+
+
+# -- networks, diagrams, decision files and models ------------------------------------------------------------------
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".net", ".xmlbif", ".xdsl", ".uai", ".bif.gz"])
+def test_a_network_comes_through_a_pipe_and_its_first_words_say_the_format(
+    bayeswise: Command, golf: Path, tmp_path: Path, fed: Callable[..., Path], suffix: str
+) -> None:
+    written = tmp_path / f"golf{suffix}"
+    bw.BeliefNetwork.learn(str(golf)).write(written)
+    node = bw.BeliefNetwork.read(written).names[0]
+    pipe = fed(written.read_bytes())
+    answers = [bayeswise("network", "query", place, node) for place in (written, pipe)]
+    assert answers[1].code == 0, answers[1].err
+    assert answers[0].out == answers[1].out
+
+
+def test_what_is_not_a_network_is_said_so(bayeswise: Command, fed: Callable[..., Path]) -> None:
+    answer = bayeswise("network", "query", fed(b"a,b\n1,2\n"), "a")
+    assert answer.code != 0 and "pipe does not begin as a network does" in answer.err and ".bif" in answer.err
+
+
+@pytest.mark.parametrize("form", ["toml", "json", "net"])
+def test_a_diagram_comes_through_a_pipe(
+    bayeswise: Command, tmp_path: Path, fed: Callable[..., Path], form: str
+) -> None:
+    written = tmp_path / f"oil.{form}"
+    bw.InfluenceDiagram.read(EXAMPLES / "oil.toml").write(written)
+    answers = [bayeswise("diagram", "solve", place) for place in (written, fed(written.read_bytes()))]
+    assert answers[1].code == 0, answers[1].err
+    assert answers[0].out == answers[1].out
+
+
+@pytest.mark.parametrize(
+    "content", [(EXAMPLES / "credit.toml").read_bytes(), b"action,no,yes\nlend,9,-1\nrefuse,0,0\n"], ids=["toml", "csv"]
+)
+def test_a_decision_file_comes_through_a_pipe(
+    bayeswise: Command, tmp_path: Path, fed: Callable[..., Path], content: bytes
+) -> None:
+    written = tmp_path / ("d.toml" if content.startswith(b"#") or b"[" in content else "d.csv")
+    written.write_bytes(content)
+    row = ["--row", "amount=5000"] if written.suffix == ".toml" else []
+    answers = [bayeswise("thresholds", place, *row) for place in (written, fed(content))]
+    assert answers[1].code == 0, answers[1].err
+    assert answers[0].out == answers[1].out
+
+
+def test_costs_of_a_number_come_through_a_pipe(bayeswise: Command, tmp_path: Path, fed: Callable[..., Path]) -> None:
+    model = tmp_path / "m.bayeswise"
+    bw.fit(str(EXAMPLES / "credit.csv"), target="income", model="linear").save(model)
+    content = b'target = "income"\n[number]\nunder = 2\nover = 1\n'
+    (tmp_path / "n.toml").write_bytes(content)
+    rows = EXAMPLES / "credit-test.csv"
+    answers = [bayeswise("decide", model, rows, "--costs", place) for place in (tmp_path / "n.toml", fed(content))]
+    assert answers[1].code == 0, answers[1].err
+    assert answers[0].out == answers[1].out
+
+
+def test_inspect_reads_a_model_once(bayeswise: Command, golf_model: Path, fed: Callable[..., Path]) -> None:
+    pipe = fed(golf_model.read_bytes())
+    answers = [bayeswise("inspect", place, "--json") for place in (golf_model, pipe)]
+    assert answers[1].code == 0, answers[1].err
+    assert answers[0].out.replace(str(golf_model), "M") == answers[1].out.replace(str(pipe), "M")
+
+
+def test_standard_input_may_hold_costs_a_network_or_a_diagram(tmp_path: Path, golf: Path) -> None:
+    bw.BeliefNetwork.learn(str(golf)).write(tmp_path / "golf.bif")
+    start = [sys.executable, "-c", "import sys; from bayeswise.cli import main; sys.exit(main())"]
+    for words, place in (
+        (["thresholds", "-", "--row", "amount=5000"], EXAMPLES / "credit.toml"),
+        (["network", "query", "-", "play"], tmp_path / "golf.bif"),
+        (["diagram", "solve", "-"], EXAMPLES / "oil.toml"),
+    ):
+        named = [str(place) if word == "-" else word for word in words]
+        piped = subprocess.run([*start, *words], input=place.read_bytes(), capture_output=True, check=False)
+        assert piped.returncode == 0, piped.stderr
+        assert piped.stdout == subprocess.run([*start, *named], capture_output=True, check=True).stdout

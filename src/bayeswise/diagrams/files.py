@@ -32,6 +32,7 @@ from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import MOST_NODES, Cost, Decision, Piece, Utility
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError
+from bayeswise.foundation.reading import content_of, is_stream, name_of
 from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.render.labels import guess
 from bayeswise.store.parsing import check_size, check_toml
@@ -42,6 +43,7 @@ _MOST_PARTS = 1 << 22
 _DEEPEST = 80
 _MOST_KEYS = 300_000
 _MOST_STATES = 10_000
+_HEAD = 1 << 16  # bytes of a stream that are looked at for its format
 _KINDS = ("chance", "decision", "utility", "cost")
 _FIELDS = {
     "chance": ("states", "table", "parents"),
@@ -54,10 +56,23 @@ _FIELDS = {
 def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
     """The diagram in a file; an error says in which file and at which node."""
     place = Path(path)
+    if is_stream(path):
+        return _from_stream(path)
     if _is_exchanged(place):
         return _from_description(formats.describe(place), place.name)
-    document = _parser(place)(_content(place), place.name)
+    document = _parser(place)(content_of(place, LARGEST_FILE, "a diagram"), place.name)
     return from_document(document, place.name, place.parent)
+
+
+def _from_stream(path: str | os.PathLike[str]) -> InfluenceDiagram:
+    """The diagram that comes through a pipe; its first characters tell the format, files beside it are not read."""
+    data, name = content_of(path, LARGEST_FILE, "a diagram"), name_of(path)
+    text = data[:_HEAD].decode("utf-8-sig", errors="replace")
+    suffix = formats.suffix_of(text)
+    if suffix is not None:
+        return _from_description(formats.described(data.decode("utf-8-sig", errors="replace"), name, suffix), name)
+    parse = _parse_json if text.lstrip().startswith("{") else _parse_toml
+    return from_document(parse(data, name), name, Path.cwd())
 
 
 def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
@@ -241,17 +256,6 @@ def _parser(path: Path) -> Callable[[bytes, str], Any]:
             fix=guess(suffix, [*parsers, ".xdsl", ".net", ".xmlbif"]),
         )
     return parsers[suffix]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise SourceError(f"cannot read {str(path)!r}: {error.strerror}", fix="name a file that exists") from None
-    if len(data) > LARGEST_FILE:
-        raise SourceError(f"{str(path)!r} is larger than {LARGEST_FILE >> 20} MB", fix="give a smaller diagram")
-    return data
 
 
 def _parse_toml(data: bytes, where: str) -> Any:

@@ -8,6 +8,7 @@ dyadic.py          exact arithmetic on dyadic rationals, so that derived quantit
 directed_graph.py  an order without cycles, ancestors, blankets, separation
 atomic.py          files that are there whole or not at all
 special.py         special functions of scipy, loaded when they are called
+reading.py         bytes of files, and of pipes that give them once
 threads.py         one pool of threads, and a limit on all of them
 progress.py        a bar on stderr when work takes long
 """

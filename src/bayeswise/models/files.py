@@ -23,7 +23,7 @@ from bayeswise.models.forgetting import (
 from bayeswise.models.registry import MODELS
 from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
-from bayeswise.store.file import model_bytes, read_value
+from bayeswise.store.file import contents, model_bytes, read_value
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 
@@ -147,7 +147,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model file; it is data, loading it runs no code."""
-    kind, model = read_value(path, Kinds())
+    return load_contents(path, contents(path))
+
+
+def load_contents(path: str | os.PathLike[str], data: bytes) -> Any:
+    """The model in the contents of a file, which have been read already."""
+    kind, model = read_value(path, Kinds(), data=data)
     wanted = Kinds()[kind][0]
     if not isinstance(model, wanted):
         found = f"a {type(model).__name__} where a {wanted.__name__} belongs"

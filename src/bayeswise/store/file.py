@@ -68,9 +68,14 @@ def write_value(path: PathLike, value: Any, kind: str, limits: Limits = LIMITS) 
     write_model(path, pack(value), kind, limits)
 
 
-def read_value(path: PathLike, types: Mapping[str, Iterable[type]], limits: Limits = LIMITS) -> tuple[str, Any]:
-    """The kind of a model file and its value, made of the types that are allowed for this kind."""
-    kind, document = read_model(path, limits)
+def read_value(
+    path: PathLike, types: Mapping[str, Iterable[type]], limits: Limits = LIMITS, data: bytes | None = None
+) -> tuple[str, Any]:
+    """The kind of a model file and its value, made of the types that are allowed for this kind.
+
+    `data` are its contents, where they have been read already.
+    """
+    kind, document = read_bytes(contents(path, limits) if data is None else data, name=path, limits=limits)
     with _naming(path):
         if kind not in types:
             known = " or ".join(map(repr, types))
@@ -85,7 +90,7 @@ def write_model(path: PathLike, document: Document, kind: str, limits: Limits = 
 
 def read_model(path: PathLike, limits: Limits = LIMITS) -> tuple[str, Document]:
     """The kind and the document of a model file."""
-    return read_bytes(_contents(path, limits), name=path, limits=limits)
+    return read_bytes(contents(path, limits), name=path, limits=limits)
 
 
 def model_bytes(document: Document, kind: str, limits: Limits = LIMITS) -> bytes:
@@ -114,9 +119,9 @@ def read_bytes(data: bytes, *, name: PathLike = "the model", limits: Limits = LI
         return migrated(note.kind, Document.parsed(parsed, tree, tensors), note.format)
 
 
-def describe(path: PathLike, limits: Limits = LIMITS) -> dict[str, Any]:
+def describe(path: PathLike, limits: Limits = LIMITS, data: bytes | None = None) -> dict[str, Any]:
     """What a model file says about itself, after its checksum is verified; the model is not built."""
-    data = _contents(path, limits)
+    data = contents(path, limits) if data is None else data
     with _naming(path):
         note, header, tree, _ = _opened(data, limits)
     entries = sorted(header.entries, key=lambda entry: entry.name)
@@ -188,7 +193,7 @@ def _naming(name: PathLike) -> Iterator[None]:
         raise StoreError(f"cannot load {os.fspath(name)!r}: {error.what}", fix=error.fix or RESTORE) from error
 
 
-def _contents(path: PathLike, limits: Limits) -> bytes:
+def contents(path: PathLike, limits: Limits = LIMITS) -> bytes:
     """The bytes of a file, which is looked at before it is read: it may be a table of 50 GB."""
     with _naming(path):
         try:

@@ -89,8 +89,8 @@ def evaluated(
     cv: str | None,
     calibrate: str | None,
     reader: dict[str, Any],
-) -> tuple[Evaluation, Any, str, bool]:
-    """What `decide` would do with these rows and what that costs, by which model, what the rows are called, if learned.
+) -> tuple[Evaluation, Any, Source, bool]:
+    """What `decide` would do with these rows and what that costs, by which model, the rows, and if they were learned.
 
     The model is the one that was evaluated: calibrated if that was asked for.
     """
@@ -116,7 +116,7 @@ def evaluated(
             f"These are the rows that the model has learned: what its decisions cost on new rows is not seen here. "
             f"Fix: add --cv loo, or check other rows than {source.description}."
         )
-    return found, calibrated, source.description, learned
+    return found, calibrated, source, learned
 
 
 def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:

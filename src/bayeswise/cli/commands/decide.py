@@ -160,20 +160,18 @@ def deciding(
 
 def _of_numbers(model: Any, costs: str, asked: bool) -> Route:
     from bayeswise.cli.output.decided_rows import DecidedNumbers, number_layout
-    from bayeswise.decisions.costs.decision_file import read_columns
-    from bayeswise.decisions.costs.number_costs import NumberCosts
+    from bayeswise.decisions.costs.decision_file import read_number
 
     if asked:
         raise UsageError(
             "--prior, --at-most, --novelty, --why and --calibrate are about classes, and this model predicts a number",
             fix="leave them out",
         )
-    target, _ = read_columns(costs)
+    target, number = read_number(costs)
     if target is not None and target != model.schema.target.name:
         raise FitError(
             f"{costs} is about {target!r}; the model is about {model.schema.target.name!r}", fix="name another model"
         )
-    number = NumberCosts.read(costs)
     return Route(
         number_layout,
         lambda source, bar, layout: DecidedNumbers(

@@ -17,25 +17,18 @@ def run(
     bayeswise inspect play.bayeswise
     bayeswise inspect play.bayeswise --json | jq .columns
     """
-    from bayeswise.cli.options.reading import load_for
+    from bayeswise.cli.options.reading import load_with_facts
     from bayeswise.cli.output.table_text import as_json as json_text
 
-    fitted = load_for("inspect", model, "schema")
-    facts = {"model": model, **about_file(model), **about_model(fitted)}
+    fitted, described = load_with_facts("inspect", model, "schema")
+    about_file = {name: described[name] for name in ("kind", "format", "checksum", "size")}
+    facts = {"model": model, **about_file, **about_model(fitted)}
     if as_json:
         print(json_text(facts, indent=2))
         return
     from bayeswise.cli.output.inspect_page import show
 
     show(facts)
-
-
-def about_file(path: str) -> dict[str, Any]:
-    """What the file says about itself."""
-    from bayeswise.store.file import describe
-
-    described = describe(path)
-    return {name: described[name] for name in ("kind", "format", "checksum", "size")}
 
 
 def about_model(model: Any) -> dict[str, Any]:

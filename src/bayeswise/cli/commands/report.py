@@ -60,7 +60,7 @@ def run(
         "encoding": encoding,
         "table": table,
     }
-    found, used, described, learned = evaluated(
+    found, used, source, learned = evaluated(
         fitted,
         files,
         decision,
@@ -69,11 +69,10 @@ def run(
         calibrate=calibrate,
         reader=reader,
     )
-    title = f"Decisions about {fitted.schema.target.name}: {described}"
+    title = f"Decisions about {fitted.schema.target.name}: {source.description}"
     with replacing_text(out) as page:
         stories: list[ActionAccount] = []
         if decision is not None and not prior and decision.prior is None:
-            source = reading.open_table(files, like=fitted.schema, **reader)
             stories = closest_calls(used, source, decision.costs)
         page.write(report_page(found, title=title, calibrated=used.capabilities.calibrated, stories=stories))
     if as_json:

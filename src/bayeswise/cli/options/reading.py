@@ -14,8 +14,8 @@ import typer
 
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import KindError, UsageError
-from bayeswise.models.files import CALIBRATED, inner_of, load
-from bayeswise.store.file import describe
+from bayeswise.models.files import inner_of, kind_of, load_contents
+from bayeswise.store.file import contents, describe
 
 if TYPE_CHECKING:
     from bayeswise.foundation.progress import Bar
@@ -170,13 +170,24 @@ _REASONS = {
 
 def load_for(verb: str, path: str, *needed: str) -> Any:
     """The model in a file, if it has what the verb needs."""
-    model = load(path)
+    return _loaded(verb, path, needed)[0]
+
+
+def load_with_facts(verb: str, path: str, *needed: str) -> tuple[Any, dict[str, Any]]:
+    """The same, and what the file says about itself; a pipe is read once."""
+    model, data = _loaded(verb, path, needed)
+    return model, describe(path, data=data)
+
+
+def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
+    data = contents(path)
+    model = load_contents(path, data)
     inside = inner_of(model)
     if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
-        kind = describe(path)["kind"].removeprefix(CALIBRATED)
+        kind = kind_of(inside)
         other = f"ask `bayeswise network show {path}`" if kind == "belief-network" else ""
         raise KindError(
             f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",
             fix=other or _REASONS.get((verb, kind), f"use it in Python: bw.load({path!r})"),
         )
-    return model
+    return model, data

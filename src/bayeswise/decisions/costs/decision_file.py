@@ -12,9 +12,11 @@ import numpy as np
 
 from bayeswise.decisions.costs.cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.decisions.costs.tables import costs_of_document, read_costs, read_toml
+from bayeswise.decisions.costs.number_costs import NumberCosts
+from bayeswise.decisions.costs.tables import costs_in, costs_of_document, read_document
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, PriorError
+from bayeswise.foundation.reading import is_stream, name_of
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label
@@ -45,12 +47,11 @@ class DecisionFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str], classes: Sequence[Label] | None = None) -> DecisionFile:
         """Read a TOML file; any other table holds costs alone. A name that is none of the `classes` is refused."""
-        place = Path(path)
-        if place.suffix.lower() != ".toml":
-            return cls(read_costs(place))
-        document = read_toml(place)
-        _refuse_unknown(document, str(place))
-        where = str(place)
+        where = name_of(path) if is_stream(path) else str(path)
+        document = read_document(path)
+        if not isinstance(document, dict):
+            return cls(costs_in(document, path))
+        _refuse_unknown(document, where)
         if classes is not None:
             _refuse_other_classes(document, classes, where)
         prices = _table(document, "prices", where)
@@ -74,10 +75,24 @@ class DecisionFile:
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str | None, dict[str, str]]:
     """The target and the kinds of columns of a decision file, whatever it says about costs."""
-    place = Path(path)
-    document = read_toml(place) if place.suffix.lower() == ".toml" else {}
-    _refuse_unknown(document, str(place))
-    return columns_of(document, str(place))
+    document = _tables_of(path)
+    _refuse_unknown(document, str(path))
+    return columns_of(document, str(path))
+
+
+def read_number(path: str | os.PathLike[str]) -> tuple[str | None, NumberCosts]:
+    """The target of a decision file, and what a number that is chosen costs; the file is read once."""
+    document = _tables_of(path)
+    _refuse_unknown(document, str(path))
+    return _text(document, "target", str(path)), NumberCosts.of_document(document, str(path))
+
+
+def _tables_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a TOML file says; nothing is said by a table of costs."""
+    if not is_stream(path) and Path(path).suffix.lower() != ".toml":
+        return {}
+    document = read_document(path)
+    return document if isinstance(document, dict) else {}
 
 
 def columns_of(document: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:

@@ -50,10 +50,14 @@ class NumberCosts:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> NumberCosts:
         """The [number] of a TOML file."""
-        document = read_toml(Path(path)) if Path(path).suffix.lower() == ".toml" else {}
+        return cls.of_document(read_toml(Path(path)) if Path(path).suffix.lower() == ".toml" else {}, str(path))
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any], where: str) -> NumberCosts:
+        """The same of a document that is read."""
         if not isinstance(document.get("number"), dict):
-            raise CostError(f"{path} does not say what a number that is chosen costs", fix=f"add [number]; {_SHAPES}")
-        return cls.of(document["number"], str(path))
+            raise CostError(f"{where} does not say what a number that is chosen costs", fix=f"add [number]; {_SHAPES}")
+        return cls.of(document["number"], where)
 
     def actions(self, predictive: Any) -> FloatArray:
         """(n_rows,) the action of least expected cost: the mean, the median, or the quantile under / (under + over)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,21 +15,43 @@ from bayeswise.decisions.costs.cells import check_distinct, named, turned
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SourceError
+from bayeswise.foundation.reading import content_of, is_stream, name_of
 from bayeswise.store.parsing import check_toml
 from bayeswise.tables.schema.names import find_name, normal_name
 from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.sources.files import from_content
 
 _SHAPES = "name the columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
 _LONGEST_FILE = 10_000_000  # characters
 _DEEPEST, _MOST_KEYS = 20, 50_000
+_TOML_LINE = re.compile(r"""\s*(\[|[\w."' -]+=)""")  # [costs.lend], or target = "repaid"
 
 
 def read_costs(path: str | os.PathLike[str]) -> Costs:
     """The `costs` of a TOML file; any other table by its columns."""
+    return costs_in(read_document(path), path)
+
+
+def costs_in(document: dict[str, Any] | Source, path: str | os.PathLike[str]) -> Costs:
+    """The same of what was read."""
+    where = name_of(path) if is_stream(path) else str(path)
+    if isinstance(document, dict):
+        return costs_of_document(document, where)
+    return _located(where, lambda: Costs(from_frame(document), textual=True))
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any] | Source:
+    """A TOML file as it is, any other as a table; a stream is read once, and its first line tells which it is."""
     place = Path(path)
-    if place.suffix.lower() == ".toml":
-        return costs_of_document(read_toml(place), str(place))
-    return _located(str(place), lambda: Costs(from_frame(str(place)), textual=True))
+    if not is_stream(path):
+        return read_toml(place) if place.suffix.lower() == ".toml" else open_source(str(path))
+    name = name_of(path)
+    data = content_of(path, _LONGEST_FILE, "costs")
+    text = data.decode("utf-8-sig", errors="replace")
+    first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
+    if not _TOML_LINE.match(first):
+        return from_content(data, name)
+    return _parsed(text, name)
 
 
 def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
@@ -59,12 +82,19 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         with path.open(encoding="utf-8-sig") as file:  # some editors begin a file with a mark of its encoding
             text = file.read(_LONGEST_FILE + 1)
-        if len(text) > _LONGEST_FILE:
-            raise SourceError(f"{path} has more than {_LONGEST_FILE:,} characters", fix="name a file with costs")
-        check_toml(text, deepest=_DEEPEST, most_keys=_MOST_KEYS)
-        return tomllib.loads(text)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}", fix="name a file that exists") from None
+    except ValueError as error:
+        raise CostError(f"{path} is no TOML: {error}", fix="correct that place") from None
+    if len(text) > _LONGEST_FILE:
+        raise SourceError(f"{path} has more than {_LONGEST_FILE:,} characters", fix="name a file with costs")
+    return _parsed(text, str(path))
+
+
+def _parsed(text: str, path: str) -> dict[str, Any]:
+    try:
+        check_toml(text, deepest=_DEEPEST, most_keys=_MOST_KEYS)
+        return tomllib.loads(text)
     except RecursionError:
         raise CostError(f"{path} is nested too deeply", fix="write [costs.ACTION] and STATE = COST lines") from None
     except ValueError as error:  # of TOML, of the encoding, and of numbers with thousands of digits

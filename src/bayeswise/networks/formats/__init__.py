@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from bayeswise.foundation.errors import (
     SourceError,
     TooLargeError,
 )
+from bayeswise.foundation.reading import content_of, is_stream, name_of
 from bayeswise.networks.formats import bif, hugin, uai, xdsl, xmlbif
 from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
 from bayeswise.render.labels import guess
@@ -44,8 +46,10 @@ __all__ = [
     "DescribedUtility",
     "Description",
     "describe",
+    "described",
     "network_of",
     "read",
+    "suffix_of",
     "write",
     "write_description",
 ]
@@ -53,6 +57,11 @@ __all__ = [
 LARGEST_FILE = 64 << 20  # bytes
 MODEL_SUFFIX = ".bayeswise"
 PACKED_SUFFIX = ".gz"
+_GZIP = b"\x1f\x8b"
+_HEAD = 1 << 16  # characters that are looked at for the first word
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|%[^\n]*", re.DOTALL)
+_FIRST_WORD = re.compile(r"\s*([A-Za-z]+)\b")
+_FIRST_WORDS = {"network": ".bif", "net": ".net", "node": ".net", "class": ".net", "BAYES": ".uai", "MARKOV": ".uai"}
 
 
 class Format(NamedTuple):
@@ -79,8 +88,12 @@ def read(path: str | os.PathLike[str]) -> BeliefNetwork:
     """The network in a file; its suffix says the format, and .bayeswise is a model file."""
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         return _loaded(path)
-    _format_of(path)
-    return network_of(_content(path), Path(path).name)
+    if not is_stream(path):
+        _format_of(path)
+        return network_of(_content(path), Path(path).name)
+    name = name_of(path)
+    with _located(name):
+        return _from_stream(path).network(name)
 
 
 def network_of(text: str, name: str) -> BeliefNetwork:
@@ -91,9 +104,45 @@ def network_of(text: str, name: str) -> BeliefNetwork:
 
 def describe(path: str | os.PathLike[str]) -> Description:
     """What a file says, be it a network or an influence diagram."""
+    if is_stream(path):
+        return _from_stream(path)
     form, name = _format_of(path), Path(path).name
     with _located(name):
         return form.parse(_content(path), name)
+
+
+def _from_stream(path: str | os.PathLike[str]) -> Description:
+    """What a stream says; its first words tell the format."""
+    name = name_of(path)
+    text = _text(content_of(path, LARGEST_FILE, "a network"), path)
+    suffix = suffix_of(text)
+    if suffix is None:
+        raise SourceError(
+            f"{name} does not begin as a network does",
+            fix=f"give the content of a file that ends in {', '.join(FORMATS)}; a model file is named, not piped",
+        )
+    return described(text, name, suffix)
+
+
+def described(text: str, name: str, suffix: str) -> Description:
+    """What a text in the format of a suffix says."""
+    with _located(name):
+        return FORMATS[suffix].parse(text, name)
+
+
+def suffix_of(text: str) -> str | None:
+    """The suffix of a file with such a text, by its first words; None where they are those of no format.
+
+    >>> suffix_of("// made by hand\\nnetwork asia {"), suffix_of("net { }"), suffix_of('<?xml version="1.0"?> <BIF>')
+    ('.bif', '.net', '.xmlbif')
+    >>> suffix_of("a,b"), suffix_of("BAYES 2")
+    (None, '.uai')
+    """
+    if text.lstrip().startswith("<"):
+        return ".xdsl" if "<smile" in text[:_HEAD] else ".xmlbif"
+    bare = _COMMENTS.sub(" ", text[:_HEAD])
+    first = _FIRST_WORD.match(bare)
+    return _FIRST_WORDS.get(first[1]) if first else None
 
 
 def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -158,12 +207,11 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def _content(path: str | os.PathLike[str]) -> str:
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise SourceError(f"cannot read {os.fspath(path)!r}: {error.strerror}", fix="give a file") from None
-    if Path(path).suffix.lower() == PACKED_SUFFIX:
+    return _text(content_of(path, LARGEST_FILE, "a network"), path)
+
+
+def _text(data: bytes, path: str | os.PathLike[str]) -> str:
+    if Path(path).suffix.lower() == PACKED_SUFFIX or (is_stream(path) and data.startswith(_GZIP)):
         data = _unpacked(data, path)
     if len(data) > LARGEST_FILE:
         raise SourceError(f"{os.fspath(path)!r} is larger than {LARGEST_FILE >> 20} MB", fix="give a smaller network")

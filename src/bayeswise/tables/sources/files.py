@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
-import stat
-import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
@@ -20,22 +19,20 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.atomic import FULL
-from bayeswise.foundation.errors import SchemaError, SourceError, UsageError, shortened
-from bayeswise.tables.source import RawColumn, Storage
+from bayeswise.foundation.errors import SchemaError, SourceError, shortened
+from bayeswise.foundation.reading import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
+from bayeswise.tables.source import DEFAULT_NULL_WORDS, RawColumn, Storage
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
 from bayeswise.tables.sources.table import Piece, TableSource
 from bayeswise.tables.sources.text.csv import CsvSource, Piped, PipedCsvSource, empty_file
 from bayeswise.tables.sources.text.stream import SAMPLE_BYTES, encoding_of, translated
 
 AnyPath: TypeAlias = "str | PathLike[str]"
-STDIN = "-"
 _JSON = {".jsonl", ".ndjson", ".json"}
-_STANDARD_INPUT = "standard input"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, zstd
 _BINARY = (b"PAR1", b"SQLite format 3", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _MODEL = b'{"__metadata__":{"bayeswise"'  # after the length of the header
 MOST_SPOOLED = 16 << 30  # bytes of a Parquet file, a workbook or a database that comes through a pipe
-_DESCRIPTORS = ("/dev/fd", "/proc/self/fd")
 _WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 
 
@@ -43,7 +40,7 @@ def from_paths(table: AnyPath | Sequence[AnyPath], options: Options) -> TableSou
     """The source of one path, several paths or a glob."""
     given = [table] if isinstance(table, str | PathLike) else list(table)
     if given == [STDIN]:
-        return _from_stream(standard_input(), _STANDARD_INPUT, Path(_STANDARD_INPUT), options)
+        return _from_stream(standard_input(), STANDARD_INPUT, Path(STANDARD_INPUT), options)
     parts = [from_path(path, options) for item in given for path in _expanded(item)]
     return parts[0] if len(parts) == 1 else ConcatenatedSource(parts)
 
@@ -52,7 +49,7 @@ def from_path(path: Path, options: Options) -> TableSource:
     """The source of one file; what gives its bytes only once (a pipe, a device) is read like standard input."""
     if not is_read_once(path):
         return from_file(path, path.name, options)
-    name = str(path) if path.is_relative_to("/dev") else path.name
+    name = name_of(path)
     with translated(name):
         stream = path.open("rb")
     try:
@@ -64,20 +61,9 @@ def from_path(path: Path, options: Options) -> TableSource:
     return source
 
 
-def is_read_once(path: Path) -> bool:
-    """True for pipes, sockets and devices, and for descriptors, which some systems do not open anew."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:  # opening it says what is wrong
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISBLK(mode)) or str(path.parent) in _DESCRIPTORS
-
-
-def standard_input() -> Any:
-    """The bytes of standard input."""
-    if sys.stdin is None or sys.stdin.closed:
-        raise UsageError("standard input is closed", fix="name a file in place of -, or feed the table with a pipe")
-    return sys.stdin.buffer
+def from_content(data: bytes, name: str) -> TableSource:
+    """The source of bytes that were read already."""
+    return _from_stream(io.BytesIO(data), name, Path(name), Options(DEFAULT_NULL_WORDS))
 
 
 def _expanded(item: AnyPath) -> list[Path]:
