@@ -134,8 +134,16 @@ def test_an_account_adds_up_to_the_posterior() -> None:
     model = fitted(ANCHOR)
     account = model.explain(ANCHOR[0])
     assert account.posterior == pytest.approx(model.predict_proba([ANCHOR[0]])[0], rel=1e-12)
-    values = [each.value for each in model.alternatives("x")]
-    assert len(values) > 2 and values == sorted(set(values)) and model.alternatives("n")
+    for column in ("x", "n"):
+        offered = model.alternatives(column)
+        values = [each.value for each in offered]
+        assert len(values) > 2 and values == sorted(set(values))
+        for each in offered:  # what it offers is what the model says about a row with that value
+            row = {**ANCHOR[0], column: each.value}
+            other = model.explain(row)
+            own = next(part for part in other.contributions if part.column == column)
+            assert each.log_likelihood == pytest.approx(own.log_likelihood, rel=1e-12, abs=1e-12)
+            assert other.posterior == pytest.approx(model.predict_proba([row])[0], rel=1e-12)
 
 
 @given(

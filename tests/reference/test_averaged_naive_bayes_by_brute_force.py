@@ -188,7 +188,11 @@ def test_a_log_normal_column_is_a_normal_column_of_logarithms() -> None:
     total = evidence_of(normal).log_total - logs.sum()
     assert evidence_of(positive).log_total == pytest.approx(total, rel=1e-12)
     offered = [each.value for each in positive.alternatives("u")]
-    assert offered == sorted(set(offered)) and min(offered) > 0
+    assert len(offered) > 2 and offered == sorted(set(offered)) and min(offered) > 0
+    for each in positive.alternatives("u"):  # p(u) = p(log u) / u
+        same = normal.explain({"u": np.log(each.value), "v": 0.0}).contributions[0]
+        assert same.column == "u"
+        assert each.log_likelihood == pytest.approx(same.log_likelihood - np.log(each.value), rel=1e-9)
     assert min(positive.sample(20)["v"]) > 0
     missing = positive.predict_proba([{"u": None, "v": 1.0}])
     assert positive.predict_proba([{"u": -1.0, "v": 1.0}]) == pytest.approx(missing)
