@@ -101,7 +101,7 @@ class Categorical:
         total = seen.sum(axis=1)[:, None]
         none = total.is_zero()
         even = max(len(statistic.levels), 1)
-        divisor = Dyadic(np.where(none, 1, total.integers).astype(object), total.exponent)
+        divisor = total.or_one(none)
         parameters = CategoricalParameters(
             statistic.levels,
             np.where(none, 1.0 / even, seen.over(divisor)),

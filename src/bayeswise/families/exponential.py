@@ -68,7 +68,7 @@ class Exponential(OnNumbers[Moments]):
         """n / sum x. With only zeros the likelihood grows with the rate: it is infinite; with no rows it is 1."""
         empty, zero = statistic.is_empty(), statistic.total.is_zero()
         total = Dyadic.of(statistic.total)
-        divisor = Dyadic(np.where(zero, 1, total.integers).astype(object), total.exponent)
+        divisor = total.or_one(zero)
         rate = np.where(zero, np.inf, Dyadic.of(statistic.weight).over(divisor))
         reason = reasons(
             (empty, "no rows: any rate is as likely"),

@@ -55,6 +55,10 @@ class Dyadic:
     def __mul__(self, other: Dyadic) -> Dyadic:
         return Dyadic(np.asarray(self.integers * other.integers, dtype=object), self.exponent + other.exponent)
 
+    def or_one(self, none: BoolArray) -> Dyadic:
+        """A divisor with one in place of what must not divide."""
+        return Dyadic(np.where(none, 1, self.integers).astype(object), self.exponent)
+
     def sum(self, axis: int) -> Dyadic:
         return Dyadic(np.asarray(self.integers.sum(axis=axis), dtype=object), self.exponent)
 

@@ -142,7 +142,7 @@ class Moments(Additive):
 
             if all(each(divide, _pieces(counts.size, ENTRIES_WORTH_A_THREAD))):
                 return np.where(none, 0.0 if empty is None else empty, high), low
-        weight = _or_one(Dyadic.of(self.weight), none)
+        weight = Dyadic.of(self.weight).or_one(none)
         high, low = Dyadic.of(self.total).over_pair(weight)
         return np.where(none, 0.0 if empty is None else empty, high), low
 
@@ -211,7 +211,7 @@ class Moments(Additive):
         none = np.asarray(freedom.is_zero() | freedom.is_negative())
         if empty is None and none.any():
             raise _too_few(none, f"a variance with divisor {divisor}")
-        return self._spread(), _or_one(weight, none) * _or_one(freedom, none), none
+        return self._spread(), weight.or_one(none) * freedom.or_one(none), none
 
     def _pooled_variance(self, empty: float | None) -> FloatArray:
         spread, weight = self._spread().to_fractions(), Dyadic.of(self.weight).to_fractions()
@@ -244,11 +244,6 @@ def _flat(array: Any, n_inside: int = 0) -> Any:
     """The entries of all groups and columns in a row, as a view (n_entries, 1, ...)."""
     inside = array.shape[array.ndim - n_inside :]
     return array.reshape(math.prod(array.shape[: array.ndim - n_inside]), 1, *inside)
-
-
-def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:
-    """The divisor with one in place of what must not divide."""
-    return Dyadic(np.where(none, 1, divisor.integers).astype(object), divisor.exponent)
 
 
 def _too_few(none: BoolArray, what: str) -> TooFewRowsError:

@@ -145,7 +145,7 @@ class Scatter(Additive):
         """
         rows, columns = np.tril_indices(self.n_columns)
         weight, exact_unit = Dyadic.of(self.weight), Dyadic.of_floats(unit)
-        safe = Dyadic(np.where(weight.is_zero(), 1, weight.integers).astype(object), weight.exponent)
+        safe = weight.or_one(weight.is_zero())
         below = (safe * safe)[:, None] * (exact_unit[rows] * exact_unit[columns])[None]
         return self._square(self._spread(rows, columns).over(below))
 

@@ -44,7 +44,7 @@ class Chance:
         """successes / (successes + failures), correctly rounded, and where there is any; 1/2 where both are zero."""
         total = Dyadic.of(successes + failures)
         none = total.is_zero()
-        safe = Dyadic(np.where(none, 1, total.integers).astype(object), total.exponent)
+        safe = total.or_one(none)
         shares = (np.where(none, 0.5, Dyadic.of(part).over(safe)) for part in (successes, failures))
         return cls(*shares), ~none
 

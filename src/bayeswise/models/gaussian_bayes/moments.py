@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
 from bayeswise.statistics import PatternScatter, Scatter
@@ -72,7 +72,7 @@ def columns_of(statistic: PatternScatter) -> Columns:
     """Mean and stddev of all cells of each column."""
     weight, total, squares = (Dyadic.of(part.sum(axis=0)) for part in statistic.cells())
     unseen = weight.is_zero()
-    divisor = _or_one(weight, unseen)
+    divisor = weight.or_one(unseen)
     centre, centre_low = total.over_pair(divisor)
     stddev = (weight * squares - total * total).sqrt_over(divisor * divisor)
     spread = np.where(stddev > 0, stddev, np.abs(centre) * CONSTANT_SPREAD)
@@ -82,7 +82,7 @@ def columns_of(statistic: PatternScatter) -> Columns:
 
 def _of_complete(scatter: Scatter, columns: Columns) -> ClassMoments:
     weight = Dyadic.of(scatter.weight)
-    divisor = _or_one(weight, weight.is_zero())[:, None]
+    divisor = weight.or_one(weight.is_zero())[:, None]
     total = Dyadic.of(scatter.total)
     mean, mean_low = total.over_pair(divisor)
     empty = np.flatnonzero(weight.is_zero())
@@ -102,7 +102,7 @@ def _by_column(statistic: PatternScatter, columns: Columns) -> ClassMoments:
     weights = statistic.weight_of_rows.to_floats()
     weight, total, squares = (Dyadic.of(part) for part in statistic.cells())
     unseen = weight.is_zero()
-    divisor = _or_one(weight, unseen)
+    divisor = weight.or_one(unseen)
     mean, mean_low = total.over_pair(divisor)
     mean, mean_low = np.where(unseen, columns.centre, mean), np.where(unseen, columns.centre_low, mean_low)
     unit = Dyadic.of_floats(columns.unit)[None, :]
@@ -131,8 +131,3 @@ def _pattern_moments(observed: IntArray, scatter: Scatter, columns: Columns) -> 
     own = _of_complete(scatter, part)
     mean = part.in_units(own.mean, own.mean_low)
     return PatternMoments(observed[None], own.weight[None], mean[None], own.scatter[None])
-
-
-def _or_one(divisor: Dyadic, none: BoolArray) -> Dyadic:
-    """The divisor with one in place of zero."""
-    return Dyadic(np.where(none, 1, divisor.integers).astype(object), divisor.exponent)
