@@ -30,14 +30,19 @@ def measured(posterior: FloatArray, truth: FloatArray) -> dict[str, float]:
 
 def cost(posterior: FloatArray, truth: FloatArray, dear: float, reject: float | None = None) -> float:
     """The mean cost where to miss the rarest class costs `dear`, any other mistake 1, and a reject as given."""
-    n_states = posterior.shape[1]
-    rare = int(np.argmin(np.bincount(truth, minlength=n_states)))
-    costs = 1.0 - np.eye(n_states)  # (n_actions, n_states)
-    costs[:, rare] *= dear
+    costs = cost_table(truth, posterior.shape[1], dear)
     if reject is not None:
-        costs = np.vstack([costs, np.full(n_states, reject * 0.5)])
+        costs = np.vstack([costs, np.full(posterior.shape[1], reject * 0.5)])
     action = (posterior @ costs.T).argmin(axis=1)
     return float(costs[action, truth].mean())
+
+
+def cost_table(truth: FloatArray, n_states: int, dear: float) -> FloatArray:
+    """(n_actions, n_states) 1 for a mistake, `dear` for one about the rarest class."""
+    rare = int(np.argmin(np.bincount(truth, minlength=n_states)))
+    costs = 1.0 - np.eye(n_states)
+    costs[:, rare] *= dear
+    return costs
 
 
 def expected_calibration_error(posterior: FloatArray, truth: FloatArray, n_bins: int = 10) -> float:

@@ -87,6 +87,7 @@ _NAMES["auto"] = (
     "models.auto.model.CandidateScore",
     "models.auto.candidates.Member",
     "models.auto.inputs.AsNumbers",
+    "models.auto.crossing.Crossing",
     "models.auto.inputs.WithoutTexts",
     "posteriors.calibration_maps.*",
     *dict.fromkeys(name for kind in _MEMBERS for name in (*_NAMES[kind], _SETTINGS[kind])),

@@ -150,6 +150,30 @@ def test_a_table_learned_like_a_model_merges_with_it() -> None:
     assert fingerprint(naive.model.statistics) == fingerprint(whole.statistics)
 
 
+def test_of_many_rows_some_choose_and_all_estimate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(learning, "MOST_CHOOSING", 70)
+    table, files = mixed_table(), (tmp_path / "one.bayeswise", tmp_path / "other.bayeswise")
+    for path, order in zip(files, (list(range(160)), list(range(159, -1, -1))), strict=True):
+        model: AutoModel = bw.fit(taken(table, order), "y", model="auto")
+        model.save(path)
+    assert model.n_weighed == 70
+    assert all(member.model.rows_learned == 160 for member in model.members)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_columns_that_decide_together_are_crossed() -> None:
+    g = np.random.default_rng(2)
+    x, z, n = g.normal(size=300), g.normal(size=300), g.normal(size=300)
+    table = {"x": x.tolist(), "z": z.tolist(), "n": n.tolist(), "y": ["+" if each else "-" for each in x * z > 0]}
+    model: AutoModel = bw.fit(table, "y", model="auto")
+    loss = {score.name: score.log_loss for score in model.scores}
+    assert loss["logistic, crossed, scale 1"] < 0.5 * loss["logistic, cut, scale 1"]
+    case = {"x": 1.0, "z": -1.0, "n": 0.0}
+    assert model.predict([case]) == ["-"]
+    log_p = model.predict_log_proba([case])[0]
+    assert model.explain(case).log_odds("+", "-") == pytest.approx(log_p[0] - log_p[1], abs=1e-9)
+
+
 def test_choose_best_is_the_candidate_of_least_left_out_loss() -> None:
     model: AutoModel = bw.fit(mixed_table(), "y", model="auto", choose="best")
     assert len(model.members) == 1

@@ -1,6 +1,7 @@
 """`model="auto"`: every model that applies, weighed by rows that it never saw.
 
 inputs.py      what a member sees of a row: as it is, without texts, or everything as numbers
+crossing.py    pairs of columns that say more together, as products
 candidates.py  the models that are tried, which of them apply, and what they cost
 rows.py        all rows as one batch, in an order of their own
 left_out.py    what each candidate says of rows that it never saw

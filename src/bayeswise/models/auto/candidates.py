@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from bayeswise.tables.schema.schema import Schema
 
 MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
 MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
+MOST_CELLS = 5e7  # of a step of a regression
 MOST_PAIRS = 250_000  # pairs of columns that a network counts
 MOST_PARENTS = 60  # columns among which a search looks for parents
 
@@ -50,9 +51,18 @@ class Member:
         log_all[:, Vocabulary(self.model.classes).positions_in(Vocabulary(classes))] = log_own
         return log_all
 
-    def column_of(self, name: str) -> str:
-        """The column of the table that a column of the model belongs to."""
-        return name if self.inputs is None else self.inputs.column_of(name)
+    def estimated(self, batch: Batch) -> Member:
+        """The same choices (cuts, graph, families, indicators), everything else learned from other rows."""
+        rows = batch if self.inputs is None else self.inputs.batch(batch)
+        if self.learns_weights:
+            learn = kind_of_name("logistic").learner_of_batches()
+            return replace(self, model=learn([rows], self.model.schema, self.model.settings, only_weights=True))
+        nothing = replace(self.model, statistics=self.model.statistics.zero())
+        return replace(self, model=nothing.learn([rows]))
+
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """The columns of the table that a column of the model belongs to."""
+        return (name,) if self.inputs is None else self.inputs.columns_of(name)
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class Extent:
         return self.n_numbers + self.n_indicators
 
 
-Sees = Literal["all", "columns", "numbers", "filled", "cut"]
+Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed"]
 
 
 @dataclass(frozen=True)
@@ -111,8 +121,9 @@ class Candidate:
     def _inputs(self, batch: Batch, schema: Schema) -> Inputs | None:
         if self.sees == "numbers":
             return AsNumbers.of(schema, batch, filled=False)
-        if self.sees in ("filled", "cut"):
-            return AsNumbers.of(schema, batch, cut=self.sees == "cut")
+        if self.sees in ("filled", "cut", "crossed"):
+            crossed = self.sees == "crossed"
+            return AsNumbers.of(schema, batch, cut=crossed or self.sees == "cut", crossed=crossed)
         return WithoutTexts.of(schema, batch) if self.sees == "columns" and schema.texts else None
 
     def refusal(self, extent: Extent) -> str:
@@ -123,6 +134,8 @@ class Candidate:
             return "there are no numbers to cut"
         if self.name in ("naive-bayes, families", "naive-bayes, cut") and extent.n_numbers == 0:
             return "there are no numbers"
+        if self.sees == "crossed" and not 2 <= extent.n_columns <= MOST_PARENTS:
+            return f"{extent.n_columns:,} columns, and from 2 to {MOST_PARENTS} are crossed"
         if self.kind == "gaussian":
             if extent.n_numbers == 0:
                 return "there are no numbers"
@@ -139,11 +152,21 @@ class Candidate:
                 return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
         return ""
 
+    def refusal_of_many(self, extent: Extent, n_rows: int) -> str:
+        """Why the candidate would take too long to be learned from all rows, where only some choose."""
+        if self.kind != "logistic" or n_rows == extent.n_rows:
+            return ""
+        if self.settings["scale"] != 1.0:
+            return "so many rows leave nothing to the width of the prior"
+        cells = n_rows * (extent.n_features + 1) * _vectors(extent) * {"filled": 1, "cut": 5}.get(self.sees, 20)
+        return f"some {cells:.2g} cells for each step, and at most {MOST_CELLS:.2g}" if cells > MOST_CELLS else ""
+
     def cost(self, extent: Extent) -> float:
         """How much work it is to learn it with each row left out, in the work of naive Bayes; for an order only."""
         rows, columns = extent.n_rows, extent.n_columns + extent.n_texts + 1
         if self.kind == "logistic":
-            return 20.0 * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
+            wider = {"filled": 1.0, "cut": 5.0}.get(self.sees, 50.0)
+            return 20.0 * wider * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
         if self.kind == "gaussian":
             return 10.0 * rows * (extent.n_features + 1) ** 2
         if self.kind in ("k-dependence", "markov-blanket"):
@@ -177,6 +200,7 @@ CANDIDATES = (
     Candidate("gaussian, shrunk", "gaussian", "numbers", {"covariance": "per-class", "shrinkage": "auto"}),
     *(_logistic("logistic", "filled", scale) for scale in SCALES),
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
+    *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),
     Candidate("k-dependence", "k-dependence", "columns", {"structure": "k-dependence"}),

@@ -75,8 +75,9 @@ def _of_member(
     terms = np.zeros((len(columns), len(model.classes)))
     position = {name: j for j, name in enumerate(columns)}
     for part in account.contributions:
-        j = position[member.column_of(part.column)]
-        terms[j, places] += np.maximum(part.log_likelihood, _IMPOSSIBLE)
+        own = member.columns_of(part.column)  # a product of two columns is shared by them
+        for name in own:
+            terms[position[name], places] += np.maximum(part.log_likelihood, _IMPOSSIBLE) / len(own)
     return log_prior, terms
 
 

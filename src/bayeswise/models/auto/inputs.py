@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.models.auto.crossing import Crossing, indicators
 from bayeswise.models.description_length.discretising import codes_of, cut_points
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Vocabulary
@@ -41,9 +42,9 @@ class WithoutTexts:
         """The rows as the member sees them."""
         return replace(batch, texts=()) if batch.texts else batch
 
-    def column_of(self, name: str) -> str:
-        """The column of the table that a column of the member belongs to."""
-        return name
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """The columns of the table that a column of the member belongs to."""
+        return (name,)
 
 
 def _text_ignored(column: Column) -> Column:
@@ -56,7 +57,8 @@ class AsNumbers:
 
     A category is an indicator for each level but the most frequent one, and but rare ones. `fill` stands where a number
     is missing; without it a missing number stays missing. `flagged` columns have an indicator of missing cells. Columns
-    with `cuts` have, beside their number, an indicator of each interval but the first.
+    with `cuts` have, beside their number, an indicator of being above each of them. Of two columns that are crossed,
+    all numbers and indicators are multiplied with each other.
     """
 
     table: Schema
@@ -64,9 +66,12 @@ class AsNumbers:
     flagged: tuple[str, ...]
     fill: FloatArray | None  # (n_numbers,)
     cuts: Mapping[str, tuple[float, ...]]
+    crossed: Crossing | None = None
 
     @classmethod
-    def of(cls, schema: Schema, batch: Batch, *, filled: bool = True, cut: bool = False) -> AsNumbers:
+    def of(
+        cls, schema: Schema, batch: Batch, *, filled: bool = True, cut: bool = False, crossed: bool = False
+    ) -> AsNumbers:
         """The indicators and means that rows call for."""
         weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
         there = ~np.isnan(batch.values)
@@ -78,23 +83,27 @@ class AsNumbers:
         gaps += [name for place, name in enumerate(schema.categories) if (batch.codes[:, place] == MISSING).any()]
         levels = tuple(_frequent(batch.codes[:, k], weights, known) for k, known in enumerate(batch.vocabularies))
         cuts = _cuts(schema, batch, weights) if cut else {}
-        return cls(schema, levels, tuple(gaps), _means(batch.values, there, weights) if filled else None, cuts)
+        mean = _means(batch.values, there, weights) if filled else None
+        crossing = Crossing.of(schema, batch, levels, weights, mean) if crossed and mean is not None else None
+        return cls(schema, levels, tuple(gaps), mean, cuts, crossing)
 
     # -- which numbers ----------------------------------------------------------------------------------------
     @cached_property
-    def features(self) -> tuple[tuple[str, str], ...]:
-        """(name, column of the table) of each number; every name once."""
-        found = [(name, name) for name in self.table.numbers]
-        found += [(f"{name} from {cut:g}", name) for name in self.table.numbers for cut in self.cuts.get(name, ())]
+    def features(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """(name, columns of the table) of each number; every name once."""
+        found: list[tuple[str, tuple[str, ...]]] = [(name, (name,)) for name in self.table.numbers]
+        found += [(f"{name} from {cut:g}", (name,)) for name in self.table.numbers for cut in self.cuts.get(name, ())]
         for name, levels in zip(self.table.categories, self.levels, strict=True):
-            found += [(f"{name}={level}", name) for level in levels]
-        found += [(f"{name} is missing", name) for name in self.flagged]
+            found += [(f"{name}={level}", (name,)) for level in levels]
+        found += [(f"{name} is missing", (name,)) for name in self.flagged]
+        if self.crossed is not None:
+            found += [(f"{one} x {other} {k}", (one, other)) for one, other, k in self.crossed.names(self.levels)]
         taken: set[str] = set()
-        for k, (name, column) in enumerate(found):
+        for k, (name, columns) in enumerate(found):
             while name in taken:
                 name += "'"
             taken.add(name)
-            found[k] = name, column
+            found[k] = name, columns
         return tuple(found)
 
     @cached_property
@@ -104,11 +113,11 @@ class AsNumbers:
         return Schema(columns, self.table.target, self.table.weight)
 
     @cached_property
-    def _origin(self) -> dict[str, str]:
+    def _origin(self) -> dict[str, tuple[str, ...]]:
         return dict(self.features)
 
-    def column_of(self, name: str) -> str:
-        """The column of the table that a number of the member belongs to."""
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """The columns of the table that a number of the member belongs to."""
         return self._origin[name]
 
     # -- the numbers of rows ----------------------------------------------------------------------------------
@@ -122,13 +131,15 @@ class AsNumbers:
             codes = codes_of(filled[:, self.table.numbers.index(name)], np.array(cuts))
             parts.append((codes[:, None] >= np.arange(1, len(cuts) + 1)).astype(np.float64))
         for place, levels in enumerate(self.levels):
-            parts.append(_indicators(batch.codes[:, place], batch.vocabularies[place], levels))
+            parts.append(indicators(batch.codes[:, place], batch.vocabularies[place], levels))
         for name in self.flagged:
             if name in self.table.numbers:
                 gone = np.isnan(values[:, self.table.numbers.index(name)])
             else:
                 gone = batch.codes[:, self.table.categories.index(name)] == MISSING
             parts.append(gone[:, None].astype(np.float64))
+        if self.crossed is not None:
+            parts += self.crossed.products(self.table, filled, batch, self.levels)
         numbers = np.ascontiguousarray(np.concatenate(parts, axis=1))
         nothing = np.empty((batch.n_rows, 0), dtype=np.int32)
         return replace(batch, values=numbers, codes=nothing, vocabularies=(), texts=())
@@ -153,15 +164,6 @@ def _frequent(codes: CodeArray, weights: FloatArray, known: Vocabulary) -> Vocab
     if len(count):
         kept[np.argmax(count)] = False
     return Vocabulary([label for label, keep in zip(order, kept.tolist(), strict=True) if keep])
-
-
-def _indicators(codes: CodeArray, labels: Vocabulary, levels: Vocabulary) -> FloatArray:
-    """(n_rows, n_levels) 1 where a row has the level."""
-    place = np.append(labels.positions_in(levels), [-1, -1])[codes]  # codes -2 and -1 mean nothing
-    block = np.zeros((len(codes), len(levels)))
-    rows = np.flatnonzero(place >= 0)
-    block[rows, place[rows]] = 1.0
-    return block
 
 
 def _cuts(schema: Schema, batch: Batch, weights: FloatArray) -> dict[str, tuple[float, ...]]:

@@ -15,7 +15,7 @@ from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Memb
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
 from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.rows import gathered
-from bayeswise.models.auto.stacking import NEGLIGIBLE, Stacked, stacked
+from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, Stacked, stacked
 from bayeswise.models.from_table import check_declared, divided, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
 from bayeswise.posteriors.calibration import fit_calibration, turns
@@ -26,9 +26,9 @@ from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
-MOST_CHOOSING = 20_000  # rows that candidates are tried on: more of them estimate, but no longer choose
+MOST_CHOOSING = 10_000  # rows that candidates are tried on: more of them estimate, but no longer choose
+MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
 _SCORE_FOLDS = 5
-_CALIBRATIONS = ("dirichlet",)  # isotonic maps call things impossible, and few rows a temperature of 0
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 Tell = Callable[[str], None]
@@ -81,8 +81,8 @@ def of_batches(
     tell: Tell | None = None,
 ) -> AutoModel:
     """The mixture of encoded rows."""
-    rows = gathered(batches, schema)
-    chosen = rows if rows.n_rows <= MOST_CHOOSING else rows.rows(slice(0, MOST_CHOOSING))
+    n_rows = sum(batch.n_rows for batch in batches)
+    chosen, rows = gathered(batches, schema, MOST_CHOOSING if n_rows <= MANY else FEWER_CHOOSING)
     trials = _Trials(schema, chosen, rows, seconds, tell or (lambda name: None))
     trials.run()
     if not trials.done:
@@ -127,7 +127,7 @@ class _Trials:
         folds = turns(self.truth, n_folds_for(self.chosen.n_rows))
         began, work_done = time.monotonic(), 0.0
         for candidate in sorted(CANDIDATES, key=lambda each: each.cost(extent)):
-            reason = candidate.refusal(extent)
+            reason = candidate.refusal(extent) or candidate.refusal_of_many(extent, self.rows.n_rows)
             work, spent = candidate.cost(extent), time.monotonic() - began
             if not reason and self.seconds is not None and work_done > 0.0:
                 ahead = spent / work_done * work * (self.rows.n_rows / self.chosen.n_rows) ** 0.5
@@ -158,7 +158,8 @@ class _Trials:
             ranked = losses if settings.costs is None else self._costs(settings.costs)
             kept, found = np.array([int(np.argmin(ranked))]), Stacked(np.ones(1), 0.0)
         else:
-            kept, found = _without_negligible(share, self.row_weights)
+            least = NEGLIGIBLE if self.chosen is self.rows else NEGLIGIBLE_OF_MANY
+            kept, found = _without_negligible(share, self.row_weights, least)
         posterior = self._mixed(kept, found.weights)
         weights = dict(zip(kept.tolist(), found.weights.tolist(), strict=True))
         scores = tuple(
@@ -167,12 +168,9 @@ class _Trials:
             )
             for k, trial in enumerate(self.done)
         )
-        calibration: Calibration = AsItIs()
-        if len(self.classes) > 1:
-            rows = posterior, self.truth, self.row_weights
-            calibration = fit_calibration(settings.calibrate, *rows, among=_CALIBRATIONS)
+        calibration = self._calibration(settings.calibrate, posterior)
         whole = self.chosen is self.rows
-        members = [self.done[k].member if whole else self._learned_of_all(self.done[k].candidate) for k in kept]
+        members = [self.done[k].member if whole else self._of_all_rows(self.done[k]) for k in kept]
         return AutoModel(
             self.schema,
             settings,
@@ -189,9 +187,26 @@ class _Trials:
             float(self.rows.n_rows if self.rows.weights is None else self.rows.weights.sum()),
         )
 
-    def _learned_of_all(self, candidate: Candidate) -> Member:
-        self.tell(f"{candidate.name}, all rows")
-        return candidate.learned(self.rows, self.schema)
+    def _calibration(self, method: str, posterior: FloatArray) -> Calibration:
+        """The map that left-out rows call for: "auto" one that gains more nats than its numbers cost (as in BIC).
+
+        Left-out rows without a mistake would always ask for more confidence; each number costs log(n) / 2.
+        """
+        n_states = len(self.classes)
+        if n_states < 2:
+            return AsItIs()
+        rows = posterior, self.truth, self.row_weights
+        found = fit_calibration(method, *rows, among=("dirichlet",))
+        if method != "auto" or isinstance(found, AsItIs):
+            return found
+        before, after = (self._of_truth(each) for each in (posterior, found.apply(posterior)))
+        gain = _log_loss(before, self.row_weights) - _log_loss(after, self.row_weights)
+        total = float(self.row_weights.sum())
+        return found if gain * total > 0.5 * (n_states**2 - 1) * np.log(total) else AsItIs()
+
+    def _of_all_rows(self, trial: _Trial) -> Member:
+        self.tell(f"{trial.candidate.name}, all rows")
+        return trial.member.estimated(self.rows)
 
     def _of_truth(self, posterior: FloatArray) -> FloatArray:
         return np.asarray(posterior[np.arange(len(posterior)), self.truth])
@@ -232,12 +247,12 @@ class _Trials:
         return np.array(found)
 
 
-def _without_negligible(share: FloatArray, row_weights: FloatArray) -> tuple[IntArray, Stacked]:
+def _without_negligible(share: FloatArray, row_weights: FloatArray, least: float) -> tuple[IntArray, Stacked]:
     """The members that matter, and their weights among themselves."""
     kept = np.arange(len(share))
     while True:
         found = stacked(share[kept], row_weights)
-        heavy = found.weights >= NEGLIGIBLE
+        heavy = found.weights >= least
         if heavy.all() or len(kept) == 1:
             return kept, found
         kept = kept[heavy]

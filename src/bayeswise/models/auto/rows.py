@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,8 +21,12 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
 
-def gathered(batches: Sequence[Batch], schema: Schema) -> Batch:
-    """The rows with a class and a weight, codes in canonical order, rows by a hash of their cells."""
+def gathered(batches: Sequence[Batch], schema: Schema, most: int | None = None) -> tuple[Batch, Batch]:
+    """Rows with a class and a weight, codes in canonical order: those to choose by, and all of them.
+
+    The first stand by a hash of their cells; where there are more than `most`, they are those of the least hashes: a
+    fair sample that is a function of the rows alone. Where there are not, they are all rows.
+    """
     parts = [_with_class(batch) for batch in batches]
     parts = [part for part in parts if part.n_rows]
     if not parts:
@@ -33,7 +38,13 @@ def gathered(batches: Sequence[Batch], schema: Schema) -> Batch:
     words = [Vocabulary.of([w for part in parts for w in part.texts[k].vocabulary]) for k in range(len(schema.texts))]
     parts = [_recoded(part, labels, classes, words) for part in parts]
     whole = _joined(parts)
-    return whole.take(_own_order(whole))
+    hashes = _hashes(whole)
+    if most is not None and whole.n_rows > most:
+        least = np.argpartition(hashes, most)[:most]
+        sample = whole.take(least)
+        return sample.take(_own_order(sample, hashes[least])), whole
+    ordered = whole.take(_own_order(whole, hashes))
+    return ordered, ordered
 
 
 def _columns(parts: Sequence[Batch]) -> range:
@@ -88,21 +99,25 @@ def _joined(parts: Sequence[Batch]) -> Batch:
     )
 
 
-def _own_order(batch: Batch) -> IntArray:
-    """(n_rows,) positions of the rows by the hash of all their cells; equal rows are equal in any order."""
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
-    cells = np.column_stack(
-        [np.where(np.isnan(batch.values), np.nan, batch.values), batch.codes, np.asarray(batch.groups)]
-    )
-    hashes = row_hashes(np.ascontiguousarray(cells, dtype=np.float64), np.asarray(weights, dtype=np.float64))
+def _hashes(batch: Batch) -> Any:
+    """(n_rows,) 64 bits of all cells of each row, its class and its weight."""
+    values = np.where(np.isnan(batch.values), np.nan, batch.values) if np.isnan(batch.values).any() else batch.values
+    beside: list[Any] = [batch.codes] if batch.codes.shape[1] else []
+    beside += [] if batch.weights is None else [batch.weights]
+    cells = np.column_stack([values, *beside]) if beside else values
+    hashes = row_hashes(np.ascontiguousarray(cells, dtype=np.float64), np.asarray(batch.groups, dtype=np.float64))
     for block in batch.texts:
-        factors = odd_factors(len(block.vocabulary))
         counts = block.counts.tocsr()
-        words = mixed_bits(factors[counts.indices] * counts.data.astype(np.uint64), np.uint64(0x9E3779B97F4A7C15))
+        words = odd_factors(len(block.vocabulary))[counts.indices] * counts.data.astype(np.uint64)
         rows = np.repeat(np.arange(batch.n_rows), np.diff(counts.indptr))
-        np.add.at(hashes, rows, words)
-    tied = [hashes, *(column for column in cells.T[::-1]), weights] if not batch.texts else [hashes, weights]
+        np.add.at(hashes, rows, mixed_bits(words, np.uint64(0x9E3779B97F4A7C15)))
+    return hashes
+
+
+def _own_order(batch: Batch, hashes: Any) -> IntArray:
+    """(n_rows,) positions of the rows by their hashes; equal rows are equal in any order."""
     order = np.argsort(hashes, kind="stable")
-    if len(order) > 1 and (np.diff(hashes[order]) == 0).any():  # equal rows, or two rows with one hash: cells decide
-        order = np.lexsort([*tied[1:], hashes])
+    if (np.diff(hashes[order]) == 0).any():  # equal rows, or two rows with one hash: cells decide
+        weights = [] if batch.weights is None else [batch.weights]
+        order = np.lexsort([*weights, *batch.codes.T, *batch.values.T, np.asarray(batch.groups), hashes])
     return np.asarray(order)

@@ -20,6 +20,7 @@ from bayeswise.foundation.arrays import FloatArray
 
 PULL = 1.0  # pseudo-rows, shared by all members
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
+NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
 _ENOUGH = 1e-10  # the duality gap for each row, in nats
 

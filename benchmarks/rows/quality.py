@@ -1,0 +1,62 @@
+"""Mean ranks of auto on the reporting tables: `python -m benchmarks.quality` prints every figure behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from benchmarks.harness import Outcome, Row, Size
+from benchmarks.quality.__main__ import TUNED, Scores, lines_of, run
+from benchmarks.quality.measures import mean_ranks
+from benchmarks.quality.tables import REPORTING, rings
+
+SMALL = 0.1  # below this share of the full size, one table and two folds
+
+
+@dataclass(frozen=True)
+class MeanRank:
+    """The mean rank of auto beside that of the best of scikit-learn's and of its own members."""
+
+    what: str
+    measure: str
+
+    def run(self, size: Size) -> Outcome:
+        scores = _scores(size.scale)
+        everywhere = [
+            name
+            for name in next(iter(scores.values()))
+            if all(self.measure in found.get(name, {}) for found in scores.values()) and name != TUNED
+        ]
+        ranks = mean_ranks({name: [found[name][self.measure] for found in scores.values()] for name in everywhere})
+        others = [rank for name, rank in ranks.items() if not name.startswith("auto")]
+        return Outcome(self.what, ranks["auto"], min(others), "", None, "first", ranks["auto"] <= min(others))
+
+
+@dataclass(frozen=True)
+class WorstExcess:
+    """How much worse than its best single member auto is in log-loss, on the table where that is most."""
+
+    what: str
+
+    def run(self, size: Size) -> Outcome:
+        found = _scores(size.scale).values()
+        worst = max(each["auto"]["log-loss"] / each["best single"]["log-loss"] - 1.0 for each in found)
+        return Outcome(self.what, 100.0 * worst, None, "%", None, "<= 5 %", worst <= 0.05)
+
+
+@cache
+def _scores(scale: float) -> Scores:
+    small = scale < SMALL
+    tables = {"rings": lambda: rings(100, 1)} if small else REPORTING
+    tell: Callable[[str], None] = (lambda text: None) if small else (lambda text: print(text, flush=True))
+    scores = run(tables, n_folds=2 if small else 5, n_seeds=max(1, round(3 * scale)), with_peers=not small, tell=tell)
+    for line in lines_of(scores):
+        tell(line)
+    return scores
+
+
+def rows(size: Size) -> Iterator[Row]:
+    for measure in ("log-loss", "Brier", "ECE", "error", "cost 1:1", "cost 5:1", "cost 20:1+reject"):
+        yield MeanRank(f"quality: mean rank of auto in {measure} beside the best other", measure)
+    yield WorstExcess("quality: log-loss of auto above the best single, at worst")
