@@ -28,6 +28,19 @@ def shown(label: object, width: int | None = None) -> str:
     return line if width is None else shortened(line, width)
 
 
+def quoted(label: object, width: int = 24) -> str:
+    """The label, plain where that is clear, in quotes where blanks or control characters matter.
+
+    >>> quoted("sunny"), quoted(" a"), quoted(""), quoted(3)
+    ('sunny', "' a'", "''", '3')
+    """
+    if not isinstance(label, str):
+        return f"{label:g}" if isinstance(label, float) else str(label)
+    text = label if len(label) <= width else label[: width - 1] + "…"
+    visible = text.translate(dict.fromkeys(map(ord, _JOINERS)))
+    return text if visible.isprintable() and text == text.strip() != "" else repr(text)
+
+
 def shortened(line: str, width: int) -> str:
     """Cut to so many cells, with a mark if something is gone; wide characters take two."""
     from rich.cells import cell_len, set_cell_size

@@ -77,8 +77,8 @@ def show(facts: dict[str, Any], loaded: list[Any]) -> None:
 
     from bayeswise.cli.output.look_page import class_table
     from bayeswise.cli.output.model_facts import weight_of
+    from bayeswise.render.labels import quoted
     from bayeswise.render.terminal import plain_table
-    from bayeswise.tables.schema.notes import shown
 
     unit = "rows" if loaded[0].schema.weight is None else "weight"
     lines = plain_table()
@@ -86,7 +86,7 @@ def show(facts: dict[str, Any], loaded: list[Any]) -> None:
     lines.add_column(unit, justify="right")
     totals = [weight_of(model) for model in loaded]
     for path, total in zip(facts["merged"], totals, strict=True):
-        lines.add_row(Text(shown(Path(path).name, 60)), f"{total:,.10g}")
+        lines.add_row(Text(quoted(Path(path).name, 60)), f"{total:,.10g}")
     lines.add_row(Text("together", "bold"), f"{sum(totals):,.10g}")
     classes = ["", class_table(facts, unit)] if facts["classes"] else []
     Console(highlight=False, emoji=False).print(lines, *classes, sep="\n")

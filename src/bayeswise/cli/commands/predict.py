@@ -130,12 +130,13 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
 
 
 def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:
-    from bayeswise.tables.schema.notes import cells_of, shown
+    from bayeswise.render.labels import quoted
+    from bayeswise.tables.schema.notes import cells_of
 
     if layout.answer != target:
         yield f"The table has a column {target!r} already: the answer is in {layout.answer!r}."
     for name in opaque:
-        yield f"{shown(name)}: lists and bytes are not cells of a text table; left out."
+        yield f"{quoted(name)}: lists and bytes are not cells of a text table; left out."
     names = dict.fromkeys([*tally.missing, *tally.unseen, *tally.invalid])
     for name in names:
         found: list[str] = []
@@ -145,4 +146,4 @@ def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> It
             found.append(f"of these {tally.invalid[name]}")
         if name in tally.unseen:
             found.append(f"{cells_of(tally.unseen[name])} unseen: a level that the model never saw")
-        yield f"{shown(name)}: {'; '.join(found)}."
+        yield f"{quoted(name)}: {'; '.join(found)}."

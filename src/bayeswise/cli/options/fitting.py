@@ -28,12 +28,12 @@ from bayeswise.models.naive_bayes import select
 from bayeswise.models.registry import ModelKind
 from bayeswise.models.settings.declaration import Setting
 from bayeswise.posteriors.prior import SUM_TOLERANCE
+from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.schema.notes import shown
 from bayeswise.tables.source import Source
 
 
@@ -112,7 +112,7 @@ def _selected(source: Source, target: str, given: dict[str, Any]) -> dict[str, A
     about_columns, others = divided(given)
     schema = infer_schema(source, target, **about_columns)
     selection = select(source, schema)
-    say(*(f"{shown(choice.column)}: {choice.reason}." for choice in selection.choices))
+    say(*(f"{quoted(choice.column)}: {choice.reason}." for choice in selection.choices))
     return {**others, "schema": schema, "families": selection}
 
 

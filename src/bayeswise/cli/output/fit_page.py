@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bayeswise.cli.output.look_page import class_table, warning_lines
+from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import plain_table
-from bayeswise.tables.schema.notes import shown
 
 _MOST_NAMES = 24
 _MOST_IGNORED = 8
@@ -42,7 +42,7 @@ def headline(facts: Mapping[str, Any]) -> Text:
     """What was learned from where."""
     rows = facts["rows"]
     size = f"{rows:,} row{'s' * (rows != 1)} learned"
-    return Text.assemble((facts["source"], "bold"), f": {size}; target ", (shown(facts["target"]), "bold"))
+    return Text.assemble((facts["source"], "bold"), f": {size}; target ", (quoted(facts["target"]), "bold"))
 
 
 def column_lines(facts: Mapping[str, Any]) -> Table:
@@ -53,7 +53,7 @@ def column_lines(facts: Mapping[str, Any]) -> Table:
     by_family: dict[str, list[str]] = {}
     for column in facts["columns"]:
         if column["family"] is not None:
-            by_family.setdefault(column["family"], []).append(shown(column["name"]))
+            by_family.setdefault(column["family"], []).append(quoted(column["name"]))
     for family, names in by_family.items():
         lines.add_row(Text(family, "cyan"), Text(listed(names)))
     for name, reason in _ignored(facts):
@@ -100,7 +100,7 @@ def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """How far each column is believed to be relevant, the most relevant first, and the exponent of normal ones."""
     columns = sorted((c for c in facts["columns"] if "relevance" in c), key=lambda column: -column["relevance"])
     if columns:
-        yield "relevance", listed([f"{shown(column['name'])} {number(column['relevance'], 3)}" for column in columns])
+        yield "relevance", listed([f"{quoted(column['name'])} {number(column['relevance'], 3)}" for column in columns])
     if facts.get("temper", 1.0) < 1.0:
         yield "temper", f"{number(facts['temper'], 3)}: columns say the same in part, and that is counted once"
 
@@ -108,7 +108,7 @@ def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     ignored = [column for column in facts["columns"] if column["kind"] == "ignored"]
     for column in ignored[:_MOST_IGNORED]:
-        yield shown(column["name"]), column["reason"]
+        yield quoted(column["name"]), column["reason"]
     if len(ignored) > _MOST_IGNORED:
         yield f"and {len(ignored) - _MOST_IGNORED:,} more", ""
 
@@ -148,18 +148,18 @@ def weight_table(facts: Mapping[str, Any]) -> Table:
     table.add_column("column", overflow="fold", max_width=32)
     table.add_column("level", overflow="fold", max_width=24)
     for label in classes:
-        table.add_column(Text("weight" if label is None else shown(label, 14)), justify="right", no_wrap=True)
+        table.add_column(Text("weight" if label is None else quoted(label, 14)), justify="right", no_wrap=True)
     table.add_row(Text("intercept", "cyan"), "", *(_text(facts["intercept"], label) for label in classes))
     last = None
     for weight in facts["weights"][:_MOST_WEIGHTS]:
         name = weight["column"]
         if weight["level"] is not None and name != last:
-            reference = Text(f"{shown(facts['references'][name], 16)} (reference)", "dim")
-            table.add_row(Text(shown(name)), reference, *["0"] * len(classes))
+            reference = Text(f"{quoted(facts['references'][name], 16)} (reference)", "dim")
+            table.add_row(Text(quoted(name)), reference, *["0"] * len(classes))
         again = weight["level"] is not None
-        level = "" if weight["level"] is None else shown(weight["level"])
+        level = "" if weight["level"] is None else quoted(weight["level"])
         table.add_row(
-            "" if again else Text(shown(name)), Text(level), *(_text(weight["weight"], label) for label in classes)
+            "" if again else Text(quoted(name)), Text(level), *(_text(weight["weight"], label) for label in classes)
         )
         last = name
     more = len(facts["weights"]) - _MOST_WEIGHTS
@@ -173,9 +173,9 @@ def meaning(facts: Mapping[str, Any]) -> str:
     if facts["likelihood"] is None:
         classes = list(facts["classes"])
         if len(classes) == 2:
-            return f"log-odds of {shown(classes[1])} against {shown(classes[0])} = intercept + weights . row"
+            return f"log-odds of {quoted(classes[1])} against {quoted(classes[0])} = intercept + weights . row"
         return "log p(class | row) = intercept + weights . row, up to a number"
-    target = shown(facts["target"])
+    target = quoted(facts["target"])
     if facts["likelihood"] in ("poisson", "exponential"):
         return f"log of the mean of {target} = intercept + weights . row"
     return f"{target} = intercept + weights . row"

@@ -19,8 +19,8 @@ from bayeswise.cli.output.fit_page import (
 )
 from bayeswise.cli.output.look_page import class_table
 from bayeswise.cli.output.writing import size_text
+from bayeswise.render.labels import quoted
 from bayeswise.render.terminal import plain_table
-from bayeswise.tables.schema.notes import shown
 from bayeswise.tables.schema.null_words import described
 
 _MOST_CLASSES = 8
@@ -56,7 +56,7 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
 def headline(facts: Mapping[str, Any]) -> Text:
     """Which model this is."""
     kind = facts["kind"].replace("-", " ").replace("bayes", "Bayes")
-    return Text.assemble((facts["model"], "bold"), f": {kind} model of ", (shown(facts["target"]), "bold"))
+    return Text.assemble((facts["model"], "bold"), f": {kind} model of ", (quoted(facts["target"]), "bold"))
 
 
 def about(facts: Mapping[str, Any]) -> Table:
@@ -69,9 +69,9 @@ def about(facts: Mapping[str, Any]) -> Table:
     lines.add_row("convention", Text(facts["convention"]))
     given = facts["settings"].get("class_prior")
     if given is not None:
-        lines.add_row("prior", Text(", ".join(f"{shown(label)} {share:.4g}" for label, share in given.items())))
+        lines.add_row("prior", Text(", ".join(f"{quoted(label)} {share:.4g}" for label, share in given.items())))
     if facts["weight"] is not None:
-        lines.add_row("weight", Text(shown(facts["weight"])))
+        lines.add_row("weight", Text(quoted(facts["weight"])))
     if facts["null_words"] is not None:
         lines.add_row("missing", Text(described(facts["null_words"])))
     lines.add_row("parameters", f"{facts['n_free_parameters']:,} free")
@@ -101,7 +101,7 @@ def column_table(facts: Mapping[str, Any], n_classes: int) -> Table:
     table.add_column("kind", no_wrap=True)
     table.add_column("family", no_wrap=True)
     for label in classes:
-        table.add_column(Text(shown(label, 16)), justify="right", no_wrap=True)
+        table.add_column(Text(quoted(label, 16)), justify="right", no_wrap=True)
     for column in used(facts)[:_MOST_COLUMNS]:
         for k, (name, values) in enumerate(lines_of(column, classes)):
             kind, family = (column["kind"], column["family"] or "") if k == 0 else ("", "")
@@ -116,9 +116,9 @@ def stacked_table(facts: Mapping[str, Any], n_classes: int) -> Table:
     table.add_column("column", overflow="fold", max_width=30)
     table.add_column("learned", overflow="fold")
     for column in used(facts)[:_MOST_COLUMNS]:
-        table.add_row(Text(shown(column["name"], 40)), Text(f"{column['kind']}, {column['family'] or ''}", "cyan"))
+        table.add_row(Text(quoted(column["name"], 40)), Text(f"{column['kind']}, {column['family'] or ''}", "cyan"))
         for label in classes:
-            table.add_row(Text(f"  {shown(label, 26)}", "dim"), Text(learned_text(column["learned"], label)))
+            table.add_row(Text(f"  {quoted(label, 26)}", "dim"), Text(learned_text(column["learned"], label)))
     return table
 
 
@@ -133,7 +133,7 @@ def learned_text(learned: Mapping[str, Any], label: str) -> str:
         return parameters_text(learned, label)
     counts = learned["count"][label]
     order = sorted(range(len(levels)), key=lambda k: -counts[k])
-    named = [f"{shown(levels[k], 20)} {counts[k]:,.6g}" for k in order[:_MOST_LEVELS]]
+    named = [f"{quoted(levels[k], 20)} {counts[k]:,.6g}" for k in order[:_MOST_LEVELS]]
     more = [f"{len(levels) - _MOST_LEVELS:,} more"] if len(levels) > _MOST_LEVELS else []
     gone = [f"missing {learned['missing'][label]:,.6g}"] if "levels" in learned and learned["missing"][label] else []
     return ", ".join([*named, *more, *gone])
@@ -141,7 +141,7 @@ def learned_text(learned: Mapping[str, Any], label: str) -> str:
 
 def lines_of(column: Mapping[str, Any], classes: list[str]) -> Iterator[tuple[Text, list[str]]]:
     """One line for a number; one more for each level of a category, the most frequent first."""
-    learned, name = column["learned"], Text(shown(column["name"], 40))
+    learned, name = column["learned"], Text(quoted(column["name"], 40))
     levels = learned.get("levels", learned.get("words"))
     if levels is None:
         yield name, [parameters_text(learned, label) for label in classes]
@@ -151,7 +151,7 @@ def lines_of(column: Mapping[str, Any], classes: list[str]) -> Iterator[tuple[Te
     yield name, totals
     order = sorted(range(len(levels)), key=lambda k: -sum(row[k] for row in counts.values()))
     for k in sorted(order[:_MOST_LEVELS]) if len(levels) <= _MOST_LEVELS else order[:_MOST_LEVELS]:
-        yield Text(f"  {shown(levels[k], 20)}", "dim"), [f"{counts[label][k]:,.6g}" for label in classes]
+        yield Text(f"  {quoted(levels[k], 20)}", "dim"), [f"{counts[label][k]:,.6g}" for label in classes]
     if any(learned["missing"].values()) and "levels" in learned:
         yield Text("  missing", "dim"), [f"{learned['missing'][label]:,.6g}" for label in classes]
     if len(levels) > _MOST_LEVELS:
@@ -185,7 +185,7 @@ def used(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def left_out(facts: Mapping[str, Any], n_classes: int) -> str:
     """What the page does not show."""
-    ignored = [shown(column["name"]) for column in facts["columns"] if column["kind"] == "ignored"]
+    ignored = [quoted(column["name"]) for column in facts["columns"] if column["kind"] == "ignored"]
     parts = [f"ignored: {listed(ignored, 12)}"] if ignored else []
     classes, columns = len(facts["classes"]) - n_classes, len(used(facts)) - _MOST_COLUMNS
     parts += [f"{classes:,} more classes"] * (classes > 0) + [f"{columns:,} more columns"] * (columns > 0)

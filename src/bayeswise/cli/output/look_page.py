@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import percent
 from bayeswise.render.terminal import bar, plain_table
-from bayeswise.tables.schema.notes import shown
 
 _STYLES = {
     "number": "cyan",
@@ -59,7 +59,7 @@ def column_table(columns: Sequence[Mapping[str, Any]], notes: Mapping[str, str])
     for column in columns:
         style = _STYLES[column["kind"]]
         table.add_row(
-            Text(shown(column["name"], width=200), style),
+            Text(quoted(column["name"], width=200), style),
             Text(column["kind"], style),
             Text(f"{column['missing']:,}", "" if column["missing"] else "dim"),
             f"{column['distinct']:,}",
@@ -74,13 +74,13 @@ def class_table(report: Mapping[str, Any], unit: str = "rows") -> Table:
     total = sum(classes.values())
     most = max(classes.values())
     table = plain_table()
-    table.add_column(Text(shown(report["target"])), overflow="fold", max_width=32)
+    table.add_column(Text(quoted(report["target"])), overflow="fold", max_width=32)
     table.add_column(unit, justify="right")
     table.add_column("share", justify="right")
     table.add_column("")
     for label, rows in list(classes.items())[:_MOST_CLASSES]:
         share, length = (rows / total, rows / most) if most else (0.0, 0.0)
-        table.add_row(Text(shown(label)), f"{rows:,}", percent(share), Text(bar(length, _BAR_CELLS), "cyan"))
+        table.add_row(Text(quoted(label)), f"{rows:,}", percent(share), Text(bar(length, _BAR_CELLS), "cyan"))
     if len(classes) > _MOST_CLASSES:
         table.add_row(Text(f"and {len(classes) - _MOST_CLASSES:,} more", "dim"))
     return table
@@ -89,7 +89,7 @@ def class_table(report: Mapping[str, Any], unit: str = "rows") -> Table:
 def warning_lines(warning: Mapping[str, Any]) -> Table:
     """What is wrong, and below it what to do, beside a sign."""
     sign, style = ("✗", "bold red") if warning["stops"] else ("!", "bold yellow")
-    where = "" if warning["stops"] or warning["column"] is None else f"{shown(warning['column'])}: "
+    where = "" if warning["stops"] or warning["column"] is None else f"{quoted(warning['column'])}: "
     lines = Table.grid(padding=(0, 1, 0, 0))
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")

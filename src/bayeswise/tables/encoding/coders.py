@@ -14,9 +14,10 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, IntArray
 from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
+from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
 from bayeswise.tables.schema.labels import Label, LabelKey, LabelType, Vocabulary, as_label, label_key
-from bayeswise.tables.schema.notes import keep, shown
+from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.schema import Column, Schema, Target, UnseenPolicy
 
 
@@ -137,7 +138,7 @@ class LevelCoder:
             return self._unseen_code(level)
         if label is None:
             raise KindError(
-                f"column {self.name!r} has {self.label_type} labels; found {shown(level)!r}",
+                f"column {self.name!r} has {self.label_type} labels; found {quoted(level)!r}",
                 fix=f"correct the cell, or learn anew with {keep(self.name, 'category')}",
             )
         if self.declared is not None:
@@ -152,16 +153,16 @@ class LevelCoder:
     def _unseen_code(self, level: Label) -> int:
         if self.unseen == "error":
             raise UnseenLevelError(
-                f"column {self.name!r} has the level {shown(level)!r}, which the model never saw",
+                f"column {self.name!r} has the level {quoted(level)!r}, which the model never saw",
                 fix=f"correct the cell, or choose unseen='smooth' or unseen='ignore' for {self.name!r}",
             )
         self._unseen_met = True
         return UNSEEN
 
     def _undeclared(self, label: Label) -> SchemaError:
-        declared = ", ".join(shown(level) for level in (self.declared or ())[:8])
+        declared = ", ".join(quoted(level) for level in (self.declared or ())[:8])
         return SchemaError(
-            f"column {self.name!r} has the level {shown(label)!r}, which is not among the declared ones: {declared}",
+            f"column {self.name!r} has the level {quoted(label)!r}, which is not among the declared ones: {declared}",
             fix=f"correct the cell, or declare it in levels={{{self.name!r}: [...]}}",
         )
 

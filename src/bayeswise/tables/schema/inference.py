@@ -14,10 +14,11 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.render.labels import quoted
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.kinds import Finding, infer_kind, inferred_from_extremes
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
-from bayeswise.tables.schema.notes import Advice, keep, leave_out, no_column, shown
+from bayeswise.tables.schema.notes import Advice, keep, leave_out, no_column
 from bayeswise.tables.schema.overrides import Asked, Names, Override, Overrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, profile
 from bayeswise.tables.schema.schema import LABELLED, Columns, Schema, Target
@@ -220,8 +221,8 @@ def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], with
         found.append(Advice(name, what, "fill it in, or leave it: these rows can be predicted later"))
     seen = [(label, count) for label, count in classes if count]
     if len(seen) == 1:
-        found.append(Advice(name, f"there is only the class {shown(seen[0][0])}", "add rows of another class"))
-    single = [shown(label) for label, count in seen if count == 1]
+        found.append(Advice(name, f"there is only the class {quoted(seen[0][0])}", "add rows of another class"))
+    single = [quoted(label) for label, count in seen if count == 1]
     if single and profile.present > len(seen):
         words = ", ".join(single[:3]) + (", ..." if len(single) > 3 else "")
         found.append(Advice(name, f"a single row has the class {words}", "collect more rows, or merge rare classes"))

@@ -7,18 +7,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from bayeswise.foundation.errors import SchemaError
+from bayeswise.render.labels import quoted
 from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.null_words import described
 from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind, Schema, Target
 
 _SHOWN_LEVELS = 5
 _SHOWN_COLUMNS = 8
-_SHOWN_CHARACTERS = 24
 _MANY_LEVELS = 1000
-_JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))  # they hold emoji and Persian letters together
 
 
 @dataclass(frozen=True)
@@ -28,19 +26,6 @@ class Advice:
     column: str | None
     what: str
     fix: str
-
-
-def shown(label: Label, width: int = _SHOWN_CHARACTERS) -> str:
-    """A label for a reader: plain where that is clear, quoted where blanks or control characters matter.
-
-    >>> shown("sunny"), shown(" a"), shown(""), shown(3)
-    ('sunny', "' a'", "''", '3')
-    """
-    if not isinstance(label, str):
-        return f"{label:g}" if isinstance(label, float) else str(label)
-    text = label if len(label) <= width else label[: width - 1] + "…"
-    plain = text.translate(_JOINERS).isprintable() and text == text.strip() != ""
-    return text if plain else repr(text)
 
 
 def cells_of(count: int) -> str:
@@ -54,7 +39,7 @@ def cells_of(count: int) -> str:
 
 def no_column(columns: Iterable[Column]) -> SchemaError:
     """The error for a table of which no column is of use."""
-    ignored = [f"{shown(column.name)} ({column.reason})" for column in columns]
+    ignored = [f"{quoted(column.name)} ({column.reason})" for column in columns]
     more = f", and {len(ignored) - _SHOWN_COLUMNS:,} more" if len(ignored) > _SHOWN_COLUMNS else ""
     why = f": {', '.join(ignored[:_SHOWN_COLUMNS])}{more}" if ignored else ""
     return SchemaError(
@@ -87,13 +72,13 @@ def _levels(column: Column, profile: ColumnProfile) -> list[str]:
     declared = list(column.levels) if column.levels is not None and column.labels != "boolean" else None
     levels = declared or sorted((level for level, _ in profile.levels[:_SHOWN_LEVELS]), key=str)
     more = max(len(declared) if declared else profile.distinct, len(levels)) - min(len(levels), _SHOWN_LEVELS)
-    words = ", ".join([*map(shown, levels[:_SHOWN_LEVELS]), *([f"{more:,} more"] if more > 0 else [])])
+    words = ", ".join([*map(quoted, levels[:_SHOWN_LEVELS]), *([f"{more:,} more"] if more > 0 else [])])
     words = words if levels else f"{profile.distinct:,} levels"
     return [f"declared: {words}" if declared else words]
 
 
 def _null_words(profile: ColumnProfile) -> str:
-    counts = [f"{shown(word) if word else 'empty'} {count}" for word, count in sorted(profile.null_words.items())]
+    counts = [f"{quoted(word) if word else 'empty'} {count}" for word, count in sorted(profile.null_words.items())]
     return f"null words: {', '.join(counts)}" if counts else ""
 
 
