@@ -237,3 +237,19 @@ def test_columns_answered_together_say_what_each_says_alone(options: dict[str, A
     [scores] = bw.fit(rows, "t", **options).scores
     alone = np.concatenate([table.with_ends() for table in scores.tables])
     np.testing.assert_array_equal(scores.log_table, alone)
+
+
+def test_columns_of_0_and_1_are_selected_as_flags() -> None:
+    """A density at two points can be larger than their probabilities, and says nothing about flags."""
+    generator = np.random.default_rng(6)
+    y = generator.random(200) < 0.5
+    rows = {
+        "flag": (generator.random(200) < 0.1 + 0.3 * y).astype(int).tolist(),
+        "visits": generator.poisson(2.0 + y).tolist(),
+        "x": generator.normal(size=200).tolist(),
+        "y": np.where(y, "yes", "no").tolist(),
+    }
+    model = bw.fit(rows, "y", model="naive-bayes", families="select")
+    assert dict(model.facts().families) == {"flag": "bernoulli", "visits": "poisson", "x": "normal"}
+    asked = bw.fit(rows, "y", model="naive-bayes")
+    assert asked.facts().families["flag"] == "normal"  # unless it is selected, or said: kinds={"flag": "binary"}

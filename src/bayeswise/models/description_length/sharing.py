@@ -148,7 +148,9 @@ class _Shared:
             "log-normal": self._column(_LOGS, name),
             "poisson": Product({"values": values, "log_factorials": factorials}),
         }
-        extent = Extent(float(self.lowest[self.schema.numbers.index(name)]), _are_all(factorials, values))
+        lowest, whole = float(self.lowest[self.schema.numbers.index(name)]), _are_all(factorials, values)
+        is_flag = whole and lowest == 0.0 and bool((values.squares - values.total).is_zero().all())  # x^2 = x
+        extent = Extent(lowest, whole, 1.0 if is_flag else np.inf)
         return {family: special.get(family.name, values) for family in candidates(extent)}
 
     def _values(self, name: str) -> Moments:

@@ -164,20 +164,22 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Extent:
-    """What a column's values allow: its smallest number, and whether all are whole."""
+    """What a column's values allow: its smallest number, whether all are whole, and its largest."""
 
     minimum: float
     whole: bool
+    maximum: float = np.inf
 
 
 def extent_of(values: FloatArray) -> Extent:
     """The extent of a column of numbers; missing ones are left out.
 
     >>> extent_of(np.array([2.0, np.nan, 5.0]))
-    Extent(minimum=2.0, whole=True)
+    Extent(minimum=2.0, whole=True, maximum=5.0)
     """
     present = values[~np.isnan(values)]
-    return Extent(float(present.min(initial=np.inf)), bool((present == np.floor(present)).all()))
+    whole = bool((present == np.floor(present)).all())
+    return Extent(float(present.min(initial=np.inf)), whole, float(present.max(initial=-np.inf)))
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,9 @@ class Selection:
 
 
 def candidates(extent: Extent) -> tuple[Any, ...]:
-    """The families with a closed-form evidence that allow such values."""
+    """The families with a closed-form evidence that allow such values; a column of 0 and 1 is a flag."""
+    if extent.whole and extent.minimum == 0 and extent.maximum == 1:
+        return (families.Bernoulli(),)  # a density at two points is not comparable with their probabilities
     allowed: list[Any] = [families.Normal()]
     if extent.minimum > 0:
         allowed += [families.LogNormal(), families.Exponential()]

@@ -112,5 +112,5 @@ def select(table: Any, schema: Schema) -> Selection:
     """
     source = open_like(table, schema)
     found = profile(source, list(schema.numbers)) if schema.numbers else {}
-    extents = {name: Extent(column.minimum, column.decimals == 0) for name, column in found.items()}
+    extents = {name: Extent(column.minimum, column.decimals == 0, column.maximum) for name, column in found.items()}
     return select_families(Encoder(schema, learning=True).batches(source), schema, extents)
