@@ -165,7 +165,7 @@ LIKELY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("category", "number", "count", "ignore", "text", "binary"), ("outlook", "wind", "amount", "history")
     ),
-    **dict.fromkeys(("score", "criterion"), ("bic", "bdeu", "k2")),
+    "score": ("bic", "bdeu", "k2"),
     "method": ("exact", "climb", "gibbs", "likelihood"),
 }
 ALMOST_ANYTHING = ("1", "2", "0.5", "3", "0", "yes", "no", "play", "amount", "wind=weak", "all", "auto")

@@ -114,7 +114,7 @@ def test_improper_priors_and_families_without_evidence_are_refused() -> None:
     rows = ANCHOR
     with pytest.raises(bw.UsageError, match="proper prior"):
         fit_averaged(rows, target="y", kinds=KINDS, smoothing=0.0)
-    with pytest.raises(bw.UsageError, match="probability"):
+    with pytest.raises(bw.UsageError, match=r"relevance is .* a number from 0 to 1"):
         fit_averaged(rows, target="y", kinds=KINDS, relevance=1.5)
     with pytest.raises(bw.UsageError, match="no evidence in closed form"):
         bw.AveragedNaiveBayes(families="gamma").fit(np.array([[1.0], [2.0], [3.0]]), [0, 1, 0]).predict([[2.0]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
@@ -54,13 +54,6 @@ class AutoClassifier(ClassifierBase):
     _settings_type = AutoSettings
     _options_type = AutoOptions
     model_: AutoModel
-
-    _schema_words: ClassVar[Mapping[str, Any]] = {
-        "kinds": None,
-        "levels": None,
-        "missing": "ignore",
-        "unseen": "smooth",
-    }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch."""

@@ -44,6 +44,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 Kept = TypeVar("Kept", bound=Settings)
+COLUMNS = declared(ColumnOptions)
 
 
 class EstimatorBase(BaseEstimator):
@@ -55,7 +56,6 @@ class EstimatorBase(BaseEstimator):
     _options_type: ClassVar[type] = ColumnOptions  # and here, those that matter only while it is learned
     _own_parameters: ClassVar[Mapping[str, str]] = {}  # what the others mean, those of scikit-learn's ways
     _takes_labels: ClassVar[bool] = True  # whether columns of X may be text or categories
-    _schema_words: ClassVar[Mapping[str, Any]] = {"kinds": None, "levels": None}  # parameters about columns
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -121,8 +121,8 @@ class EstimatorBase(BaseEstimator):
 
     def _overrides(self) -> dict[str, Any]:
         """What is asked for about columns, where it differs from the standard."""
-        standard = self._schema_words
-        return {name: getattr(self, name) for name, default in standard.items() if getattr(self, name) != default}
+        about = [each for each in self._declared() if each.owner is self._options_type and each.name in COLUMNS]
+        return {each.name: getattr(self, each.name) for each in about if getattr(self, each.name) != each.default}
 
     def _batches(self, X: Any) -> Iterator[Batch]:
         """X to be predicted, encoded as the model knows it."""

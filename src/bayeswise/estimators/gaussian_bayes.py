@@ -68,7 +68,6 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
     model_: GaussianBayesModel
 
     _takes_labels: ClassVar[bool] = False
-    _schema_words: ClassVar[Mapping[str, Any]] = {"missing": "ignore"}
 
     # -- what was learned, under scikit-learn's names ---------------------------------------------------------
     @property

@@ -85,13 +85,6 @@ class NaiveBayes(MergingBase):
     _model_type: ClassVar[type[NaiveBayesModel]] = NaiveBayesModel
     selection_: Selection
 
-    _schema_words: ClassVar[Mapping[str, Any]] = {
-        "kinds": None,
-        "levels": None,
-        "missing": "ignore",
-        "unseen": "smooth",
-    }
-
     # -- what was learned, under scikit-learn's names ---------------------------------------------------------
     @property
     def class_log_prior_(self) -> FloatArray:

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import MergingBase
+from bayeswise.estimators.base import COLUMNS, MergingBase
 from bayeswise.estimators.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
@@ -77,13 +77,6 @@ class NetworkClassifier(MergingBase):
     }
     model_: NetworkClassifierModel
 
-    _schema_words: ClassVar[Mapping[str, Any]] = {
-        "kinds": None,
-        "levels": None,
-        "missing": "ignore",
-        "unseen": "smooth",
-    }
-
     @property
     def network(self) -> BeliefNetwork:
         """The belief network, numbers as intervals in words; "aode" has one for each superparent in `model_`."""
@@ -101,7 +94,7 @@ class NetworkClassifier(MergingBase):
 
     def _overrides(self) -> dict[str, Any]:
         overrides = super()._overrides() | {"missing": divided_missing(self.missing)[0]}
-        return {name: override for name, override in overrides.items() if override != self._schema_words[name]}
+        return {name: value for name, value in overrides.items() if value != COLUMNS[name].default}
 
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
         schema = features.schema_of(X, categorical=self._is_categorical, overrides=self._overrides())

@@ -63,6 +63,8 @@ def _parameter(key: str, settings: dict[str, Having]) -> inspect.Parameter:
     text = text if is_name else f"{text[0].upper()}{text[1:]}"
     default = default_text(next(iter(settings.values()))) if len(settings) == 1 else ""
     metavar = "|".join(dict.fromkeys(each.metavar for each in every if each.metavar)) or None
+    if metavar is None and every[0].number is not None:
+        metavar = "N" if every[0].number is int else "X"
     shown = typer.Option(option(key), metavar=metavar, help=f"{text}{f' [{default}]' if default else ''}.")
     kind = _typed_as(every)
     standard = False if kind is bool else None

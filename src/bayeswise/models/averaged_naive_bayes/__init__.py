@@ -20,10 +20,15 @@ others.py          Poisson, exponential, geometric and more
 words.py           texts
 """
 
+from functools import partial
+
+from bayeswise.models import fitting
 from bayeswise.models.averaged_naive_bayes.category_pairs import with_pairs
 from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
-from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged, fit_averaged
+from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper
+
+fit_averaged = partial(fitting.fit, model="averaged")
 
 __all__ = [
     "AveragedNaiveBayesModel",

@@ -158,29 +158,6 @@ def averaged_of_batches(
     return AveragedNaiveBayesModel(schema, settings, nothing, factors).relearned(batches)
 
 
-def fit_averaged(
-    table: Any,
-    target: str,
-    *,
-    relevance: Any = 0.5,
-    n_relevant: Any = None,
-    temper: Any = "auto",
-    **overrides: Any,
-) -> AveragedNaiveBayesModel:
-    """Learn the average over structures from any table; the overrides are those of `bw.fit`.
-
-    temper  what columns say together is counted once, by their pairs: "auto" of normal columns up to some 10,000 rows,
-            "pairs" always, and of categories too; or a number, the exponent itself (1: each as if it were alone)
-
-    >>> rows = [{"wind": w, "coin": c, "play": p} for w, c, p in 5 * [("weak", "h", "yes"), ("strong", "h", "no"),
-    ...         ("weak", "t", "yes"), ("strong", "t", "no")]]
-    >>> {name: round(p, 3) for name, p in fit_averaged(rows, target="play").relevance.items()}
-    {'wind': 1.0, 'coin': 0.336}
-    """
-    asked = {"relevance": relevance, "n_relevant": n_relevant, "temper": temper}
-    return learned_averaged(table, target, **asked, **overrides)[0]
-
-
 def learned_averaged(
     table: Any,
     target: str,

@@ -14,8 +14,12 @@ thresholds.py        decision regions of one column
 bayes_error.py       how often the best rule errs, if the model is true
 """
 
-from bayeswise.models.gaussian_bayes.learning import fit
+from functools import partial
+
+from bayeswise.models import fitting
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, SingularWarning
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
+
+fit = partial(fitting.fit, model="gaussian")
 
 __all__ = ["GaussianBayesModel", "GaussianBayesSettings", "SingularWarning", "fit"]

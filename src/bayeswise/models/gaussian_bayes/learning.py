@@ -17,26 +17,6 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Column, Schema
 
 
-def fit(
-    table: Any,
-    target: str,
-    *,
-    schema: Schema | None = None,
-    progress: Callable[[int], None] | None = None,
-    **overrides: Any,
-) -> GaussianBayesModel:
-    """Learn Gaussian classes from any table whose columns are numbers; empty cells are welcome.
-
-    Overrides about columns: kinds={"zip": "ignored"}, ignore=["id"], weight="n". Overrides about beliefs: covariance,
-    divisor, shrinkage, prior, predictive, class_prior.
-
-    >>> rows = [{"height": h, "y": y} for h, y in ((1.6, "a"), (1.8, "a"), (2.0, "b"), (2.2, "b"))]
-    >>> fit(rows, target="y", covariance="shared").regions()
-    Regions(height: 'a' | 1.9 | 'b')
-    """
-    return learned(table, target, schema=schema, progress=progress, **overrides)[0]
-
-
 def learned(
     table: Any,
     target: str,

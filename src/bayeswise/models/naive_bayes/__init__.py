@@ -13,7 +13,8 @@ left_out.py         each learned row under the model that never saw it, in close
 linear.py           w and w0 where the log-odds are linear
 """
 
-from bayeswise.models.naive_bayes.learning import fit, select
+from bayeswise.models.fitting import fit
+from bayeswise.models.naive_bayes.learning import select
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.settings.naive_bayes import CONVENTIONS, MEstimate, NaiveBayesSettings
 

@@ -22,38 +22,6 @@ from bayeswise.tables.schema.schema import Schema
 Model = TypeVar("Model", bound=Classifier)
 
 
-def fit(
-    table: Any,
-    target: str,
-    *,
-    families: Families = "auto",
-    convention: str | None = None,
-    schema: Schema | None = None,
-    progress: Callable[[int], None] | None = None,
-    **overrides: Any,
-) -> NaiveBayesModel:
-    """Learn naive Bayes from any table: a path, `-`, a dataframe, an array, a list of dicts.
-
-    families: "auto" by kind, "select" by the evidence of each family (see `select`), a name, or a mapping by column.
-    Overrides about columns: kinds={"zip": "category"}, levels={"size": ["S", "M", "L"]}, ignore=["id"],
-    missing="ignore" | "level" | "error", unseen="smooth" | "ignore" | "error", weight="n".
-    Overrides about beliefs: smoothing, class_prior, prior_smoothing, variance_divisor, variance_floor, ...
-
-    >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]
-    >>> fit(rows, target="play")
-    NaiveBayesModel(play: {'no': 1, 'yes': 2}, 1 columns, laplace)
-    """
-    return learned(
-        table,
-        target,
-        families=families,
-        convention=convention,
-        schema=schema,
-        progress=progress,
-        **overrides,
-    )[0]
-
-
 def learned(
     table: Any,
     target: str,

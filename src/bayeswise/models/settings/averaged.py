@@ -14,6 +14,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.settings.declaration import declared, setting
 from bayeswise.models.settings.naive_bayes import Counts, FamilyOptions, MEstimate, NaiveBayesSettings
+from bayeswise.store.fields import fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,8 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
         for column, share in self._named.items():
             if not declared(AveragedSettings)["relevance"].takes(share) or isinstance(share, Mapping):
                 raise ParameterError(f"relevance of {column!r} is {share!r}", fix="give a number from 0 to 1")
-        _check_n_relevant(self.n_relevant)
+        if not _is_prior(self.n_relevant):
+            raise declared(AveragedSettings)["n_relevant"].refused(self.n_relevant)
         if self.n_relevant is not None and self.relevance != 0.5:
             raise ParameterError(
                 "relevance and n_relevant are both a prior of the structures", fix="leave one of them out"
@@ -126,32 +128,14 @@ def settings_from(plain: NaiveBayesSettings, **beliefs: Any) -> AveragedSettings
             fix="fit it with the standard denominator and a variance for each class",
         )
     return AveragedSettings(
-        smoothing=plain.smoothing,
-        class_prior=plain.class_prior,
-        prior_smoothing=plain.prior_smoothing,
-        **beliefs,
+        smoothing=plain.smoothing, class_prior=plain.class_prior, prior_smoothing=plain.prior_smoothing, **beliefs
     )
 
 
-def _check_n_relevant(n_relevant: Any) -> None:
-    """Refuse what is not a prior of a number of columns."""
-    if n_relevant is None or (isinstance(n_relevant, str) and n_relevant == "uniform"):
-        return
-    if isinstance(n_relevant, Mapping) and _are_shares(n_relevant):
-        return
-    if isinstance(n_relevant, tuple) and len(n_relevant) == 2 and all(_is_above_zero(each) for each in n_relevant):
-        return
-    raise ParameterError(
-        f"n_relevant is {n_relevant!r}",
-        fix='give "uniform", (a, b) of a beta-binomial, or probabilities that add up to 1, as {0: 0.2, 1: 0.8}',
-    )
-
-
-def _are_shares(given: Mapping[Any, Any]) -> bool:
-    whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 0 for k in given)
-    numbers = all(isinstance(share, int | float) and share >= 0 for share in given.values())
-    return whole and numbers and abs(sum(given.values()) - 1.0) <= 1e-9
-
-
-def _is_above_zero(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+def _is_prior(n_relevant: Any) -> bool:
+    """Whether numbers of the right type are a prior of a number of columns."""
+    if isinstance(n_relevant, Mapping):
+        numbers = [fits(share, float) and share >= 0 for share in n_relevant.values()]
+        whole = [type(k) is int and k >= 0 for k in n_relevant]
+        return all(whole) and all(numbers) and abs(sum(n_relevant.values()) - 1.0) <= 1e-9
+    return not isinstance(n_relevant, tuple) or all(0 < each < math.inf for each in n_relevant)

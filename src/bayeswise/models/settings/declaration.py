@@ -116,7 +116,11 @@ class Setting(Declaration):
     def check(self, value: Any) -> None:
         """Refuse a value that it cannot have, and say which it can."""
         if not self.takes(value):
-            raise ParameterError(f"{self.name} is {value!r}", fix=self._fix(value))
+            raise self.refused(value)
+
+    def refused(self, value: Any) -> ParameterError:
+        """The error for a value that it cannot have."""
+        return ParameterError(f"{self.name} is {value!r}", fix=self._fix(value))
 
     def _is_within(self, value: float) -> bool:
         return (

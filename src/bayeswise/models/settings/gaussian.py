@@ -46,9 +46,7 @@ class GaussianBayesSettings(Settings):
         "plug-in", "a Gaussian with estimated parameters (plug-in), or student-t: parameters integrated out"
     )
     class_prior: Mapping[Label, float] | None = common.class_prior()
-    variance_floor: float = setting(
-        1e-9, "smallest variance, as a share of the column's", metavar="A", above=0, below=1
-    )
+    variance_floor: float = setting(1e-9, "smallest variance, as a share of the column's", above=0, below=1)
 
     @staticmethod
     def later_types() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
 
 Families: TypeAlias = str | Any | Mapping[str, Any]
-amount = partial(setting, at_least=0, metavar="A")
+amount = partial(setting, at_least=0)
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,9 @@ class Tables(Settings):
     prior: Literal["laplace", "m-estimate", "bdeu"] = setting(
         "laplace",
         "pseudo-counts are those of each cell of a table (laplace), of each row (m-estimate) or of the table (bdeu)",
-        option="prior",
         metavar="NAME",
     )
-    smoothing: float = setting(1.0, "pseudo-counts of what prior says", earlier="strength", metavar="A", at_least=0)
+    smoothing: float = setting(1.0, "pseudo-counts of what prior says", earlier="strength", at_least=0)
     class_prior: Mapping[Label, float] | None = common.class_prior()
 
 
@@ -47,16 +46,14 @@ class Tables(Settings):
 class KDependence(Tables):
     """Tables of a k-dependence classifier."""
 
-    k: int = setting(2, "maximum number of columns that a column depends on", metavar="N", at_least=0)
+    k: int = setting(2, "maximum number of columns that a column depends on", at_least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aode(Tables):
     """Tables of averaged one-dependence estimators."""
 
-    min_frequency: float = setting(
-        1.0, "minimum number of rows of a level that is a superparent", metavar="N", at_least=0
-    )
+    min_frequency: float = setting(1.0, "minimum number of rows of a level that is a superparent", at_least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +63,7 @@ class MarkovBlanket(Tables):
     score: Literal["bic", "aic", "mdl", "bdeu", "k2"] = setting(
         "bic", "score that the search maximises", earlier="criterion"
     )
-    max_parents: int = setting(3, "maximum number of parents of a node", metavar="N", at_least=1)
+    max_parents: int = setting(3, "maximum number of parents of a node", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +107,7 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
 class NetworkOptions(common.ColumnOptions):
     """What matters while a network classifier is learned."""
 
-    missing: str | Mapping[str, str] = setting(
-        "ignore",
-        "ignore (summed out), level, error or em",
-    )
+    missing: str | Mapping[str, str] = setting("ignore", "ignore (summed out), level, error or em")
     cuts: Mapping[str, Sequence[float]] | None = setting(
         None,
         "cut points of number columns, where they are not found by the classes",

@@ -14,7 +14,6 @@ weights_prior = partial(
     setting,
     "gaussian",
     "prior of the weights: gaussian (L2), laplace (L1), None (flat) or, logistic only, student-t",
-    option="prior",
     metavar="NAME",
 )
 weights_scale = partial(
@@ -24,7 +23,7 @@ weights_scale = partial(
     at_least=1e-50,
     at_most=1e50,
 )
-degrees = partial(setting, 4.0, "degrees of freedom of a student-t", earlier="freedom", metavar="F", above=0)
+degrees = partial(setting, 4.0, "degrees of freedom of a student-t", earlier="freedom", above=0)
 intercept = partial(setting, True, "fit an intercept", option="no-intercept", earlier="intercept")
 standardised = partial(setting, True, "apply the prior to standardised columns")
 missing = partial(setting, "error", "error or mean (of the column)")
@@ -94,14 +93,8 @@ class LogisticSettings(Settings):
     standardise: bool = standardised()
     marginalize: bool = setting(False, "average probabilities over the posterior of the weights", earlier="moderated")
     missing: Literal["error", "mean"] = missing()
-    tol: float = setting(1e-8, "gradient at which iterations end", earlier="tolerance", metavar="X", above=0)
-    max_iter: int = setting(
-        200,
-        "maximum number of iterations",
-        earlier="most_iterations",
-        metavar="N",
-        at_least=1,
-    )
+    tol: float = setting(1e-8, "gradient at which iterations end", earlier="tolerance", above=0)
+    max_iter: int = setting(200, "maximum number of iterations", earlier="most_iterations", at_least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
