@@ -16,7 +16,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.evaluation.evaluate import evaluation_of
-from bayeswise.evaluation.text import promise_lines
+from bayeswise.evaluation.report import promise_lines
 from bayeswise.models.held_out import HeldOut
 
 Command = Callable[..., SimpleNamespace]

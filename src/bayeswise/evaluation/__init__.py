@@ -8,8 +8,7 @@ novelty.py           rows unlike any that were learned
 parameter_draws.py   posteriors under parameters drawn from their posterior
 empty_columns.py     tests that could be made, and what they could show
 model_comparison.py  all kinds of models of a table, each by rows that it never saw
-text.py              an evaluation for a terminal
-report.py            an evaluation as one page
+report.py            an evaluation for a terminal, as plain data, and as one page
 plots.py             an evaluation as pictures
 """
 

@@ -237,13 +237,13 @@ class Evaluation(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        from bayeswise.evaluation.text import evaluation_dict
+        from bayeswise.evaluation.report import evaluation_dict
 
         return evaluation_dict(self)
 
     def to_text(self) -> str:
         """For a terminal."""
-        from bayeswise.evaluation.text import evaluation_text
+        from bayeswise.evaluation.report import evaluation_text
 
         return evaluation_text(self)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import calibration as calibrating
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import CheckFailed, UsageError
@@ -59,7 +59,7 @@ def run(
 
     if max_cost is not None and math.isnan(max_cost):
         raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
-    from bayeswise.evaluation.text import promise_lines
+    from bayeswise.evaluation.report import promise_lines
 
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import calibration as calibrating
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.output.writing import check_output, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError

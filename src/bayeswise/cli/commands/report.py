@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 from bayeswise.cli.commands.check import CrossValidation, evaluated
-from bayeswise.cli.options import calibration as calibrating
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.output.writing import check_output, say
 

@@ -1,12 +1,11 @@
 """Options that several verbs have: their types and help for typer, and what they mean.
 
-reading.py      how tables and model files are read: delimiter, header, threads, progress
-columns.py      kinds of columns
-pairs.py        words of the form NAME=VALUE, several values of one option
-settings.py     settings of models, from their declarations; the groups of the help of `fit`
-fitting.py      what `fit` is asked for
-one_row.py      the row that `explain` is about
-costs.py        --costs, a decision file or a table of costs
-calibration.py  --calibrate
-limits.py       limits on actions, unknown rows, priors of the rows
+reading.py   how tables and model files are read: delimiter, header, threads, progress
+columns.py   kinds of columns
+pairs.py     words of the form NAME=VALUE, several values of one option
+settings.py  settings of models, from their declarations; the groups of the help of `fit`
+fitting.py   what `fit` is asked for
+one_row.py   the row that `explain` is about
+costs.py     --costs, a decision file or a table of costs; --calibrate
+limits.py    limits on actions, unknown rows, priors of the rows
 """

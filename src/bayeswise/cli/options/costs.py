@@ -1,20 +1,24 @@
-"""The option that every verb about decisions has: a decision.toml, or a table of costs."""
+"""Options of the verbs about decisions: a decision.toml or a table of costs, and --calibrate."""
 
 from __future__ import annotations
 
 import json
+import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from bayeswise.cli.output.writing import say
-from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
+    from bayeswise.decisions.costs.costs import Costs
     from bayeswise.decisions.costs.decision_file import DecisionFile
     from bayeswise.foundation.arrays import FloatArray
+    from bayeswise.tables.source import Source
 
 
 CostsFile: TypeAlias = Annotated[
@@ -83,3 +87,42 @@ def target_and_kinds(path: str | None, target: str | None, kinds: Kinds) -> tupl
         if column not in typed:
             found[kind] = [*(found[kind] or ()), column]
     return target or named_target, found
+
+
+LearnedTable: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--calibrate",
+        metavar="LEARNED",
+        help="Calibrate posteriors on leave-one-out predictions of the training table.",
+    ),
+]
+
+
+def refuse_its_own_rows(learned: str | None, evaluated: Sequence[str], cv: str | None) -> None:
+    """Rows that a calibration was fitted to are not a test of it."""
+    if learned is not None and (cv is not None or any(_same_file(learned, each) for each in evaluated)):
+        raise UsageError(
+            "--calibrate cannot be checked on the rows it is fitted to", fix="check rows that are new to the model"
+        )
+
+
+def _same_file(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def calibrated_model(
+    model: Any, learned: str | None, opened: Callable[[list[str]], Source], costs: Costs | None
+) -> Any:
+    """The model as it is without a table; else with its calibration, which is reported; `opened` reads tables."""
+    if learned is None:
+        return model
+    from bayeswise.evaluation.calibrated import calibrated
+
+    source = opened([learned])
+    with Bar(f"leaving out the rows of {source.description}") as bar:
+        found = calibrated(model, source, costs, progress=bar.advance)
+    kind = "leave-one-out predictions" if found.how == "leave-one-out" else f"predictions in {found.how}"
+    rows = f"{found.n_rows:,} {kind} of {source.description} ({model.class_weight.sum():,.10g} rows learned)"
+    say(f"Calibrated on {rows}." if found.changes else f"Calibration on {rows} leaves the posteriors as they are.")
+    return found
