@@ -13,6 +13,7 @@ import numpy as np
 from bayeswise.decisions import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, DataError, NetworkError, ParameterError, UsageError
+from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import LARGEST_TABLE, configuration, table_of
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
@@ -50,6 +51,9 @@ def chance_table(name: str, states: Vocabulary, parents: Parents, given: Any) ->
     [[0.4, 0.6, 0.0], [0.0, 0.0, 1.0]]
     """
     sizes = _sizes(name, parents, len(states))
+    if isinstance(given, NoisyMax):
+        given.check_parents(name, sizes, len(states))
+        return given.table()
     if isinstance(given, str):
         return np.tile(_certain(name, states, given), (math.prod(sizes), 1))
     if not isinstance(given, Mapping) or not parents:

@@ -6,6 +6,7 @@ node.py                a node as one writes it down, and its conditional table, 
 causes.py              nodes set by hand, and sets that adjust for confounding
 dynamic.py             a slice for each step of time: filtering, smoothing, prediction
 editing.py             nodes, states and edges added, removed and renamed
+canonical.py           noisy-OR and noisy-MAX, expanded only where that is asked for
 inference/             exact and sampled answers
 explaining/            why an answer is what it is, what to ask next, which entries matter
 learning/              tables and graphs from rows
@@ -17,8 +18,9 @@ plots.py               its picture, with the beliefs in the nodes; findings and 
 
 from __future__ import annotations
 
+from bayeswise.networks.canonical import NoisyMax, NoisyOr, noisy_max, noisy_or
 from bayeswise.networks.inference.distribution import Distribution, Explanation
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.networks.node import Node, noisy_max, noisy_or
+from bayeswise.networks.node import Node
 
-__all__ = ["BeliefNetwork", "Distribution", "Explanation", "Node", "noisy_max", "noisy_or"]
+__all__ = ["BeliefNetwork", "Distribution", "Explanation", "Node", "NoisyMax", "NoisyOr", "noisy_max", "noisy_or"]

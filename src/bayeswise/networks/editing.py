@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +52,7 @@ class NetworkEdits:
         """The same network under other names of some states of a node."""
         for old in states:
             self.network.code(name, old)
-        return self._changed(name, lambda node: self._relabelled(node, states))
+        return self._made(self._relabelled(node, states) if node.name == name else node for node in self._nodes())
 
     @staticmethod
     def _relabelled(node: Node, states: Mapping[Any, Any]) -> Node:
@@ -95,7 +94,7 @@ class NetworkEdits:
         nodes = []
         for node in self._nodes():
             if node.name == name:
-                nodes.append(itself(node))
+                nodes.append(itself(self._expanded(node)))
             elif name in node.parents:
                 table = as_parent(self._axes(node), node.parents.index(name))
                 nodes.append(Node(node.name, node.states, table.reshape(-1, len(node.states)), node.parents))
@@ -135,15 +134,19 @@ class NetworkEdits:
     def _nodes(self) -> list[Node]:
         return [self.network.node(name) for name in self.network]
 
+    def _expanded(self, node: Node) -> Node:
+        """The node with its table as an array, whatever made it."""
+        return Node(node.name, node.states, self.network.table(node.name), node.parents)
+
     def _axes(self, node: Node) -> FloatArray:
         """(states of each parent ..., states) the table of a node."""
         sizes = [len(self.network.states(parent)) for parent in node.parents]
-        table: FloatArray = node.table.reshape([*sizes, node.table.size // max(1, math.prod(sizes))])
-        return table
+        table = self.network.table(node.name)
+        return table.reshape([*sizes, table.shape[1]])
 
     def _changed(self, name: str, change: Callable[[Node], Node]) -> BeliefNetwork:
         self.network.place(name)
-        return self._made(change(node) if node.name == name else node for node in self._nodes())
+        return self._made(change(self._expanded(node)) if node.name == name else node for node in self._nodes())
 
     def _made(self, nodes: Iterable[Node]) -> BeliefNetwork:
         from bayeswise.networks.network import BeliefNetwork

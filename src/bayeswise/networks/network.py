@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Node
 from bayeswise.networks.structure import NetworkStructure
 from bayeswise.tables.schema.labels import Label
@@ -306,18 +307,29 @@ class BeliefNetwork(NetworkStructure):
         save_model(self, path)
 
     def to_plain(self) -> tuple[Any, ...]:
-        """What a model file holds: the name, the nodes, and all tables one after the other."""
-        cells = np.concatenate([table.ravel() for table in self._tables]) if self._tables else np.zeros(0)
-        return self.name, tuple((n, self._states[k], self.parents(n)) for k, n in enumerate(self.names)), cells
+        """What a model file holds: the name, the nodes, and all tables one after the other, or their causes."""
+        nodes, cells = [], [np.zeros(0)]
+        for place, name in enumerate(self.names):
+            given = self._tables.given[place]
+            noisy = isinstance(given, NoisyMax)
+            nodes.append((name, self._states[place], self.parents(name), *(["noisy maximum"] if noisy else [])))
+            cells += [
+                part.ravel() for part in ((*given.causes, given.leak) if isinstance(given, NoisyMax) else (given,))
+            ]
+        return self.name, tuple(nodes), np.concatenate(cells)
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> BeliefNetwork:
         """The inverse of `to_plain`, checked like a network that is built by hand."""
         name, nodes, cells = plain
-        sizes = {node: len(states) for node, states, _ in nodes}
+        sizes = {node: len(states) for node, states, *_ in nodes}
         made, start = [], 0
-        for node, states, parents in nodes:
-            end = start + len(states) * math.prod(sizes[parent] for parent in parents)
-            made.append(Node(node, states, cells[start:end].reshape(-1, len(states)), parents))
-            start = end
+        for node, states, parents, *noisy in nodes:
+            n_rows = [sizes[parent] for parent in parents]
+            n_rows = [*n_rows, 1] if noisy else [math.prod(n_rows)]
+            parts = []
+            for rows in n_rows:
+                parts.append(cells[start : start + rows * len(states)].reshape(-1, len(states)))
+                start += rows * len(states)
+            made.append(Node(node, states, NoisyMax(parts[:-1], parts[-1][0]) if noisy else parts[0], parents))
         return cls(made, name=name)

@@ -232,37 +232,3 @@ def _decimals(number: float) -> int:
 
 def _given(levels: Sequence[Vocabulary], row: int) -> str:
     return f" given {configuration(levels, row)!r}" if levels else ""
-
-
-def noisy_or(causes: Mapping[str, float], leak: float = 0.0) -> FloatArray:
-    """The rows of an effect that each present cause brings about alone: P(no) = (1 - leak) prod (1 - p_i).
-
-    Causes and effect have the states (yes, no) in this order; rows are in the order of the causes.
-
-    >>> noisy_or({"flu": 0.8, "cold": 0.5}).round(9).tolist()
-    [[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [0.0, 1.0]]
-    """
-    return noisy_max([[[p, 1.0 - p], [0.0, 1.0]] for p in causes.values()], [leak, 1.0 - leak])
-
-
-def noisy_max(causes: Sequence[Sequence[Sequence[float]]], leak: Sequence[float] | None = None) -> FloatArray:
-    """Each cause alone gives a distribution of the effect; the effect is the strongest of what they give.
-
-    `causes[i][state]` is the distribution that state of cause i gives; states of the effect run from strongest to
-    none. P(effect weaker or equal k) = prod_i P_i(weaker or equal k).
-
-    >>> noisy_max([[[0.8, 0.2], [0.0, 1.0]]]).tolist()
-    [[0.8, 0.2], [0.0, 1.0]]
-    """
-    tables = [np.asarray(cause, dtype=np.float64) for cause in causes]
-    if leak is not None:
-        tables.append(np.asarray([leak], dtype=np.float64))
-    if not tables or any(table.ndim != 2 or table.shape[1] != tables[0].shape[1] for table in tables):
-        raise ParameterError("causes of a noisy maximum are tables with one column for each state of the effect")
-    for table in tables:
-        checked("noisy maximum", table, [])
-    tails = [np.cumsum(table[:, ::-1], axis=1) for table in tables]  # P(weakest k states)
-    weaker = np.ones((1, tables[0].shape[1]))
-    for tail in tails:
-        weaker = (weaker[:, None, :] * tail[None, :, :]).reshape(-1, tail.shape[1])
-    return np.clip(np.diff(weaker, axis=1, prepend=0.0)[:, ::-1], 0.0, 1.0)

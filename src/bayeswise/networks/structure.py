@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,43 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Node, checked, table_of
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+
+
+class Tables(Sequence[FloatArray]):
+    """The table of each node by position; those of canonical models are expanded when they are asked for."""
+
+    def __init__(self, given: Sequence[FloatArray | NoisyMax]) -> None:
+        self.given = tuple(given)
+        self._expanded: dict[int, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def __getitem__(self, place: Any) -> Any:
+        given = self.given[place]
+        if not isinstance(given, NoisyMax):
+            return given
+        if place not in self._expanded:
+            self._expanded[place] = given.table()
+            self._expanded[place].flags.writeable = False
+        return self._expanded[place]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tables) or len(self) != len(other):
+            return False
+        return all(_same(mine, theirs) for mine, theirs in zip(self.given, other.given, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _same(mine: FloatArray | NoisyMax, theirs: FloatArray | NoisyMax) -> bool:
+    if isinstance(mine, NoisyMax) or isinstance(theirs, NoisyMax):
+        return isinstance(mine, NoisyMax) and isinstance(theirs, NoisyMax) and mine == theirs
+    return np.array_equal(mine, theirs)
 
 
 class NetworkStructure:
@@ -30,14 +64,19 @@ class NetworkStructure:
         self._parents: tuple[tuple[int, ...], ...] = tuple(self._parents_of(node) for node in given)
         self.order: tuple[int, ...] = tuple(graph.ancestral_order(self._parents, self.names))
         notes: list[str] = []
-        tables: list[FloatArray] = []
+        tables: list[FloatArray | NoisyMax] = []
         for node, places in zip(given, self._parents, strict=True):
             above = [(self.names[place], self._states[place]) for place in places]
+            if isinstance(node.table, NoisyMax):
+                node.table.check_parents(node.name, [len(states) for _, states in above], len(node.states))
+                tables.append(node.table)
+                continue
             table, note = checked(node.name, table_of(node.name, node.states, above, node.table), above)
-            tables.append(np.ascontiguousarray(table))
-            tables[-1].flags.writeable = False
+            table = np.ascontiguousarray(table)
+            table.flags.writeable = False
+            tables.append(table)
             notes += [note] if note else []
-        self._tables: tuple[FloatArray, ...] = tuple(tables)
+        self._tables = Tables(tables)
         self.notes: tuple[str, ...] = tuple(notes)
 
     def _parents_of(self, node: Node) -> tuple[int, ...]:
@@ -62,7 +101,7 @@ class NetworkStructure:
         if not isinstance(other, NetworkStructure):
             return NotImplemented
         same = self.names == other.names and self._parents == other._parents and self._states == other._states
-        return same and all(map(np.array_equal, self._tables, other._tables))
+        return same and self._tables == other._tables
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -79,7 +118,10 @@ class NetworkStructure:
     @property
     def n_parameters(self) -> int:
         """How many numbers are free: rows times states minus one."""
-        return sum(len(table) * (table.shape[1] - 1) for table in self._tables)
+        return sum(
+            given.n_parameters if isinstance(given, NoisyMax) else len(given) * (given.shape[1] - 1)
+            for given in self._tables.given
+        )
 
     def place(self, name: str) -> int:
         """The position of a node, or an error that guesses what was meant."""
@@ -102,11 +144,13 @@ class NetworkStructure:
 
     def table(self, name: str) -> FloatArray:
         """(n_configurations, n_states) P(node | parents); the last parent changes fastest."""
-        return self._tables[self.place(name)]
+        table: FloatArray = self._tables[self.place(name)]
+        return table
 
     def node(self, name: str) -> Node:
         """The node as it can be written down again."""
-        return Node(name, self._states[self.place(name)], self.table(name), self.parents(name))
+        place = self.place(name)
+        return Node(name, self._states[place], self._tables.given[place], self.parents(name))
 
     def code(self, name: str, state: Any) -> int:
         """The position of a state of a node, or an error that guesses what was meant."""

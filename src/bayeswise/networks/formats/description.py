@@ -43,7 +43,8 @@ class Description:
 
     @classmethod
     def of_network(cls, network: BeliefNetwork) -> Description:
-        return cls(network.name, [network.node(name) for name in network])
+        nodes = [Node(name, network.states(name), network.table(name), network.parents(name)) for name in network]
+        return cls(network.name, nodes)
 
     @property
     def is_diagram(self) -> bool:

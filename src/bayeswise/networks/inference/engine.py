@@ -18,6 +18,7 @@ from bayeswise import _kernels
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
+from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.inference.distribution import Distribution, Explanation
 from bayeswise.tables.schema.labels import find_state
 
@@ -54,7 +55,27 @@ class Engine:
         self.memory_limit = memory_limit
         self._sizes = [len(levels) for levels in network._states]
         self._parents = [list(above) for above in network._parents]
+        self._tables = self._chained()  # which adds the nodes of chains to sizes and parents
         self._plans: dict[Any, _kernels.JunctionTree] = {}
+
+    def _chained(self) -> list[FloatArray]:
+        """The tables, a noisy one of several causes as a chain: each further node takes one cause into account."""
+        tables: list[FloatArray] = [np.zeros((0, 0))] * len(self._sizes)
+        added: list[FloatArray] = []
+        for node, given in enumerate(self.network._tables.given):
+            if not isinstance(given, NoisyMax):
+                tables[node] = given
+                continue
+            *links, tables[node] = given.chain()
+            causes: list[int] = self._parents[node]
+            before: list[int] = []
+            for link, cause in zip(links, causes, strict=False):
+                self._parents.append([*before, cause])
+                self._sizes.append(len(given.leak))
+                added.append(link)
+                before = [len(self._sizes) - 1]
+            self._parents[node] = [*before, causes[-1]]
+        return [*tables, *added]
 
     # -- questions --------------------------------------------------------------------------------------------
     def query(
@@ -87,7 +108,7 @@ class Engine:
     def marginals_given(self, found: Finding) -> dict[str, Distribution]:
         """The same for evidence that is coded already."""
         n_nodes = len(self._sizes)
-        free = [node for node in range(n_nodes) if node not in found.states]
+        free = [node for node in range(len(self.network)) if node not in found.states]
         try:
             tree = self._tree_of_all(found)
         except TooLargeError:
@@ -103,7 +124,9 @@ class Engine:
         """Each node from a tree of its own, which has only ancestors of what is asked and known, and is not kept."""
         answers: dict[str, Distribution] = {}
         for node, name in enumerate(self.network.names):
-            tree = self.tree_of(self.network._tables, [] if node in found.states else [node], found)
+            targets = [] if node in found.states else [node]
+            relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
+            tree = self._made(relevant, found.states, targets, True, False)
             cells, log_evidence = tree.posterior(found.codes(len(self._sizes)), found.pairs())
             if log_evidence == -math.inf:
                 raise self._conflict(found)
@@ -241,7 +264,7 @@ class Engine:
     ) -> _kernels.JunctionTree:
         if key in self._plans:
             return self._plans[key]
-        tree = self._made(self.network._tables, relevant, observed, last, last_is_root, maximise_all)
+        tree = self._made(relevant, observed, last, last_is_root, maximise_all)
         if len(self._plans) >= _PLANS:
             del self._plans[next(iter(self._plans))]
         self._plans[key] = tree
@@ -249,26 +272,27 @@ class Engine:
 
     def tree_of(self, tables: Sequence[FloatArray], targets: list[int], found: Finding) -> _kernels.JunctionTree:
         """A tree like `tree`, made for other tables of the same shapes, which it reads anew at every run; not kept."""
-        relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
-        return self._made(tables, relevant, found.states, targets, True, False)
+        parents = [list(above) for above in self.network._parents]  # the tables are expanded, so no chains
+        relevant = graph.ancestors_of(parents, [*targets, *found.states, *found.likelihoods])
+        expanded = self._sizes[: len(parents)], parents, tables
+        return self._made(relevant, found.states, targets, True, False, expanded)
 
     def _made(
         self,
-        tables: Sequence[FloatArray],
         relevant: Iterable[int],
         observed: Iterable[int],
         last: list[int],
         last_is_root: bool,
         maximise_all: bool,
+        structure: tuple[list[int], list[list[int]], Sequence[FloatArray]] | None = None,
     ) -> _kernels.JunctionTree:
-        kept, cut = bytearray(len(self._sizes)), bytearray(len(self._sizes))
+        sizes, parents, tables = structure or (self._sizes, self._parents, self._tables)
+        kept, cut = bytearray(len(sizes)), bytearray(len(sizes))
         for node in relevant:
             kept[node] = 1
         for node in observed:
             cut[node] = 1
-        tree = _kernels.JunctionTree(
-            self._sizes, self._parents, tables, list(kept), list(cut), last, last_is_root, maximise_all
-        )
+        tree = _kernels.JunctionTree(sizes, parents, tables, list(kept), list(cut), last, last_is_root, maximise_all)
         self._refuse_too_large(tree)
         return tree
 
