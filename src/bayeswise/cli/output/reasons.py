@@ -73,9 +73,7 @@ def console_width() -> int:
 
 
 def draw(account: Account, rival: Label, path: str, state: Label | None = None) -> None:
-    from bayeswise.explanations.plots import WaterfallDisplay
-
-    display = WaterfallDisplay.from_account(account, account.most_probable if state is None else state, rival).plot()
+    display = account.plot(state=account.most_probable if state is None else state, against=rival)
     with replacing(path) as file:
         display.figure_.savefig(file, format="png", dpi=150, bbox_inches="tight")
 

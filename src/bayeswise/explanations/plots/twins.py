@@ -50,7 +50,9 @@ class TwinDisplay(Display):
             note(ax, f"◄ {int(far.sum()):,} farther", (least, 0.5), (6, 0), ha="left")
         ax.axvline(twins.outlier_below, color=NEUTRAL, linestyle="--", linewidth=1, label="outliers are left of this")
         for row in twins.overconfident[:_MOST_NAMED]:
-            note(ax, f"row {row + 1}", (seen[row], twins.p_discriminative[row]), (4, -6), ha="left", va="top")
+            p = float(twins.p_discriminative[row])
+            inwards = (4, -6) if p > 0.5 else (4, 6)
+            note(ax, f"row {row + 1}", (seen[row], p), inwards, ha="left", va="top" if p > 0.5 else "bottom")
         ax.set_xlabel("log p(row)", color=INK)
         ax.set_ylabel(f"p({label(twins.state)} | row)", color=INK)
         ax.set_ylim(-0.05, 1.05)
