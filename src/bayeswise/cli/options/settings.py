@@ -164,8 +164,8 @@ def earlier_options(words: Sequence[str]) -> dict[str, str]:
 def titles() -> list[str]:
     """The titles of all groups of options, in the order of the help.
 
-    >>> titles()[:3], titles()[-1]
-    (['Common', 'Columns', 'Reading'], 'Networks (tan, aode, k-dependence, markov-blanket)')
+    >>> titles()[:5]
+    ['Common', 'Columns', 'Reading', 'Several models', 'Naive Bayes (naive-bayes, averaged)']
     """
     from bayeswise.models.settings import description
 
