@@ -11,7 +11,13 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 
 import bayeswise as bw
-from bayeswise.foundation.errors import MissingCellError, NonFiniteError, NotAvailableError, ParameterError
+from bayeswise.foundation.errors import (
+    MissingCellError,
+    NonFiniteError,
+    NotAvailableError,
+    ParameterError,
+    TooLargeError,
+)
 
 
 def texts(n_rows: int, n_words: int, density: float, n_classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
@@ -39,6 +45,40 @@ def test_sparse_and_dense_rows_have_the_same_weights_and_answers(n_classes: int,
     np.testing.assert_allclose(ours.predict_proba(form(X)), dense.predict_proba(X.toarray()), atol=1e-8)
     np.testing.assert_allclose(ours.decision_function(X), ours.decision_function(X.toarray()), atol=1e-10)
     assert ours.separable_ == dense.separable_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"prior": "laplace", "scale": 0.1},
+        {"prior": "laplace", "scale": 0.1, "fit_intercept": False, "standardise": False},
+        {"prior": "student-t", "scale": 0.2},
+        {"scale": "cv"},
+        {"prior": "student-t", "scale": "cv"},
+    ],
+    ids=str,
+)
+def test_every_prior_of_a_sparse_matrix_and_a_scale_by_folds_are_those_of_dense_rows(
+    n_classes: int, settings: dict
+) -> None:
+    X, y = texts(200, 30, 0.1, n_classes)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 200)
+    ours = bw.LogisticRegression(tol=1e-10, **settings).fit(X, y, weights)
+    dense = bw.LogisticRegression(tol=1e-10, **settings).fit(X.toarray(), y, weights)
+    assert ours.certificate_.converged and ours.scale_ == dense.scale_
+    np.testing.assert_allclose(ours.coef_, dense.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), dense.predict_proba(X.toarray()), atol=1e-6)
+
+
+def test_the_few_weights_of_a_laplace_prior_are_those_of_scikit_learn() -> None:
+    X, y = texts(1_000, 3_000, 0.002)
+    ours = bw.LogisticRegression("laplace", scale=0.5, standardise=False, tol=1e-10).fit(X, y)
+    peer = SklearnLogisticRegression(C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=20_000).fit(X, y)
+    assert 0 < np.count_nonzero(ours.coef_) < 600
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-4)
+    with pytest.raises(TooLargeError, match=r"more than 600 weights of 3,000 columns.*smaller scale"):
+        bw.LogisticRegression("laplace", scale=50.0).fit(X, y)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -91,10 +131,8 @@ def test_columns_whose_hessian_has_no_room_are_fitted() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"prior": "laplace"},
-        {"prior": "student-t"},
         {"prior": None},
-        {"scale": "cv"},
+        {"prior": "laplace", "scale": "cv"},
         {"scale": "evidence"},
         {"marginalize": True},
         {"missing": "mean"},

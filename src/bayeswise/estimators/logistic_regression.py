@@ -155,8 +155,8 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         # weights without an intercept tell three classes apart: its own have the same score of 0.757, not the 0.83.
         tags.classifier_tags.poor_score = not self.fit_intercept
         tags.input_tags.sparse = (
-            self.prior == "gaussian"
-            and not isinstance(self.scale, str)
+            self.prior in ("gaussian", "student-t", "laplace")
+            and (not isinstance(self.scale, str) or (self.scale == "cv" and self.prior != "laplace"))
             and not self.marginalize
             and self.missing == "error"
         )

@@ -61,7 +61,7 @@ def test_ten_thousand_columns_are_fitted_saved_and_refused_what_needs_all_pairs(
     with pytest.raises(TooLargeError, match=r"covariances of 10,000 columns.*NaiveBayes"):
         bw.GaussianBayes().fit(X, classes)
     with pytest.raises(TooLargeError, match=r"the curvature of 10,000 columns and 2 classes.*prior='gaussian'"):
-        bw.LogisticRegression("laplace").fit(X, classes)
+        bw.LogisticRegression("student-t", marginalize=True).fit(X, classes)
     assert bw.NaiveBayes().fit(X, classes).predict_proba(X).shape == (20, 2)
 
 
@@ -86,3 +86,31 @@ def test_a_category_of_a_hundred_thousand_levels_is_refused_by_name() -> None:
     rows["y"] = np.arange(100_000.0).tolist()
     with pytest.raises(TooLargeError, match=r"of 'c'.*GB.*--ignore c"):
         bw.fit(rows, "y", model="linear", kinds={"c": "category"})
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("prior", ["laplace", "student-t"])
+def test_other_priors_find_the_same_weights_without_a_hessian_of_all_columns(
+    n_classes: int, prior: str, monkeypatch: Any
+) -> None:
+    X, y = rows_of(40, 120)
+    classes = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    by = np.random.default_rng(2).integers(1, 3, 40).astype(float)
+    for scale in (0.1, "cv") if prior == "laplace" else (0.1,):
+        plain = bw.LogisticRegression(prior, scale=scale, tol=1e-10).fit(X, classes, by)
+        monkeypatch.setattr(logistic_fit, "MOST_ENTRIES", 1_000)
+        wide = bw.LogisticRegression(prior, scale=scale, tol=1e-10).fit(X, classes, by)
+        monkeypatch.undo()
+        assert wide.certificate_.converged and wide.scale_ == plain.scale_
+        assert np.allclose(wide.coef_, plain.coef_, atol=1e-6)
+
+
+def test_twenty_thousand_columns_have_few_weights_under_a_laplace_prior_in_any_order_of_rows() -> None:
+    X, y = rows_of(60, 20_000)
+    classes = (y > 0).astype(int)
+    model = bw.LogisticRegression("laplace", scale=0.2).fit(X, classes)
+    assert model.certificate_.converged and 0 < np.count_nonzero(model.coef_) < 60
+    order = np.random.default_rng(0).permutation(60)
+    assert bytes_of(bw.LogisticRegression("laplace", scale=0.2).fit(X[order], classes[order]).model_) == bytes_of(
+        model.model_
+    )

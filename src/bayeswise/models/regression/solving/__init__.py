@@ -9,5 +9,6 @@ newton.py               Newton's method with a certificate, and minus the log of
 conjugate_gradients.py  the same without writing the Hessian down
 folds.py                the scale of the prior, by rows left out
 wide.py                 more columns than rows
-sparse_matrix.py        logistic regression of a sparse matrix, its zeros not written out
+many_columns.py         logistic regression without a Hessian of all columns
+sparse_matrix.py        the same of a sparse matrix, its zeros not written out
 """

@@ -34,7 +34,11 @@ def dealt(matrix: FloatArray, targets: CodeArray, by: FloatArray) -> FloatArray:
     >>> dealt(np.array([[3.0], [1.0]]), np.zeros(2, dtype=np.int32), np.array([1.0, 6.0])).tolist()
     [[0.0, 2.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
     """
-    order = np.lexsort([*matrix.T[::-1], targets])
+    return dealt_in(np.lexsort([*matrix.T[::-1], targets]), targets, by)
+
+
+def dealt_in(order: IntArray, targets: CodeArray, by: FloatArray) -> FloatArray:
+    """(n_folds, n_rows) the same of rows in some order, by class."""
     weights = by[order]
     ends = np.cumsum(weights)
     firsts = np.flatnonzero(np.append(True, np.diff(targets[order]) != 0))

@@ -9,11 +9,19 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
+from bayeswise.models.regression.solving.many_columns import (
+    ManyColumnsLoss,
+    WideRows,
+    WrittenOut,
+    most_probable_of_many,
+    scale_of_many_by_folds,
+)
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.softmax import SoftmaxLoss, refuse_separated
 from bayeswise.models.regression.solving.wide import turned_rows
@@ -23,6 +31,7 @@ from bayeswise.posteriors.normalise import log_posterior
 MOST_WORK = 4e9  # products for one Hessian
 MANY_ROWS = 100_000
 FEWEST_TO_TURN = 500  # columns
+MOST_WRITTEN = 1 << 28  # cells that are written out once more
 WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
 LOOSE = 1e4  # a scale under which a prior hardly holds weights back
@@ -59,6 +68,8 @@ def fit_logistic(
     """
     matrix, targets, weights = in_own_order(matrix, targets, weights)
     rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.fit_intercept)
+    if _has_many_columns(rows, n_classes, settings):
+        return _fit_wide_table(features, rows, targets, n_classes, settings)
     turned = turned_rows(rows) if settings.prior == "gaussian" and _is_wide(rows, settings) else None
     loss = SoftmaxLoss(rows if turned is None else turned.rows, targets, n_classes, settings.fit_intercept)
     _refuse_no_room(loss, settings)
@@ -88,6 +99,46 @@ def fit_logistic(
         covariance if turned is None else NO_COVARIANCE,
         log_evidence,
     )
+
+
+def _has_many_columns(rows: Rows, n_classes: int, settings: LogisticSettings) -> bool:
+    """Whether no Hessian of all columns is made; a gaussian prior has fewer columns to look at instead."""
+    by_gradient = settings.prior in ("laplace", "student-t") and settings.scale != "evidence"
+    vectors = n_classes if settings.prior == "laplace" and n_classes > 2 else 1
+    written = float(rows.n_rows) * rows.n_columns <= MOST_WRITTEN
+    return by_gradient and written and not settings.marginalize and 3.0 * (vectors * rows.n_columns) ** 2 > MOST_ENTRIES
+
+
+def _fit_wide_table(
+    features: Features, rows: Rows, targets: CodeArray, n_classes: int, settings: LogisticSettings
+) -> LogisticFit:
+    written = WrittenOut.of(rows)
+
+    def rows_of(by: FloatArray) -> WrittenOut:
+        again = Rows.of(rows.matrix, by, features, standardise=settings.standardise)
+        return WrittenOut.of(standardised(again, settings.fit_intercept))
+
+    folds = dealt(rows.matrix, targets, written.weights) if settings.scale == "cv" else None
+    loss = ManyColumnsLoss(written, targets, n_classes, settings.fit_intercept)
+    return fit_many_columns(loss, settings, folds, rows_of)
+
+
+def fit_many_columns(
+    loss: ManyColumnsLoss,
+    settings: LogisticSettings,
+    folds: FloatArray | None,
+    rows_of: Callable[[FloatArray], WideRows],
+) -> LogisticFit:
+    """Maximum a posteriori without the Hessian of all columns; `folds` where the scale is to be chosen by them."""
+    scale = settings.scale if folds is None else scale_of_many_by_folds(loss, settings, folds, rows_of)
+    found, certificate = most_probable_of_many(loss, settings, float(scale), loss.start())
+    loosely = settings.changed(prior="gaussian", scale=1.0)
+    separates = separable(loss, found, lambda scale: most_probable_of_many(loss, loosely, scale, found, 1e-7, 30)[0])
+    vectors = found.reshape(loss.shape)
+    if loss.n_vectors > 1 and settings.prior == "gaussian":
+        vectors = vectors - vectors.mean(axis=0)
+    rows = loss.rows
+    return LogisticFit(vectors, rows.centre, rows.unit, float(scale), certificate, separates, NO_COVARIANCE, None)
 
 
 def _is_wide(rows: Rows, settings: LogisticSettings) -> bool:

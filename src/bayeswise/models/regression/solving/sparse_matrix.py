@@ -1,8 +1,7 @@
 """Logistic regression of a sparse matrix (text), which is never written out with its zeros.
 
 The objective is that of dense rows: z = (x - mean) / unit for every cell. The means are subtracted from sums and not
-from cells: z . v = (x / unit) . v - (mean / unit) . v. Newton's steps are found by conjugate gradients, preconditioned
-by the diagonal of the Hessian.
+from cells: z . v = (x / unit) . v - (mean / unit) . v. The weights are found as those of any table of many columns.
 """
 
 from __future__ import annotations
@@ -18,24 +17,22 @@ from scipy.sparse import csr_array
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
-from bayeswise.models.regression.rows import SPREADS, mixed_bits, odd_factors
-from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
-from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit, separable
-from bayeswise.models.regression.solving.newton import Certificate, Penalty
-from bayeswise.models.regression.solving.softmax import ClassLoss
+from bayeswise.models.regression.rows import NO_WEIGHTS, SPREADS, Rows, mixed_bits, odd_factors
+from bayeswise.models.regression.solving.folds import dealt_in
+from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_many_columns
+from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss
 from bayeswise.models.settings.regression import LogisticSettings
-from bayeswise.posteriors.normalise import log_posterior
-
-MOST_PRODUCTS = 500  # with the Hessian in one step
 
 
 def refuse_unsupported(settings: LogisticSettings) -> None:
-    """`ParameterError` for settings whose solvers need the cells of dense rows."""
+    """`ParameterError` for settings whose solvers need the cells of dense rows, or the Hessian of all columns."""
     found = None
-    if settings.prior != "gaussian":
-        found = f"prior={settings.prior!r}"
-    elif isinstance(settings.scale, str):
-        found = f"scale={settings.scale!r}"
+    if settings.prior is None:
+        found = "prior=None"
+    elif settings.scale == "evidence":
+        found = "scale='evidence'"
+    elif settings.scale == "cv" and settings.prior == "laplace":
+        found = "scale='cv' with prior='laplace'"
     elif settings.marginalize:
         found = "marginalize=True"
     elif settings.missing != "error":
@@ -55,22 +52,16 @@ def fit_sparse_logistic(
     weights: FloatArray | None,
     settings: LogisticSettings,
 ) -> LogisticFit:
-    """Maximum a posteriori under a normal prior of given scale; `matrix` is CSR, each cell once and in order."""
+    """Maximum a posteriori, the scale given or chosen by folds; `matrix` is CSR, each cell once and in order."""
     refuse_unsupported(settings)
     matrix, targets, by = sparse_in_own_order(matrix, targets, weights)
-    rows = SparseRows.of(matrix, by, features, standardise=settings.standardise, centred=settings.fit_intercept)
-    loss = SparseLoss(rows, targets, n_classes, settings.fit_intercept)
-    scale = float(settings.scale)
 
-    def minimum(scale: float, start: FloatArray, tolerance: float, most: int) -> tuple[FloatArray, Certificate]:
-        return _DiagonalSearch(loss, Penalty("gaussian", scale, loss.is_intercept)).run(start, tolerance, most)
+    def rows_of(by: FloatArray) -> SparseRows:
+        return SparseRows.of(matrix, by, features, standardise=settings.standardise, centred=settings.fit_intercept)
 
-    found, certificate = minimum(scale, loss.start(), settings.tol, settings.max_iter)
-    separates = separable(loss, found, lambda loose: minimum(loose, found, 1e-7, 30)[0])
-    vectors = found.reshape(loss.shape)
-    if loss.n_vectors > 1:
-        vectors = vectors - vectors.mean(axis=0)
-    return LogisticFit(vectors, rows.centre, rows.unit, scale, certificate, separates, NO_COVARIANCE, None)
+    rows = rows_of(by)
+    folds = dealt_in(_sorted_rows(matrix, targets), targets, by) if settings.scale == "cv" else None
+    return fit_many_columns(ManyColumnsLoss(rows, targets, n_classes, settings.fit_intercept), settings, folds, rows_of)
 
 
 @dataclass(frozen=True)
@@ -132,6 +123,11 @@ class SparseRows:
         inside = (self.squares.T @ amounts).T - crossed + np.outer(total, self.shift**2)
         return np.column_stack([np.maximum(inside, 0.0), total])
 
+    def some(self, columns: IntArray) -> Rows:
+        """Some columns, written out."""
+        by = NO_WEIGHTS if np.all(self.weights == 1.0) else self.weights
+        return Rows(self.cells[:, columns].toarray(), by, self.shift[columns], np.ones(len(columns)))
+
 
 def _mean_and_spread(matrix: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(n,) mean and standard deviation of each column, zeros included; 0 where all cells are one value."""
@@ -152,55 +148,6 @@ def _mean_and_spread(matrix: Any, weights: FloatArray) -> tuple[FloatArray, Floa
     others = np.bincount(matrix.indices, weights=matrix.data != first[matrix.indices], minlength=n)
     constant = (stored == 0) | ((stored == matrix.shape[0]) & (others == 0))
     return np.where(constant, first, mean), np.where(constant, 0.0, np.nan_to_num(spread, nan=np.inf))
-
-
-@dataclass(frozen=True)
-class SparseLoss(ClassLoss[SparseRows]):
-    """The loss of sparse rows, whose Hessian is never written down."""
-
-    def scores_of_vectors(self, weights: FloatArray) -> FloatArray:
-        return self.rows.scores(weights)
-
-    def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Loss, gradient (n_vectors, n) and probabilities (n_rows, n_classes)."""
-        log_p = log_posterior(self.scores(weights))
-        at = np.arange(self.rows.n_rows)
-        probabilities = np.exp(log_p)
-        over = probabilities.copy()
-        over[at, self.targets] -= 1.0
-        gradient = self.rows.moment(self._of_vectors(over) * self.rows.weights[:, None])
-        loss = -float(np.sum(self.rows.weights * log_p[at, self.targets]))
-        return loss, self.held(gradient), probabilities
-
-    def along(self, direction: FloatArray, probabilities: FloatArray) -> FloatArray:
-        """(n_vectors, n) the Hessian times a direction."""
-        moved = self.rows.scores(direction)  # (n_rows, n_vectors)
-        p = self._of_vectors(probabilities)
-        mean = p * moved if self.n_vectors == 1 else (p * moved).sum(axis=1, keepdims=True)
-        return self.held(self.rows.moment(p * (moved - mean) * self.rows.weights[:, None]))
-
-    def diagonal(self, probabilities: FloatArray) -> FloatArray:
-        """(n_vectors, n) the diagonal of the Hessian."""
-        p = self._of_vectors(probabilities)
-        return self.held(self.rows.square_moment(p * (1.0 - p) * self.rows.weights[:, None]))
-
-    def _of_vectors(self, of_classes: FloatArray) -> FloatArray:
-        return of_classes[:, 1:] if self.n_vectors == 1 else of_classes
-
-
-class _DiagonalSearch(Search[SparseLoss]):
-    """Conjugate gradients in units in which the Hessian has ones on its diagonal."""
-
-    def _step(self, state: State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
-        bent = self.penalty.curvature(state.weights)
-        diagonal = self.loss.diagonal(state.probabilities).ravel() + bent
-        inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
-
-        def curved(v: FloatArray) -> FloatArray:
-            return self.loss.along(v.reshape(self.loss.shape), state.probabilities).ravel() + bent * v
-
-        forcing = min(0.1, float(np.sqrt(norm)))
-        return conjugate_gradients(curved, lambda v: inverse * v, -gradient, forcing, MOST_PRODUCTS)[0]
 
 
 # -- an order that the rows give themselves -------------------------------------------------------------------
@@ -241,6 +188,18 @@ def _sparse_hashes(matrix: Any, targets: CodeArray) -> Any:
     sums = np.append(np.uint64(0), np.cumsum(cells, dtype=np.uint64))  # modulo 2^64, so that differences are exact
     of_rows = sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]]
     return of_rows + mixed_bits((targets + 0.0).view(np.uint64), odd[-1])
+
+
+def _sorted_rows(matrix: Any, targets: CodeArray) -> IntArray:
+    """The places of rows by class and then as dense rows are sorted: by their first cell, then by the next."""
+    ends = [(0, 0, 0.0)]  # what follows is 0: above cells below 0, and below those above
+
+    def key(row: int) -> tuple[int, list[tuple[int, int, float]]]:
+        target, indices, data = _row(matrix, targets, row)
+        cells = [(1, -c, x) if x > 0 else (-1, c, x) for c, x in zip(indices, data, strict=True)]
+        return target, cells + ends
+
+    return np.array(sorted(range(len(targets)), key=key), dtype=np.int64)
 
 
 def _row(matrix: Any, targets: CodeArray, row: int) -> tuple[int, list[int], list[float]]:
