@@ -124,7 +124,6 @@ def test_fit_says_what_was_learned_as_json(bayeswise: Command, visits: Path, tmp
         (("-t", "price", "--model", "linear", "--scale", "wide"), 2, "--scale is 'wide'"),
         (("-t", "ill", "--model", "linear"), 3, "linear regression predicts a number"),
         (("-t", "price", "--model", "logistic"), 3, "a measurement with"),
-        (("-t", "ill", "--model", "gaussian"), 4, "'colour' (category)"),
         (("-t", "price", "--model", "linear", "--prior", "none", "--scale", "evidence"), 2, "scale='evidence' needs"),
     ],
 )
@@ -135,6 +134,11 @@ def test_what_does_not_fit_together_is_said(
     assert (answer.code, answer.out) == (code, "")
     assert what in answer.err and "Fix:" in answer.err
     assert not (tmp_path / "m").exists()
+
+
+def test_gaussian_classes_say_which_columns_they_leave_out(bayeswise: Command, visits: Path, tmp_path: Path) -> None:
+    answer = bayeswise("fit", visits, "-t", "ill", "--model", "gaussian", "-o", tmp_path / "m")
+    assert answer.code == 0 and "left out: 'colour' (category)" in answer.err
 
 
 def test_warnings_are_sentences(bayeswise: Command, tmp_path: Path, write: Callable[..., Path]) -> None:
