@@ -204,7 +204,7 @@ class LogisticRegression(_Counted, bw.LogisticRegression):
 
     def _settings(self) -> Any:
         """`tol` and `max_iter` are about other algorithms; ours ends where no slope is left."""
-        return super()._settings().changed(tolerance=1e-8, most_iterations=200)
+        return super()._settings().changed(tol=1e-8, max_iter=200)
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class LogisticRegression(_Counted, bw.LogisticRegression):
 
 
 class _LinearRegression(_Counted, bw.LinearRegression):
-    likelihood, freedom, standardise, missing, kinds, levels = "gaussian", 4.0, False, "error", None, None
+    likelihood, df, standardise, missing, kinds, levels = "gaussian", 4.0, False, "error", None, None
 
 
 class Ridge(_LinearRegression):

@@ -47,11 +47,13 @@ _DOUBLES = "answers are doubles whatever X is, as sums are exact"
 _SHRINK = "shrinkage goes towards the diagonal, not a multiple of the identity; 'auto' is oracle approximating"
 _STORED = "the covariance is a function of the statistic, so that there is nothing to store or not to store"
 _NO_SUM = "a prior that does not sum to 1 is an error, and is not divided by its sum"
-_SPARSE = "regressions take dense rows; a sparse matrix is counts of words, for naive Bayes"
+_SPARSE = "linear regression takes dense rows; sparse ones are for logistic regression and naive Bayes"
+_SPARSE_L1 = "the Laplace prior is fitted to dense rows, and says so where X is sparse"
+_SPARSIFY = "weights are dense: there is no sparsify()"
+_INDICES = "about solvers that refuse 64-bit indices; ours takes them"
 _SEVERAL = "one target at a time: scikit-learn's MultiOutputRegressor puts several together"
 _READ_ONLY = "what was learned is a value; attributes cannot be written into"
 _ITERATIONS = "about the iterations of a solver; ours ends where no slope is left, and certifies it"
-_CLASS_WEIGHT = "class_weight is given as sample_weight"
 _SEPARABLE = "separable classes have no finite weights without a prior, which is an error here"
 _NO_VECTOR = "one scale of the prior counts for all columns"
 _LEAST_NORM = "columns that depend on each other are named in a warning and get no weight, instead of the least norm"
@@ -87,51 +89,46 @@ NOT_APPLICABLE: dict[str, str] = {
     "tests/test_discriminant_analysis.py::test_qda_regularization*": _ANSWER,
     "tests/test_discriminant_analysis.py::test_raises_value_error_on_*": _ANSWER,
     # -- calibration, pipelines, several classes, ensembles
-    "tests/test_pipeline.py::test_feature_names_count_vectorizer": _SPARSE,
     "ensemble/tests/test_stacking.py::test_stacking_*_sparse_passthrough*": _SPARSE,
-    "ensemble/tests/test_bagging.py::test_sparse_*": _SPARSE,
-    "ensemble/tests/test_weight_boosting.py::test_sparse_*": _SPARSE,
     # -- logistic regression
     "linear_model/tests/test_logistic.py::test_check_solver_option*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_dtype_match*": _DOUBLES,
     "linear_model/tests/test_logistic.py::test_liblinear_*": _SOLVER,
-    "linear_model/tests/test_logistic.py::test_logistic_regression_class_weights*": _CLASS_WEIGHT,
-    "linear_model/tests/test_logistic.py::test_logistic_regression_solver_class_weights*": _CLASS_WEIGHT,
-    "linear_model/tests/test_logistic.py::test_sample_and_class_weight_equivalence_liblinear*": _CLASS_WEIGHT,
-    "linear_model/tests/test_logistic.py::test_logreg_l1*": _SPARSE,
     "linear_model/tests/test_logistic.py::test_logreg_predict_proba_multinomial*": _INNER,
     "linear_model/tests/test_logistic.py::test_max_iter*": _ITERATIONS,
     "linear_model/tests/test_logistic.py::test_n_iter*": _ITERATIONS,
     "linear_model/tests/test_logistic.py::test_zero_max_iter*": _ITERATIONS,
-    "linear_model/tests/test_logistic.py::test_predict_[23]_classes*": _SPARSE,
-    "linear_model/tests/test_logistic.py::test_sparsify*": _SPARSE,
-    "linear_model/tests/test_logistic.py::test_large_sparse_matrix*": _SPARSE,
+    "linear_model/tests/test_logistic.py::test_logreg_l1[[]*": _SPARSE_L1,
+    "linear_model/tests/test_logistic.py::test_sparsify*": _SPARSIFY,
+    "linear_model/tests/test_logistic.py::test_large_sparse_matrix*": _INDICES,
     "linear_model/tests/test_logistic.py::test_write_parameters": _READ_ONLY,
     "linear_model/tests/test_logistic.py::test_*deprecated*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_*warns*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_lr_penalty_l1ratio_incompatible*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_newton_cholesky_fallback_to_lbfgs*": _SOLVER,
-    "linear_model/tests/test_logistic.py::test_multinomial_logistic_regression_string_inputs": _CLASS_WEIGHT,
     "linear_model/tests/test_logistic.py::test_penalty_none*": _SOLVER,
     "linear_model/tests/test_logistic.py::test_c_inf_no_warning*": _SEPARABLE,
     # -- ridge and linear regression
+    "linear_model/tests/test_base.py::test_inplace_data_preprocessing*None[]]": _SEVERAL,
     "linear_model/tests/test_base.py::test_inplace_data_preprocessing*": _SPARSE,
-    "linear_model/tests/test_base.py::test_linear_regression_multiple_outcome*": _SEVERAL,
-    "linear_model/tests/test_base.py::test_linear_regression_sample_weights*": _SPARSE,
+    "linear_model/tests/test_base.py::test_linear_regression_sample_weights*cs[rc]_*": _SPARSE,
     "linear_model/tests/test_base.py::test_linear_regression_sparse*": _SPARSE,
-    "linear_model/tests/test_base.py::test_linear_regression_positive*": _SOLVER,
+    "linear_model/tests/test_ridge.py::test_dense_sparse*multi_ridge*": _SEVERAL,
     "linear_model/tests/test_ridge.py::test_dense_sparse*": _SPARSE,
+    "linear_model/tests/test_ridge.py::test_regularization_limits_ridge*asarray-wide*zero_alpha*": _LEAST_NORM,
+    "linear_model/tests/test_ridge.py::test_regularization_limits_ridge*cs[rc]_*": _SPARSE,
+    "linear_model/tests/test_ridge.py::test_ridge_fit_intercept_sparse*": _SPARSE,
+    "linear_model/tests/test_ridge.py::test_ridge_regression_sample_weights*cs[rc]_*": _SPARSE,
+    "linear_model/tests/test_ridge.py::test_ridge_sample_weight_consistency*cs[rc]_*": _SPARSE,
+    "linear_model/tests/test_ridge.py::test_sparse_design_with_sample_weights*": _SPARSE,
+    "linear_model/tests/test_base.py::test_linear_regression_multiple_outcome*": _SEVERAL,
+    "linear_model/tests/test_base.py::test_linear_regression_positive*": _SOLVER,
     "linear_model/tests/test_ridge.py::test_dtype_match*": _DOUBLES,
     "linear_model/tests/test_ridge.py::test_n_iter": _ITERATIONS,
     "linear_model/tests/test_ridge.py::test_raises_value_error_if_sample_weights_greater_than_1d": _SEVERAL,
-    "linear_model/tests/test_ridge.py::test_regularization_limits_ridge*": _SPARSE,
-    "linear_model/tests/test_ridge.py::test_ridge_fit_intercept_sparse*": _SPARSE,
     "linear_model/tests/test_ridge.py::test_ridge_individual_penalties": _NO_VECTOR,
     "linear_model/tests/test_ridge.py::test_ridge_intercept": _SEVERAL,
     "linear_model/tests/test_ridge.py::test_ridge_regression[[]*": _INNER,
-    "linear_model/tests/test_ridge.py::test_ridge_regression_sample_weights*": _SPARSE,
     "linear_model/tests/test_ridge.py::test_ridge_regression_unpenalized*": _LEAST_NORM,
-    "linear_model/tests/test_ridge.py::test_ridge_sample_weight_consistency*": _SPARSE,
     "linear_model/tests/test_ridge.py::test_ridge_shapes_type": _SEVERAL,
-    "linear_model/tests/test_ridge.py::test_sparse_design_with_sample_weights*": _SPARSE,
 }

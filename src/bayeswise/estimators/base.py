@@ -112,7 +112,7 @@ class EstimatorBase(BaseEstimator):
 
     def _kept(self, settings: type[Kept], **changes: Any) -> Kept:
         """The settings that the model keeps, from the parameters of the same names."""
-        names = [name for name in declared(settings) if name in vars(self)]
+        names = [name for name in declared(settings) if name in vars(self) or hasattr(type(self), name)]
         return settings(**{name: getattr(self, name) for name in names} | changes)
 
     def _settings(self) -> Any:

@@ -220,3 +220,21 @@ def test_names_of_weights_agree_with_their_number() -> None:
         estimator.fit(frame, [0, 1, 0, 1])
         assert estimator.get_feature_names_out().tolist() == ["age", "size_M", "size_S"]
         assert estimator.coef_.shape[-1] == 3
+
+
+def test_a_subclass_may_fix_a_setting_as_an_attribute_of_the_class() -> None:
+    """scikit-learn's own classes are made of ours in this way: `standardise` and a scale that follows from C."""
+
+    class Ridged(bw.LogisticRegression):
+        prior, standardise, marginalize, missing, kinds, levels = "gaussian", False, False, "error", None, None
+        scale = property(lambda self: float(np.sqrt(self.C)))  # type: ignore[assignment]
+
+        def __init__(self, C: float = 1.0, fit_intercept: bool = True, class_weight: None = None) -> None:
+            self.C, self.fit_intercept, self.class_weight = C, fit_intercept, class_weight
+
+    X = np.array([[-4.0, 0], [-3, 0], [-2, 1], [-1, 0], [0, 1], [1, 1], [2, 1], [3, 0], [4, 0]])
+    y = np.array([0, 0, 0, 1, 1, 1, 1, 1, 1])
+    found = Ridged(1 / 9)._settings()
+    assert (found.standardise, found.scale) == (False, 1 / 3)
+    expected = bw.LogisticRegression(scale=1 / 3, standardise=False).fit(X, y)
+    assert Ridged(1 / 9).fit(X, y).coef_ == pytest.approx(expected.coef_)
