@@ -41,7 +41,7 @@ def test_what_belongs_to_the_model_is_advised_as_an_option_of_fit(
 @pytest.mark.parametrize(
     ("table", "words", "told"),
     [
-        (TABLE, ["fit", "-t", "y", "--model", "gaussian"], "--ignore c, or --model naive-bayes"),
+        ("c,y\na,u\na,u\nb,v\nb,v\n", ["fit", "-t", "y", "--model", "gaussian"], "--ignore c, or --model naive-bayes"),
         (TABLE, ["fit", "-t", "y", "--model", "linear"], "--model logistic"),
         (TABLE, ["fit", "-t", "y", "--levels", "y=u"], "--levels y=A,B,C"),
         ("a,b\nx,\ny,u\nx,v\n", ["network", "learn"], "--missing drop"),

@@ -56,8 +56,8 @@ def of_numbers(schema: Schema) -> Schema:
     shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
     more = f" and {len(others) - 5} more" if len(others) > 5 else ""
     warnings.warn(
-        f"Gaussian classes are of numbers; left out: {shown}{more}. Fix: model='auto' or 'naive-bayes' take columns of "
-        "all kinds",
+        f"Gaussian classes are of numbers; left out: {shown}{more}. Fix: choose the model auto or naive-bayes, which "
+        "take columns of all kinds",
         UserWarning,
         stacklevel=4,
     )
