@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import TypeAlias
-
-import numpy as np
 
 from bayeswise.foundation.errors import ParameterError, UsageError
 
@@ -16,12 +15,12 @@ from bayeswise.foundation.errors import ParameterError, UsageError
 def number(value: float, digits: int = 4, *, signed: bool = False) -> str:
     """So many digits, large amounts in full; sums that no number holds are said to be so.
 
-    >>> number(42540.0), number(-0.123456), number(1e12), number(250), number(-np.inf)
+    >>> number(42540.0), number(-0.123456), number(1e12), number(250), number(-math.inf)
     ('42,540', '-0.1235', '1e+12', '250', 'below -1.8e308')
     >>> number(0.123456, 2), number(0.5, signed=True)
     ('0.12', '+0.5')
     """
-    if np.isinf(value):
+    if math.isinf(value):
         return "above 1.8e308" if value > 0 else "below -1.8e308"
     sign = "+" if signed else ""
     whole = 1e3 <= abs(value) < 1e9 and (digits <= 4 or value == int(value))

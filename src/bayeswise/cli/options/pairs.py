@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer.core
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
-from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.tables.schema.labels import Label
 
 
 def by_number(pieces: Iterable[str], option: str, example: str) -> dict[str, str]:
