@@ -14,8 +14,6 @@ import typer
 
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import KindError, UsageError
-from bayeswise.models.files import inner_of, kind_of, load_contents
-from bayeswise.store.file import contents, describe
 
 if TYPE_CHECKING:
     from bayeswise.foundation.progress import Bar
@@ -175,11 +173,16 @@ def load_for(verb: str, path: str, *needed: str) -> Any:
 
 def load_with_facts(verb: str, path: str, *needed: str) -> tuple[Any, dict[str, Any]]:
     """The same, and what the file says about itself; a pipe is read once."""
+    from bayeswise.store.file import describe
+
     model, data = _loaded(verb, path, needed)
     return model, describe(path, data=data)
 
 
 def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
+    from bayeswise.models.files import inner_of, kind_of, load_contents
+    from bayeswise.store.file import contents
+
     data = contents(path)
     model = load_contents(path, data)
     inside = inner_of(model)
