@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import bayeswise as bw
+from bayeswise.estimators.targets import prior_by_name
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 USED: set[str] = set()
@@ -38,11 +39,11 @@ class _NaiveBayes(_CountedInBatches, bw.NaiveBayes):
     missing, unseen = "error", "smooth"
     convention = kinds = levels = None
 
-    def _named_prior(self, classes: Any) -> Any:
+    def _of_classes(self, settings: Any, classes: Any) -> Any:
         """An even prior where `fit_prior=False`."""
-        if getattr(self, "fit_prior", True) or self.class_prior is not None or classes is None:
-            return super()._named_prior(classes)
-        return dict.fromkeys(classes, 1.0 / len(classes))
+        if getattr(self, "fit_prior", True) or self.class_prior is not None:
+            return super()._of_classes(settings, classes)
+        return settings.changed(class_prior=dict.fromkeys(classes, 1.0 / len(classes)))
 
 
 class GaussianNB(_NaiveBayes):
@@ -140,11 +141,10 @@ class _GaussianBayes(_CountedInBatches, bw.GaussianBayes):
     divisor, prior, predictive, variance_floor, missing = "n", None, "plug-in", 1e-9, "error"
     class_prior = property(lambda self: self.priors)
 
-    def _settings(self, classes: Any = None) -> Any:
+    def _settings(self) -> Any:
         share = 0.0 if self.shrinkage is None else self.shrinkage
-        return GaussianBayesSettings(
-            covariance=self.covariance, shrinkage=share, class_prior=self._named_prior(classes)
-        )
+        prior = prior_by_name(self.class_prior, None)
+        return GaussianBayesSettings(covariance=self.covariance, shrinkage=share, class_prior=prior)
 
 
 class LinearDiscriminantAnalysis(_GaussianBayes):
