@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.output.writing import check_model_output, saved, say, told_warnings
+from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.progress import Bar
+
+if TYPE_CHECKING:
+    from bayeswise.tables.source import Source
 
 
 def run(
@@ -21,6 +26,15 @@ def run(
     again: Annotated[
         bool, typer.Option("--again", help="Allow rows that were forgotten before (they were learned more than once).")
     ] = False,
+    remaining: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rows",
+            metavar="REMAINING",
+            help="Table of the rows that remain: what rows choose (members and weights of auto, cuts, graphs, "
+            "families) is chosen again by them.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     null: columns.NullWords = None,
     delimiter: reading.Delimiter = None,
@@ -33,9 +47,11 @@ def run(
 
     \b
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
+    bayeswise forget auto.bayeswise withdrawn.csv --rows remaining.csv -o auto.bayeswise
 
     Refuses rows that cannot have been training rows, as far as the counts show it, and rows that were forgotten before
-    (recorded in MODEL.forgotten beside the model); nothing is written then.
+    (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, rows that are not those that
+    remain are refused, too.
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
@@ -55,8 +71,14 @@ def run(
             once=True,
         )
         source = reading.Watched(opened, bar)
-        with told_warnings():
-            after = fitted.forget(source, again=again)
+        like = {"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "like": fitted.schema}
+        if remaining is None:
+            with told_warnings():
+                after = fitted.forget(source, again=again)
+        else:
+            with warnings.catch_warnings(action="ignore"):  # about members that learn again
+                left = fitted.forget(source, again=again)
+            after = relearned(fitted, left, reading.open_table(remaining, **like))
     after.save(out)
     gone = count_of(weight_of(fitted) - weight_of(after))
     facts: dict[str, Any] = {
@@ -76,6 +98,18 @@ def run(
     show(facts, weighted=fitted.schema.weight is not None)
     say(*calibration_lines(facts))
     say(saved(out, replaced))
+
+
+def relearned(fitted: Any, left: Any, source: Source) -> Any:
+    """The model of the rows that remain, everything that rows choose chosen again; the kinds of columns stay."""
+    from bayeswise.tables.encoding.encoder import Encoder
+
+    if not left.has_learned_exactly(source):
+        raise NotMergedError(
+            f"{source.description} does not hold the rows that remain once the others are forgotten",
+            fix="give all rows that the model has learned but those to be forgotten",
+        )
+    return fitted.relearned(list(Encoder(fitted.schema, learning=True).batches(source)))
 
 
 def show(facts: dict[str, Any], weighted: bool) -> None:

@@ -66,7 +66,7 @@ class AutoModel(ProbabilityModel):
     weight_weighed: float  # of all rows at that time
     learned_since: float = 0.0
     forgotten_since: float = 0.0
-    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, leave_one_out=True, members=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, members=True)
 
     def refuse_impossible(self) -> None:
         good = self.weights.shape == (len(self.members),) and len(self.members) > 0
@@ -295,7 +295,7 @@ class AutoModel(ProbabilityModel):
         known = {
             name: levels
             for each in members
-            if not hasattr(each.inputs, "levels")
+            if each.model.classes and not hasattr(each.inputs, "levels")
             for name, levels in each.model.vocabularies.items()
         }
         levels = tuple(known.get(name, mine) for name, mine in zip(self.schema.categories, self.levels, strict=True))

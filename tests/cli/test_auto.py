@@ -1,0 +1,87 @@
+"""bayeswise fit --model auto, and what other verbs make of its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+Command = Callable[..., SimpleNamespace]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def table(write: Write) -> Path:
+    g = np.random.default_rng(5)
+    ill = g.random(90) < 0.4
+    rows = [
+        f"{x:.2f},{c},{'ill' if y else 'well'}"
+        for x, c, y in zip(g.normal(ill), g.choice(list("ab"), 90), ill, strict=True)
+    ]
+    return write("x,c,y\n" + "\n".join(rows) + "\n", "table.csv")
+
+
+@pytest.fixture
+def model(bayeswise: Command, table: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "auto.bayeswise"
+    answer = bayeswise("fit", table, "-t", "y", "--model", "auto", "-o", path)
+    assert answer.code == 0
+    assert "All together" in answer.out
+    return path
+
+
+def split(table: Path, write: Write) -> tuple[Path, Path]:
+    header, *rows = table.read_text().splitlines(keepends=True)
+    return write(header + "".join(rows[:3]), "gone.csv"), write(header + "".join(rows[3:]), "kept.csv")
+
+
+def test_with_the_remaining_rows_the_file_is_the_one_that_never_saw_the_others(
+    bayeswise: Command, table: Path, model: Path, write: Write, tmp_path: Path
+) -> None:
+    gone, kept = split(table, write)
+    assert bayeswise("fit", kept, "-t", "y", "--model", "auto", "-o", tmp_path / "never").code == 0
+    answer = bayeswise("forget", model, gone, "--rows", kept, "-o", tmp_path / "new")
+    assert answer.code == 0
+    assert (tmp_path / "new").read_bytes() == (tmp_path / "never").read_bytes()
+
+
+def test_without_them_inspect_says_since_when_the_weights_stand(
+    bayeswise: Command, table: Path, model: Path, write: Write, tmp_path: Path
+) -> None:
+    gone, _ = split(table, write)
+    assert bayeswise("forget", model, gone, "-o", tmp_path / "new").code == 0
+    assert "those of 90 rows; since then 3 forgotten" in bayeswise("inspect", tmp_path / "new").out
+
+
+def test_other_rows_than_those_that_remain_are_refused(
+    bayeswise: Command, table: Path, model: Path, write: Write, tmp_path: Path
+) -> None:
+    gone, _ = split(table, write)
+    answer = bayeswise("forget", model, gone, "--rows", table, "-o", tmp_path / "new")
+    assert answer.code == 4
+    assert "does not hold the rows that remain" in answer.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_verbs_of_other_models_take_it(bayeswise: Command, table: Path, model: Path) -> None:
+    assert bayeswise("predict", model, table).code == 0
+    assert bayeswise("check", model, table, "--cv", "2").code == 0
+    why = json.loads(bayeswise("explain", model, table, "--row-number", "1", "--json").out)
+    assert why["balance"]
+    facts = json.loads(bayeswise("inspect", model, "--json").out)["mixture"]
+    assert sum(facts["members"].values()) == pytest.approx(1.0)
+
+
+def test_best_keeps_one_model(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    answer = bayeswise("fit", table, "-t", "y", "--model", "auto", "--choose", "best", "-o", tmp_path / "m", "--json")
+    assert len(json.loads(answer.out)["mixture"]["members"]) == 1
+
+
+def test_a_time_that_is_none_is_refused(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    answer = bayeswise("fit", table, "-t", "y", "--model", "auto", "--within", "soon", "-o", tmp_path / "m")
+    assert answer.code == 2
+    assert "60s" in answer.err
