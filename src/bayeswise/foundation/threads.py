@@ -118,8 +118,15 @@ class Shared(Generic[Item, Answer]):
     [3, 5]
     """
 
-    def __init__(self, work: Callable[[Item], Answer], items: Iterable[Item], helpers: int | None = None) -> None:
+    def __init__(
+        self,
+        work: Callable[[Item], Answer],
+        items: Iterable[Item],
+        helpers: int | None = None,
+        stop: Callable[[], None] | None = None,
+    ) -> None:
         self._work = work
+        self._stop = stop  # called when an interrupt or an error ends the work, before helpers are waited for
         self._items: Sequence[Item] = list(items)
         self._crew = _crew()
         self._helpers: list[Future[None]] = []
@@ -142,6 +149,10 @@ class Shared(Generic[Item, Answer]):
                     with self._crew.lent():
                         answer.exception()
                 yield answer.result()
+        except BaseException:
+            if self._stop is not None:
+                self._stop()
+            raise
         finally:
             self._dismiss()
 
@@ -194,7 +205,7 @@ def ahead(items: Iterator[Item], stop: Callable[[], None] | None = None) -> Iter
     end: Any = object()
 
     def following() -> Shared[None, Item]:
-        return Shared(lambda _: next(items, end), [None], helpers=1)
+        return Shared(lambda _: next(items, end), [None], helpers=1, stop=stop)
 
     coming = following()
     try:
