@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -414,6 +415,59 @@ def test_a_foreign_table_or_model_in_the_folder_is_left_alone(label: Command, tm
     answer = label(answers="no\n")
     assert answer.code == 2 and "there is no journal beside it" in answer.err
     assert [path.name for path in (tmp_path / "session").iterdir()] == [name]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet", ".jsonl.gz"])
+def test_the_suffix_says_how_labelled_rows_are_written_and_numbers_stay_numbers(
+    bayeswise: Command, tmp_path: Path, suffix: str
+) -> None:
+    (tmp_path / "pool.csv").write_text("size,zip\n1.5,a7\n2.25,b8\n,a7\n4.0,b8\n")
+    words = ("label", tmp_path / "pool.csv", "-t", "y", "--classes", "0,1", "--number", "size")
+    table = tmp_path / f"out{suffix}"
+    assert bayeswise(*words, "-o", table, stdin=b"0\n1\n").code == 0
+    answer = bayeswise(*words, "-o", table, stdin=b"1\n0\n")  # the same session
+    assert answer.code == 0 and "2 answers so far" in answer.err and f"{table} and" in answer.err
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["journal", "model.bayeswise"]
+    path = str(table)
+    read = {
+        ".csv": lambda: duckdb.read_csv(path),
+        ".tsv": lambda: duckdb.read_csv(path, sep="\t"),
+        ".parquet": lambda: duckdb.read_parquet(path),
+    }
+    rows = read.get(suffix, lambda: duckdb.read_json(path))()
+    assert rows.columns == ["size", "zip", "y"]
+    assert [str(kind) for kind in rows.types] == ["DOUBLE", "VARCHAR", "BIGINT"]
+    known = {record["row"]: int(record["label"]) for record in records(tmp_path / "out")}
+    cells = [(1.5, "a7"), (2.25, "b8"), (None, "a7"), (4.0, "b8")]
+    assert rows.fetchall() == [(*cells[row], known[row]) for row in range(4)]
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.v2", "out.parquet.gz", "out.bayeswise"])
+def test_a_table_of_unknown_suffix_is_refused_before_there_is_a_session(
+    label: Command, tmp_path: Path, name: str
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    answer = label(answers="no\n", session=name)
+    assert (
+        answer.code == 2 and "rows cannot be written as" in answer.err and "Fix: name a file that ends in" in answer.err
+    )
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_may_have_a_dot_in_its_name(label: Command, tmp_path: Path) -> None:
+    (tmp_path / "june.v2").mkdir()
+    assert label(answers="no\n", session="june.v2").code == 0
+    assert len(labelled(tmp_path / "june.v2")) == 1
+
+
+def test_the_pool_and_foreign_tables_are_not_overwritten(label: Command, pool: Path, tmp_path: Path) -> None:
+    before = pool.read_text()
+    answer = label(answers="no\n", session="pool.csv")
+    assert answer.code == 2 and "would be overwritten" in answer.err and pool.read_text() == before
+    (tmp_path / "out.jsonl").write_text("mine")
+    answer = label(answers="no\n", session="out.jsonl")
+    assert answer.code == 2 and "there is no journal in" in answer.err
+    assert (tmp_path / "out.jsonl").read_text() == "mine" and not (tmp_path / "out").exists()
 
 
 @posix

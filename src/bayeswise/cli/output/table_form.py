@@ -34,6 +34,7 @@ _NOT_WRITTEN = frozenset(
 
 
 _ENDINGS = [(suffix, packing) for suffix, packings in _PACKED.items() for packing in ("", *packings)]
+_KNOWN = ", ".join("".join(pair) for pair in _ENDINGS)
 
 
 class Text(Protocol):
@@ -68,10 +69,9 @@ class TableForm:
         packing = last if last in _PACKERS else None
         suffix = before if packing else last
         if suffix in _NOT_WRITTEN or (packing and packing not in _PACKED.get(suffix, (packing,))):
-            known = ", ".join(["".join(pair) for pair in _ENDINGS])
             raise UsageError(
                 f"{shortened(path)}: rows cannot be written as {suffix}{packing or ''}",
-                fix=f"name a file that ends in {known}",
+                fix=f"name a file that ends in {_KNOWN}",
             )
         promised = _FORMS.get(suffix)
         wanted: Form | None = "json" if as_json else asked
@@ -82,6 +82,20 @@ class TableForm:
                 fix=f"leave out {option}, or give the file another suffix",
             )
         return cls(asked or promised or "csv", packing)
+
+    @classmethod
+    def of_suffix(cls, path: str, *, otherwise: str) -> TableForm:
+        """What the suffix says; one that says nothing is refused, and `otherwise` ends the fix.
+
+        >>> TableForm.of_suffix("rows.tsv.gz", otherwise="")
+        TableForm(form='tsv', packing='.gz')
+        """
+        if not any(path.lower().endswith(suffix + packing) for suffix, packing in _ENDINGS):
+            raise UsageError(
+                f"{shortened(path)}: rows cannot be written as {Path(path).suffix}",
+                fix=f"name a file that ends in {_KNOWN}, or {otherwise}",
+            )
+        return cls.of(path, None)
 
     def text(
         self, source: Any, schema: Schema, *, as_json: bool, raw: bool, about: dict[str, Any], totals: Any

@@ -1,6 +1,7 @@
 """bayeswise label POOL -t TARGET -o SESSION: a labelling session in the terminal.
 
 labelling.py  the loop: show a case, take an answer, save it
+files.py      where a session is kept, and in which form its table is written
 keys.py       one key for each class and each command
 screen.py     one case per screen
 pool.py       cells as they were written, fingerprint, labels
@@ -9,18 +10,18 @@ pool.py       cells as they were written, fingerprint, labels
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli.options import columns, reading
-from bayeswise.cli.output.writing import say
-from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError, shortened
+from bayeswise.cli.output.writing import check_output, say
+from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
 if TYPE_CHECKING:
     from bayeswise.acquisition import ActiveLearner
     from bayeswise.acquisition.journal import Journal
+    from bayeswise.cli.commands.label.files import SessionFiles
     from bayeswise.cli.commands.label.labelling import Labelling
     from bayeswise.cli.commands.label.pool import PoolTable
     from bayeswise.decisions.costs.decision_file import DecisionFile
@@ -32,7 +33,15 @@ Strategy = Literal["margin", "entropy", "least confident", "density-weighted", "
 def run(
     files: Annotated[list[str], typer.Argument(metavar="POOL", help="Rows to label: files or globs.")],
     target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="Column to label.")] = None,
-    out: Annotated[str, typer.Option("-o", "--output", metavar="SESSION", help="Session folder.")] = "labels",
+    out: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="SESSION",
+            help="Session folder, or a table (.csv .tsv .jsonl .json .parquet) beside a folder of its name.",
+        ),
+    ] = "labels",
     classes: Annotated[
         str | None,
         typer.Option("--classes", metavar="A,B,C", help="All classes, if the pool does not show all of them."),
@@ -84,19 +93,25 @@ def run(
     bayeswise label mail.csv -t kind --classes ham,spam -o session
     bayeswise label loans.csv --costs decision.toml --from loan.bayeswise -o session
     bayeswise label mail.csv -t kind -o session < answers.txt
+    bayeswise label mail.csv -t kind -o labels.parquet
 
     Each answer is saved before it is confirmed; run the same command again to resume an interrupted session. The
-    session folder holds the journal, labelled.csv and model.bayeswise. When piped, each input line is one answer: a
-    key or the name of a class.
+    session folder holds the journal, labelled.csv and model.bayeswise. With -o labels.parquet the folder is labels, and
+    the table is labels.parquet instead of labelled.csv. When piped, each input line is one answer: a key or the name
+    of a class.
     """
     from bayeswise.acquisition.journal import Journal
     from bayeswise.acquisition.session import Session
+    from bayeswise.cli.commands.label.files import SessionFiles
     from bayeswise.cli.commands.label.labelling import Labelling
     from bayeswise.cli.commands.label.pool import PoolTable
     from bayeswise.cli.output.table_text import as_json as json_text
 
     if reading.STDIN in files:
         raise UsageError("standard input is for the answers", fix="name the pool as a file")
+    kept = SessionFiles.of(out)
+    if kept.table.parent != kept.folder:  # the folder itself is made later
+        check_output(str(kept.table), files)
     decision = _decision(costs)
     model = _model(start)
     target = _target(target, decision, model)
@@ -113,54 +128,43 @@ def run(
     kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
     overrides = columns.asked_for([column.name for column in source.columns], **kinds)
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
-    folder = Path(out)
-    begun = (folder / "journal").exists()
+    begun = kept.journal.exists()
     known = _classes(pool, model, begun)
     maker = Maker(pool, target, decision, model, strategy, random_share, average, overrides)
     if not begun:
-        _refuse_foreign_files(folder)
+        kept.refuse_foreign()
         maker.learner(known)  # finds what is wrong before there is a session
-    _make_folder(folder)
-    with Journal.open(folder / "journal", {**header, "classes": known}) as journal:
-        _check(journal.header, target, out)
-        pool.check_same(journal.header, out)
+    kept.make_folder()
+    with Journal.open(kept.journal, {**header, "classes": known}) as journal:
+        _check(journal.header, target, str(kept.folder))
+        pool.check_same(journal.header, str(kept.folder))
         if journal.bytes_cut:
             say("The last line of the journal was incomplete and never confirmed; it was dropped.")
         _take_classes(journal, known)
         session = Session(maker.learner, journal.header["classes"], journal)
         if not journal.is_new and not as_json:
-            say(f"Resuming {out}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
+            say(f"Resuming {kept.folder}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
         tell = (lambda facts: print(json_text(facts), flush=True)) if as_json else None
         labelling = Labelling(session, pool, price, tell, target, raw)
         try:
             reason = labelling.run()
         except KeyboardInterrupt:
             session.refresh()  # an answer may be in the journal and nowhere else yet
-            _end(labelling, folder, "Interrupted.", tell)
+            _end(labelling, kept, "Interrupted.", tell)
             raise
-        _end(labelling, folder, reason, tell)
+        _end(labelling, kept, reason, tell)
 
 
-def _refuse_foreign_files(folder: Path) -> None:
-    """A folder without a journal is not a session, and what it holds under the names of one is somebody else's."""
-    for name in ("labelled.csv", "model.bayeswise"):
-        if (folder / name).exists():
-            raise UsageError(
-                f"{shortened(folder / name)} is there already, and there is no journal beside it",
-                fix="name another session, or move the file away",
-            )
-
-
-def _end(labelling: Labelling, folder: Path, reason: str, tell: Callable[[dict[str, Any]], None] | None) -> None:
+def _end(labelling: Labelling, kept: SessionFiles, reason: str, tell: Callable[[dict[str, Any]], None] | None) -> None:
     n_answers = labelling.session.n_answers
     answers = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
     try:
-        saved = labelling.export(folder)
+        saved = labelling.export(kept)
     except BayeswiseError:
         say(
             "",
             reason,
-            f"{answers} safe in {folder / 'journal'}; run the same command to write the table and the model.",
+            f"{answers} safe in {kept.journal}; run the same command to write the table and the model.",
         )
         raise
     if tell is not None:
@@ -281,10 +285,3 @@ def _check(header: dict[str, Any], target: str, folder: str) -> None:
         raise FitError(f"{folder}/journal is of another kind or a later version", fix="name another session with -o")
     if header.get("target") != target:
         raise FitError(f"{folder!r} is a session about {header.get('target')!r}", fix=f"use -t {header.get('target')}")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make the folder {str(folder)!r}: {error.strerror}", fix="name another one") from None

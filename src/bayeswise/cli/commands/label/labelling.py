@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.session import Session
+from bayeswise.cli.commands.label.files import SessionFiles
 from bayeswise.cli.commands.label.keys import NEW, QUIT, SKIP, TYPED, UNDO, UNKNOWN, WHY, Answers, Keys
 from bayeswise.cli.commands.label.pool import PoolTable, as_label_like
 from bayeswise.cli.commands.label.screen import Screen, Standing, case_facts, case_text, why_text
+from bayeswise.cli.output.writing import write_rows
 from bayeswise.foundation.errors import DataError, UsageError
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
@@ -152,18 +153,15 @@ class Labelling:
             self._screen.say(text, *(keys.lines(self._screen.width) if keys and not self._screen.clears else ()))
 
     # -- the end ----------------------------------------------------------------------------------------------
-    def export(self, folder: Path) -> dict[str, Any]:
+    def export(self, kept: SessionFiles) -> dict[str, Any]:
         """The labelled table and the model, each there when all of it is."""
-        from bayeswise.cli.output.table_text import CsvText
-        from bayeswise.foundation.atomic import replacing
-
+        model = self.session.learner.model
         taught = dict(self.session.learner.taught)
         rows = sorted(taught)
-        text = CsvText(getattr(self.table.source, "dialect", None), raw=self.raw)
         names = [*self.table.cells, self.target]
         columns = [[self.table.cells[name][row] for row in rows] for name in self.table.cells]
-        with replacing(folder / "labelled.csv") as file:
-            file.write(text.begin(names))
-            file.write(text.rows([*columns, [taught[row] for row in rows]], [False] * len(names)))
-        self.session.learner.model.save(folder / "model.bayeswise")
-        return {"labelled": str(folder / "labelled.csv"), "model": str(folder / "model.bayeswise")}
+        cells = [*columns, [taught[row] for row in rows]]
+        text = kept.form.text(self.table.source, model.schema, as_json=False, raw=self.raw, about={}, totals=dict)
+        write_rows([(cells, [False] * len(names))], names, text, str(kept.table))
+        model.save(kept.model)
+        return {"labelled": str(kept.table), "model": str(kept.model)}
