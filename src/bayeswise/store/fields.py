@@ -87,11 +87,16 @@ _PLAIN = (str, int, float, bool)
 
 @cache
 def field_hint(kind: type, name: str) -> Any:
-    """The type of one field; what its module imports for type checkers only is found by `later_types` of the class."""
+    """The type of one field; `later_types` of its class is asked only for a name that the module does not import."""
     owner = next(each for each in kind.__mro__ if name in get_annotations(each))
-    later = owner.later_types() if hasattr(owner, "later_types") else {}
     holder = SimpleNamespace(__annotations__={name: get_annotations(owner)[name]})
-    return get_type_hints(holder, {**vars(sys.modules[owner.__module__]), **later})[name]
+    known = vars(sys.modules[owner.__module__])
+    try:
+        return get_type_hints(holder, known)[name]
+    except NameError:
+        if not hasattr(owner, "later_types"):
+            raise
+        return get_type_hints(holder, {**known, **owner.later_types()})[name]
 
 
 def _fits_tuple(value: Any, hints: tuple[Any, ...]) -> bool:

@@ -98,3 +98,9 @@ def test_an_ordinary_command_loads_nothing_heavy(command: str, tmp_path: Path) -
     words = COMMANDS[command].format(golf=golf, tomorrow=tomorrow, folder=tmp_path).split()
     script = f"from bayeswise.cli import main; sys.stdout = sys.stderr; assert main({words!r}) == 0"
     assert loaded_by(f"{script}; sys.stdout = sys.__stdout__", HEAVY) == []
+
+
+def test_the_options_of_fit_are_described_without_the_arithmetic_of_its_models() -> None:
+    script = "from bayeswise.cli import main; sys.stdout = sys.stderr; assert main(['fit', '--help']) == 0"
+    arithmetic = tuple(f"bayeswise.{room}" for room in ("families", "statistics", "explanations", "engines"))
+    assert loaded_by(f"{script}; sys.stdout = sys.__stdout__", (*arithmetic, *HEAVY)) == []

@@ -49,7 +49,8 @@ def settings_by_kind() -> dict[str, dict[ModelKind, Setting]]:
     for kind in MODELS:
         for name, each in kind.declared().items():
             found.setdefault(name, {})[kind] = each
-    order = [*_names(ColumnOptions), *(name for name in found if title_of(name) == "Several models"), *found]
+    several = [name for name, having in found.items() if _title_among(name, having) == "Several models"]
+    order = [*_names(ColumnOptions), *several, *found]
     return {name: found[name] for name in dict.fromkeys(order) if name in found}
 
 
@@ -60,9 +61,13 @@ def titles() -> list[str]:
 
 def title_of(name: str) -> str:
     """The group of a setting: common, columns, or the only group of models that has it."""
+    return _title_among(name, [kind for kind in MODELS if name in kind.declared()])
+
+
+def _title_among(name: str, having: Iterable[ModelKind]) -> str:
     if name in _names(ColumnOptions):
         return "Common" if name in _names(CommonOptions) else "Columns"
-    groups = {kind.group for kind in MODELS if name in kind.declared()}
+    groups = {kind.group for kind in having}
     return _title(groups.pop()) if len(groups) == 1 else "Several models"
 
 
