@@ -26,11 +26,9 @@ using Codes = nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AnyArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 using Mask = nb::ndarray<nb::ro, bool, nb::ndim<1>, nb::device::cpu>;
 
+// Bytes that are not UTF-8 are a UnicodeDecodeError; whoever knows the column says in which row they are.
 nb::object text_object(std::string_view text) {
     nb::object o = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass"));
-    if (o.is_valid()) return o;
-    PyErr_Clear();
-    o = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
     if (!o.is_valid()) nb::raise_python_error();
     return o;
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise._kernels import Profiler
+from bayeswise.foundation.errors import SourceError, row_number
 from bayeswise.tables.schema.labels import Label
 
 Storage: TypeAlias = Literal[
@@ -148,3 +149,21 @@ def open_source(
 
     options = opening.Options(tuple(null_words), delimiter, encoding, decimal, header, table_name, query, once)
     return opening.opened(table, options, chunk_rows)
+
+
+def not_utf8(column: str, row: int | None = None) -> SourceError:
+    where = "" if row is None else f" in row {row_number(row)}"
+    return SourceError(
+        f"column {column!r} holds bytes that are not UTF-8{where}",
+        fix="decode them by their own encoding (latin-1, cp1252, ...) where the table is made",
+    )
+
+
+def first_not_utf8(source: Source, column: str) -> SourceError:
+    """The error about the first cell of a column that is not UTF-8, found by another sweep."""
+    try:
+        for chunk in source.chunks([column]):
+            chunk.cells(column)
+    except SourceError as found:
+        return found
+    return not_utf8(column)

@@ -17,6 +17,7 @@ from sweeps import labels_of, numbers_of
 import bayeswise as bw
 from bayeswise.cli import main
 from bayeswise.foundation.errors import BayeswiseError, SchemaError, SourceError
+from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.source import open_source
 
 COMPLEX = np.array([1 + 2j, 3 - 1j])
@@ -103,6 +104,58 @@ def test_names_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
         open_source(path)
     with pytest.raises(SchemaError, match=r"pyarrow Table has a column whose name is not UTF-8"):
         open_source(pa.table({b"\xff": [1]}))
+
+
+def raw_text(cells: list[bytes]) -> Any:
+    """An Arrow column of text that nobody has checked."""
+    offsets = np.cumsum([0, *map(len, cells)]).astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(cells))]
+    return pa.Array.from_buffers(pa.string(), len(cells), buffers)
+
+
+RAW = [b"caf\xc3\xa9", b"tea", b"caf\xe9", b"tea"]
+NOT_UTF8 = r"column 'x' holds bytes that are not UTF-8 in row 3\. Fix: decode them"
+
+
+@pytest.mark.parametrize("form", ["text", "dictionary", "stream", "chunks"])
+@pytest.mark.parametrize("read", ["labels", "texts", "cells", "numbers", "profile"])
+def test_cells_that_are_not_utf8_are_refused_by_column_and_row(form: str, read: str) -> None:
+    cells = raw_text(RAW).dictionary_encode() if form == "dictionary" else raw_text(RAW)
+    table: Any = pa.table({"y": ["n", "y", "n", "y"], "x": cells})
+    if form == "stream":
+        table = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    source = open_source(table, chunk_rows=2 if form == "chunks" else None)
+    assert labels_of(source, "y") == ["n", "y", "n", "y"]
+    with pytest.raises(SourceError, match=NOT_UTF8):
+        if read == "profile":
+            profile(source)
+        for chunk in source.chunks(["x"]):
+            getattr(chunk, read)("x")
+
+
+def test_a_model_neither_learns_nor_answers_about_cells_that_are_not_utf8() -> None:
+    good = pa.table({"x": ["café", "tea", "café", "tea"], "y": ["n", "y", "n", "y"]})
+    bad = good.set_column(0, "x", raw_text(RAW))
+    with pytest.raises(SourceError, match=NOT_UTF8):
+        bw.fit(bad, target="y")
+    with pytest.raises(SourceError, match=NOT_UTF8):
+        bw.fit(good, target="y").predict(bad)
+    with pytest.raises(SourceError, match=NOT_UTF8):
+        bw.fit(
+            bad.rename_columns(["y", "x"]).set_column(0, "y", good["x"]).set_column(1, "x", raw_text(RAW)), target="x"
+        )
+
+
+def test_levels_of_an_ordered_dictionary_that_are_not_utf8_are_refused() -> None:
+    ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), raw_text([b"low", b"h\xefgh"]), ordered=True)
+    with pytest.raises(SourceError, match="column 'x' holds bytes that are not UTF-8"):
+        open_source(pa.table({"x": ordered}))
+
+
+def test_cells_of_a_parquet_file_that_are_not_utf8_are_a_source_error(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": raw_text(RAW), "y": ["n", "y", "n", "y"]}), tmp_path / "raw.parquet")
+    with pytest.raises(SourceError, match="is not valid UTF8"):
+        bw.fit(str(tmp_path / "raw.parquet"), target="y")
 
 
 def test_lone_surrogates_are_letters_like_others(tmp_path: Path) -> None:

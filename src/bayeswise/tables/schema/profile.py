@@ -9,7 +9,7 @@ from typing import Any
 from bayeswise._kernels import Profiler
 from bayeswise.foundation.threads import each
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.source import InvalidValue, RawColumn, Source, Storage
+from bayeswise.tables.source import InvalidValue, RawColumn, Source, Storage, first_not_utf8
 
 EXACT_DISTINCT = 1 << 20
 """Up to this many different values are counted exactly (in narrow tables), more are estimated to about 1 %."""
@@ -85,7 +85,7 @@ def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str
     profilers = {name: Profiler(_exact_distinct(len(names)), COUNTED_LEVELS, COUNTED_BYTES) for name in names}
     for chunk in source.chunks(names):
         each(lambda column, chunk=chunk: chunk.profile(*column), profilers.items())  # type: ignore[misc]
-    return {name: _column_profile(raw[name], profiler) for name, profiler in profilers.items()}
+    return {name: _column_profile(source, raw[name], profiler) for name, profiler in profilers.items()}
 
 
 def _exact_distinct(n_columns: int) -> int:
@@ -93,8 +93,11 @@ def _exact_distinct(n_columns: int) -> int:
     return max(1 << 12, min(EXACT_DISTINCT, (1 << 22) // max(1, n_columns)))
 
 
-def _column_profile(column: RawColumn, profiler: Profiler) -> ColumnProfile:
-    counts: dict[str, Any] = profiler.result(KEPT_LEVELS)
+def _column_profile(source: Source, column: RawColumn, profiler: Profiler) -> ColumnProfile:
+    try:
+        counts: dict[str, Any] = profiler.result(KEPT_LEVELS)
+    except UnicodeDecodeError:
+        raise first_not_utf8(source, column.name) from None
     counts["null_words"] = dict(counts["null_words"])
     counts["levels"] = tuple(counts["levels"])
     counts["invalid_examples"] = tuple(InvalidValue(*example) for example in counts["invalid_examples"])

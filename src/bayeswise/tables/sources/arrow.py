@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted
 from bayeswise.foundation.threads import ahead
-from bayeswise.tables.source import RawColumn, Storage
+from bayeswise.tables.source import RawColumn, Storage, not_utf8
 from bayeswise.tables.sources.table import ColumnPiece, TableSource
 
 Fields: TypeAlias = list[tuple[str, str, bool, bool]]
@@ -53,6 +53,13 @@ def not_unicode(description: str) -> SchemaError:
     return SchemaError(f"{description} has a column whose name is not UTF-8", fix="rename the column")
 
 
+def _fields(description: str, stream: _kernels.ArrowStream) -> Fields:
+    try:
+        return stream.fields()
+    except UnicodeDecodeError:
+        raise not_unicode(description) from None
+
+
 def _next(description: str, stream: _kernels.ArrowStream) -> _kernels.ArrowBatch | None:
     try:
         return stream.next()
@@ -88,7 +95,7 @@ class KeptSource(TableSource):
         self._batches: list[_kernels.ArrowBatch] = []
         while (batch := _next(description, stream)) is not None:
             self._batches.append(batch)
-        fields = stream.fields()
+        fields = _fields(description, stream)
         stream.close()
         super().__init__(description, raw_columns(fields, self._batches[0] if self._batches else None))
         self.n_rows = sum(batch.n_rows for batch in self._batches)
@@ -103,7 +110,10 @@ def raw_columns(fields: Fields, first: _kernels.ArrowBatch | None) -> list[RawCo
     columns = []
     for k, (name, storage, is_dictionary, is_ordered) in enumerate(fields):
         if is_dictionary and is_ordered and first is not None:
-            levels = tuple(level for level in first.declared(k) if level is not None)
+            try:
+                levels = tuple(level for level in first.declared(k) if level is not None)
+            except UnicodeDecodeError:
+                raise not_utf8(name) from None
             columns.append(RawColumn(name, "declared", levels))
         else:
             columns.append(RawColumn(name, cast(Storage, storage)))
@@ -114,7 +124,7 @@ def one_batch(description: str, capsule: object) -> tuple[Fields, _kernels.Arrow
     """The fields of a stream and its first batch."""
     stream = opened(description, capsule)
     try:
-        return stream.fields(), _next(description, stream)
+        return _fields(description, stream), _next(description, stream)
     finally:
         stream.close()
 

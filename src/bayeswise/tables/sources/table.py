@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Protocol, TypeVar
 
@@ -16,7 +18,7 @@ from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageEr
 from bayeswise.foundation.threads import each
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import are_plain, normal_name
-from bayeswise.tables.source import InvalidValue, RawColumn
+from bayeswise.tables.source import InvalidValue, RawColumn, first_not_utf8, not_utf8
 from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
@@ -163,7 +165,8 @@ class TableChunk:
 
     def _fill(self, name: str, values: NDArray[np.float64]) -> list[InvalidValue]:
         _, column = self._column(name)
-        invalid = column.numbers(self._piece.rules, values)
+        with self._decoding(name):
+            invalid = column.numbers(self._piece.rules, values)
         return [InvalidValue(self.first_row + row, column.line(row), text) for row, text in invalid]
 
     def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
@@ -176,20 +179,43 @@ class TableChunk:
             cells.labels(self._piece.rules, levels, codes)
         except ValueError:  # part of the table holds them, and the rest something else
             refuse_opaque(raw._replace(storage="nested"))
-        self._sweep.follow(levels, labels)
+        with self._decoding(column):
+            self._sweep.follow(levels, labels)
         return codes, labels
 
     def texts(self, column: str) -> list[str | None]:
         index, cells = self._column(column)
         refuse_opaque(self._sweep.source.columns[index])
-        values = cells.texts(self._piece.rules)
+        with self._decoding(column):
+            values = cells.texts(self._piece.rules)
         return [value if value is None or type(value) is str else str(value) for value in values]
 
     def cells(self, column: str) -> list[Label | None]:
-        return self._column(column)[1].texts(PLAIN)
+        with self._decoding(column):
+            return self._column(column)[1].texts(PLAIN)
 
     def profile(self, column: str, profiler: _kernels.Profiler) -> None:
         self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
+
+    @contextmanager
+    def _decoding(self, column: str) -> Iterator[None]:
+        """Bytes that are not UTF-8 are an error that names their row."""
+        try:
+            yield
+        except UnicodeDecodeError:
+            if not self._decodes(column, self.n_rows):
+                n_rows = bisect_left(range(self.n_rows), True, key=lambda n: not self._decodes(column, n))
+                raise not_utf8(column, self.first_row + n_rows - 1) from None
+            raise first_not_utf8(self._sweep.source, column) from None  # another thread met them
+
+    def _decodes(self, column: str, n_rows: int) -> bool:
+        """True if the first rows of this chunk are text."""
+        (index,) = self._sweep.source.positions([column])
+        try:
+            self._piece.column(index, self._begin, n_rows).texts(PLAIN)
+        except UnicodeDecodeError:
+            return False
+        return True
 
 
 def refuse_opaque(column: RawColumn) -> None:
