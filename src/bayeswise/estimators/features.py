@@ -82,6 +82,8 @@ def _is_ready(estimator: Any, X: Any) -> bool:
 def in_memory(X: Any) -> Any:
     """What can be read only once, or has no length yet, as a table; lists of rows with text as an array of objects."""
     kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
+    if kind.startswith("narwhals."):
+        return in_memory(X.to_native())
     if kind == "polars.LazyFrame":
         return X.collect()
     if kind == "pyarrow.RecordBatchReader":

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import duckdb
+import narwhals
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -105,6 +106,20 @@ def test_a_frame_goes_by_position_where_an_array_was_learned(estimator: Any) -> 
     for rows in (frame(), frame(names=["x2", "x0", "x1"]), pl.DataFrame(frame()), pa.Table.from_pandas(frame())):
         with pytest.warns(UserWarning, match="fitted without feature names"):
             assert np.array_equal(fitted.predict(rows), expected)
+
+
+@pytest.mark.parametrize(
+    "form", [lambda rows: pl.DataFrame(rows).lazy(), pa.RecordBatch.from_pandas, narwhals.from_native, duckdb.from_df]
+)
+def test_frames_that_are_lazy_or_wrapped_go_by_position_too(form: Any) -> None:
+    fitted = bw.NaiveBayes().fit(X, Y)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        assert np.array_equal(fitted.predict(form(frame(names=["x2", "x0", "x1"]))), fitted.predict(X))
+
+
+def test_a_wrapped_frame_has_the_names_of_the_frame_inside() -> None:
+    fitted = bw.NaiveBayes().fit(narwhals.from_native(frame()), Y)
+    assert list(fitted.feature_names_in_) == ["a", "b", "c"]
 
 
 def test_a_frame_of_counts_goes_by_position_where_a_sparse_matrix_was_learned() -> None:

@@ -45,7 +45,7 @@ def test_no_module_but_the_estimators_loads_what_is_heavy_or_optional() -> None:
         for module in pkgutil.walk_packages(bayeswise.__path__, "bayeswise.")
         if not module.name.startswith("bayeswise.estimators")
     ]
-    assert loaded_by(f"import {', '.join(core)}", ("sklearn", "duckdb", "scipy.stats", *OPTIONAL)) == []
+    assert loaded_by(f"import {', '.join(core)}", ("sklearn", "narwhals", "duckdb", "scipy.stats", *OPTIONAL)) == []
 
 
 def test_the_version_is_that_of_the_project_and_heads_the_changelog() -> None:
