@@ -146,6 +146,13 @@ def test_a_model_neither_learns_nor_answers_about_cells_that_are_not_utf8() -> N
         )
 
 
+@pytest.mark.parametrize("n_rows", [3, 4])
+def test_arrow_backed_text_of_pandas_that_is_not_utf8_is_refused_by_column_and_row(n_rows: int) -> None:
+    frame = pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(raw_text(RAW[:n_rows]))})
+    with pytest.raises(SourceError, match=NOT_UTF8):
+        open_source(frame)
+
+
 def test_levels_of_an_ordered_dictionary_that_are_not_utf8_are_refused() -> None:
     ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), raw_text([b"low", b"h\xefgh"]), ordered=True)
     with pytest.raises(SourceError, match="column 'x' holds bytes that are not UTF-8"):

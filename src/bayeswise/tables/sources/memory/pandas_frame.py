@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.source import RawColumn, Storage
+from bayeswise.tables.source import RawColumn, Storage, not_utf8
 from bayeswise.tables.sources.cells import object_column, settle, storage_of
 from bayeswise.tables.sources.memory.numpy_array import array_column
 from bayeswise.tables.sources.table import ColumnPiece, TableSource
@@ -87,7 +88,33 @@ def _storage(series: Any, name: str) -> Storage:
         return _BY_KIND[kind]
     if kind in "Mm" or type(series.dtype).__name__ == "PeriodDtype":
         return "temporal"
-    return storage_of(series.to_numpy(dtype=object).tolist(), name)
+    try:
+        cells = _objects(series)
+    except Exception:  # of pyarrow, which is not imported here
+        _refuse_not_utf8(series, name)
+        raise
+    return storage_of(cells, name)
+
+
+def _objects(series: Any) -> list[Any]:
+    return list(series.to_numpy(dtype=object).tolist())
+
+
+def _refuse_not_utf8(series: Any, name: str) -> None:
+    """Name the first cell that cannot be read, if its bytes are not UTF-8: Arrow-backed text is not checked before."""
+
+    def fails(n_rows: int) -> bool:
+        try:
+            _objects(series.iloc[:n_rows])
+        except Exception:
+            return True
+        return False
+
+    row = bisect_left(range(len(series)), True, key=fails) - 1
+    try:
+        _ = series.iloc[row]
+    except UnicodeDecodeError:
+        raise not_utf8(name, row) from None
 
 
 def _kind(dtype: Any) -> str:
@@ -112,7 +139,7 @@ def series_column(series: Any) -> _kernels.Column:
         return _masked(series, dtype, kind)
     if kind in "Mm":
         return object_column(_time_texts(series))
-    return object_column(series.to_numpy(dtype=object).tolist())
+    return object_column(_objects(series))
 
 
 def _masked(series: Any, dtype: Any, kind: str) -> _kernels.Column:
