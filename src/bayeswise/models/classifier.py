@@ -16,12 +16,13 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, Not
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
+from bayeswise.models.from_table import swept
 from bayeswise.models.table_model import Capabilities, ProbabilityModel, ScoredRows, capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
@@ -145,6 +146,11 @@ class Classifier(ProbabilityModel):
                 f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
             ) from None
         return with_ledger(replace(self, statistics=left), history)
+
+    def learned_like(self, table: Any) -> tuple[Self, Report]:
+        """The table under the same columns, families and settings, so that both can be merged; and what was met."""
+        found, report = swept(open_like(table, self.schema), self.schema, self.request(), None)
+        return replace(self, statistics=found), report
 
     def _having_learned(self, found: Grouped[Product], history: tuple[str, ...]) -> Self:
         """The model with more rows; what it forgot and has learned again may be forgotten again."""

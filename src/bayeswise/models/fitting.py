@@ -131,17 +131,5 @@ def with_calibration(model: Any, table: Any, method: str | None, like: Any = Non
 
 def learned_like(model: Any, table: Any) -> tuple[Any, Report]:
     """The table under the columns and settings of a model; where models merge, both can be merged."""
-    model = inner_of(model)
-    if hasattr(model, "learned_like"):
-        found: tuple[Any, Report] = model.learned_like(table)
-        return found
-    if hasattr(model, "request"):
-        from bayeswise.models.naive_bayes.learning import learned_like as counted_like
-
-        return counted_like(model, table)
-    from bayeswise.models.regression.learning import linear_of, logistic_of
-    from bayeswise.tables.schema.null_words import open_like
-
-    route: Any = logistic_of if hasattr(model, "classes") else linear_of
-    answer: tuple[Any, Report] = route(open_like(table, model.schema), model.schema, model.settings)
-    return answer
+    found: tuple[Any, Report] = inner_of(model).learned_like(table)
+    return found

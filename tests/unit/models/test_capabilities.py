@@ -59,6 +59,15 @@ def test_every_column_that_is_used_has_a_family(name: str) -> None:
     assert model.rows_learned == (None if name == "robust" else 40.0)
 
 
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_model_can_learn_its_table_once_more_under_its_own_columns_and_settings(name: str) -> None:
+    model = fitted(name)
+    again, report = model.learned_like(table())
+    assert type(again) is type(model) and again.schema == model.schema and again.settings == model.settings
+    assert np.array_equal(again.predict(table()), model.predict(table()))
+    assert report.rows == 40
+
+
 def test_a_calibrated_model_can_do_what_its_model_can() -> None:
     model = fitted("naive Bayes")
     found = calibrated(model, table()).capabilities

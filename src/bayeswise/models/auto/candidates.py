@@ -42,6 +42,11 @@ class Member:
         """Whether it keeps weights and not statistics: rows cannot be taken out of it."""
         return not self.model.capabilities.leave_one_out
 
+    @property
+    def keeps_categories(self) -> bool:
+        """Whether its model knows the categories of the table as they are, and so their levels."""
+        return self.inputs is None or self.inputs.keeps_categories
+
     def log_posterior(self, batch: Batch, classes: tuple[Label, ...]) -> FloatArray:
         """(n_rows, n_states) log p(state | row), -inf for a state that the member never saw."""
         log_own = log_posterior(self.model.log_relative(self.seen(batch)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class WithoutTexts:
     """The rows of a table without its free text, for members that cannot read it."""
 
     table: Schema
+    keeps_categories: ClassVar[bool] = True
 
     @classmethod
     def of(cls, schema: Schema, batch: Batch) -> WithoutTexts:
@@ -67,6 +69,7 @@ class AsNumbers:
     fill: FloatArray | None  # (n_numbers,)
     cuts: Mapping[str, tuple[float, ...]]
     crossed: Crossing | None = None
+    keeps_categories: ClassVar[bool] = False
 
     @classmethod
     def of(

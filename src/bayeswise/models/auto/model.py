@@ -162,7 +162,7 @@ class AutoModel(ProbabilityModel):
         """The levels and words that members know, by column."""
         known = dict(zip(self.schema.categories, self.levels, strict=True))
         for member in self.exact_members:
-            if not hasattr(member.inputs, "levels"):
+            if member.keeps_categories:
                 known.update(member.model.vocabularies)
         return known
 
@@ -295,7 +295,7 @@ class AutoModel(ProbabilityModel):
         known = {
             name: levels
             for each in members
-            if each.model.classes and not hasattr(each.inputs, "levels")
+            if each.model.classes and each.keeps_categories
             for name, levels in each.model.vocabularies.items()
         }
         levels = tuple(known.get(name, mine) for name, mine in zip(self.schema.categories, self.levels, strict=True))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class Silent:
     n_states: int
 
     columns: tuple[str, ...] = ()
+    temper: ClassVar[float] = 1.0
 
     @property
     def log_factor(self) -> FloatArray:

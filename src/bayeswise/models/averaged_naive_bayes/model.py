@@ -118,8 +118,7 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     @property
     def temper(self) -> float:
         """The exponent of what the columns say, the smallest of all kinds: below 1 where they say the same."""
-        tempered = [each for each in self.averaged_scores if hasattr(each, "temper")]
-        return min((each.temper for each in tempered), default=1.0)
+        return min((each.temper for each in self.averaged_scores), default=1.0)
 
     def linear_form(self) -> LinearForm:
         """An average of linear forms is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class AveragedFamilyScores(LeftOutInBlocks):
     statistic: Any
     pseudo_rows: float
     log_prior_odds: FloatArray  # (n_columns,)
+    temper: ClassVar[float] = 1.0  # nothing is known of what these columns say together
 
     def __post_init__(self) -> None:
         if pseudo_rows_of(self.family, self.statistic.pooled(), self.pseudo_rows) is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,7 @@ class AveragedWordScores:
     statistic: Counts
     alpha: float
     log_prior_odds: FloatArray  # (1,)
+    temper: ClassVar[float] = 1.0  # nothing is known of what these columns say together
 
     @cached_property
     def count(self) -> FloatArray:

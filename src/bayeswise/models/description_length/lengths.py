@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,14 @@ from bayeswise.tables.schema.labels import Vocabulary
 _MOST_SHOWN = 8
 
 
+@runtime_checkable
+class Coded(Protocol):
+    """What knows its own description length: a coded family, a coded network, a tree."""
+
+    def description_length(self, code: Code) -> DescriptionLength:
+        """L(h) + L(D | h)."""
+
+
 def description_length(model: Any, code: Code = "evidence") -> DescriptionLength:
     """The bits of a fitted naive Bayes model and of the rows it has learned, from its statistics alone.
 
@@ -53,9 +61,8 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
     inner = inner_of(model)
     if code not in CODES:
         raise ParameterError(f"there is no code {code!r}", fix=f"choose one of {', '.join(CODES)}")
-    if hasattr(inner, "description_length"):
-        found: DescriptionLength = inner.description_length(code)
-        return found
+    if isinstance(inner, Coded):
+        return inner.description_length(code)
     if not isinstance(inner, NaiveBayesModel):
         raise ParameterError(
             f"the description length of {type(inner).__name__} is not known",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from bayeswise.engines import of_no_rows
-from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import Extent, Selection, check_flags, factors_for, select_families
 from bayeswise.models.naive_bayes.factors import Factor
@@ -18,8 +16,6 @@ from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.schema.schema import Schema
-
-Model = TypeVar("Model", bound=Classifier)
 
 
 def learned(
@@ -52,12 +48,6 @@ def learned(
     model.check_prior()
     check_flags(schema, families, found.part)
     return model, report
-
-
-def learned_like(model: Model, table: Any, *, progress: Callable[[int], None] | None = None) -> tuple[Model, Report]:
-    """The table under the schema, families and settings of a model, so that both can be merged."""
-    found, report = swept(open_like(table, model.schema), model.schema, model.request(), progress)
-    return replace(model, statistics=found), report
 
 
 def of_batches(

@@ -27,7 +27,7 @@ from bayeswise.models.table_model import Capabilities, ProbabilityModel
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
@@ -222,6 +222,12 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_classes) the posterior."""
         return normalise(self.log_relative(batch)).probability
+
+    def learned_like(self, table: Any) -> tuple[LogisticModel, Report]:
+        """The regression of the table under the same columns and settings, and what was met."""
+        from bayeswise.models.regression.learning import logistic_of
+
+        return logistic_of(open_like(table, self.schema), self.schema, self.settings)
 
     # -- rows left out ------------------------------------------------------------------------------------------
     @property

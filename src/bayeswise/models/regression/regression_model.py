@@ -26,7 +26,9 @@ from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.render.terminal import aligned
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.null_words import open_like
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,12 @@ class RegressionModel(WeightedModel):
     """E[y | row] = w0 + w . x, or its exponential."""
 
     settings: LinearSettings
+
+    def learned_like(self, table: Any) -> tuple[RegressionModel, Report]:
+        """The regression of the table under the same columns and settings, and what was met."""
+        from bayeswise.models.regression.learning import linear_of
+
+        return linear_of(open_like(table, self.schema), self.schema, self.settings)
 
     # -- what each model says for itself ------------------------------------------------------------------------
     @property
