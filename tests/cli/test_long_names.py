@@ -42,7 +42,7 @@ MISTAKES = [
     ("fit", "{table}", "-t", LONG),
     ("fit", "{table}", "-t", COLUMN, "-o", LONG),
     ("fit", "{table}", "-t", OTHER, "--number", COLUMN, "-o", "{new}"),
-    ("fit", "{table}", "-t", OTHER, "--model", "gaussian", "--category", COLUMN, "-o", "{new}"),
+    ("fit", "{table}", "-t", OTHER, "--model", "linear", "--category", COLUMN, "-o", "{new}"),
     ("fit", "{table}", "-t", OTHER, "--prior", f"{LONG}=.5", "-o", "{new}"),
     ("fit", "{table}", "-t", OTHER, "--weight", COLUMN, "-o", "{new}"),
     ("predict", LONG, "{table}"),

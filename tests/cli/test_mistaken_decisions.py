@@ -100,7 +100,7 @@ def test_check_and_report_judge_what_decide_would_do_under_the_prior_of_the_file
     assert bayeswise("report", credit, TEST, "--costs", moved, "-o", page).code == 0
     assert f"{checked['cost_per_case']['mean']:.4g}" in page.read_text()
     folded = bayeswise("check", credit, EXAMPLES / "credit.csv", "--costs", moved, "--cv", "5")
-    assert folded.code == 0 and "with --cv it is left out" in folded.err
+    assert folded.code == 0 and "with --cv it is ignored" in folded.err
 
 
 def test_a_row_without_its_amount_is_counted_from_the_top_of_the_table(

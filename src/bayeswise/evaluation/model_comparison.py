@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayeswise.evaluation.evaluate import Evaluation, compare, evaluate
-from bayeswise.foundation.errors import BayeswiseError, FitError
+from bayeswise.foundation.errors import BayeswiseError, FitError, TooLargeError
 from bayeswise.models.fitting import learned
 from bayeswise.models.registry import MODELS, kind_of_name
 from bayeswise.statistics.intervals import Estimate, mean_with_interval, variance_inflation
+
+MOST_CLASSES_OF_AUTO = 20  # above it auto is compared only if it is named
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +59,8 @@ class Comparison:
 
 
 def names_of_classifiers() -> list[str]:
-    """The kinds of models that predict classes."""
-    return [kind.name for kind in MODELS if kind.name != "linear"]
+    """The kinds of models that predict classes, the dearest last."""
+    return sorted((kind.name for kind in MODELS if kind.name != "linear"), key=lambda name: name == "auto")
 
 
 def compare_models(
@@ -83,13 +85,21 @@ def compare_models(
     """
     found: dict[str, Evaluation] = {}
     failed: dict[str, BayeswiseError] = {}
+    n_classes = 0
     for name in models if models is not None else names_of_classifiers():
         kind = kind_of_name(name).name
+        if models is None and kind == "auto" and n_classes > MOST_CLASSES_OF_AUTO:
+            failed[kind] = TooLargeError(
+                f"it learns every model in folds of folds, which takes long with {n_classes} classes",
+                fix="name it: --models auto",
+            )
+            continue
         if progress is not None:
             progress(kind)
         try:
             model, _ = learned(table, target, model=kind, **columns)
             found[kind] = evaluate(model, table, costs, cv=cv)
+            n_classes = len(np.unique(found[kind].truth))
         except BayeswiseError as error:
             error.__context__ = error.__cause__ = None
             failed[kind] = error.with_traceback(None)  # which would hold on to the table

@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from html import escape
+from typing import TypeAlias
+
+Label: TypeAlias = str | int | float | bool  # what a state or a level is called
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _JOINERS = "\u200d\u200c"  # emoji and several scripts are written with them

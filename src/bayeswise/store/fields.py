@@ -22,8 +22,6 @@ from inspect import get_annotations
 from types import SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 _LATER = "bayeswise: added later"
 _STORED = "bayeswise: stored as"
 
@@ -73,10 +71,12 @@ def fits(value: Any, hint: Any) -> bool:
     origin = get_origin(hint)
     if origin in _FITS_ORIGIN:
         return _FITS_ORIGIN[origin](value, get_args(hint))
+    if getattr(origin, "__module__", "") == "numpy":
+        return _fits_array(value, get_args(hint))
     kind = origin or hint
     if kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
         return True
-    plain = value.item() if isinstance(value, np.generic) else value
+    plain = value.item() if _is_of_numpy(value, "generic") else value
     if kind in (int, float):
         return type(plain) in (int, kind)
     return isinstance(plain, kind)
@@ -120,9 +120,14 @@ def _fits_literal(value: Any, choices: tuple[Any, ...]) -> bool:
 def _fits_array(value: Any, hints: tuple[Any, ...]) -> bool:
     """`NDArray[np.float64]` is np.ndarray[shape, np.dtype[np.float64]]."""
     (scalar,) = get_args(hints[1]) or (Any,)
-    if not isinstance(value, np.ndarray):
+    if not _is_of_numpy(value, "ndarray"):
         return False
     return not isinstance(scalar, type) or scalar is Any or issubclass(value.dtype.type, scalar)
+
+
+def _is_of_numpy(value: Any, kind: str) -> bool:
+    """Where NumPy is not loaded nothing is; the help needs declarations and no numbers."""
+    return "numpy" in sys.modules and isinstance(value, getattr(sys.modules["numpy"], kind))
 
 
 _FITS_ORIGIN: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
@@ -134,5 +139,4 @@ _FITS_ORIGIN: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
     list: lambda value, hints: type(value) is list and all(fits(item, hints[0]) for item in value),
     Mapping: _fits_mapping,
     dict: _fits_mapping,
-    np.ndarray: _fits_array,
 }

@@ -47,7 +47,7 @@ def run(
 
     \b
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
-    bayeswise forget auto.bayeswise withdrawn.csv --rows remaining.csv -o auto.bayeswise
+    bayeswise forget m.bayeswise withdrawn.csv --rows remaining.csv -o m.bayeswise
 
     Refuses rows that cannot have been training rows, as far as the counts show it, and rows that were forgotten before
     (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, rows that are not those that

@@ -11,9 +11,7 @@ from typing import Any, Literal
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, setting
-from bayeswise.posteriors.calibration import checked_method
-from bayeswise.posteriors.prior import check_shares
-from bayeswise.tables.schema.labels import Label
+from bayeswise.render.labels import Label
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -41,9 +39,13 @@ class AutoSettings(Settings):
     )
 
     def __post_init__(self) -> None:
+        from bayeswise.posteriors.calibration import checked_method
+
         super().__post_init__()
         object.__setattr__(self, "calibrate", checked_method(self.calibrate))
         if self.class_prior is not None:
+            from bayeswise.posteriors.prior import check_shares
+
             check_shares(self.class_prior)
         if self.costs is not None and self.choose != "best":
             raise ParameterError("costs choose one member, and choose is 'stack'", fix="add choose='best'")

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.logspace import log
 from bayeswise.models.settings.declaration import declared, setting
 from bayeswise.models.settings.naive_bayes import Counts, FamilyOptions, MEstimate, NaiveBayesSettings
 from bayeswise.store.fields import fits
+
+if TYPE_CHECKING:
+    from bayeswise.foundation.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +84,10 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
 
     def log_prior_odds(self, columns: tuple[str, ...]) -> FloatArray:
         """(n_columns,) log p(relevant) - log p(not relevant)."""
+        import numpy as np
+
+        from bayeswise.foundation.logspace import log
+
         share = np.array([self._relevance_of(column) for column in columns])
         return np.asarray(log(share) - log(1.0 - share))
 
@@ -115,6 +118,8 @@ class AveragedOptions(Counts, Relevance, FamilyOptions):
 
 def given_temper(temper: Any) -> float | None:
     """The exponent, where it is given as a number."""
+    from bayeswise.foundation.arrays import plain
+
     temper = plain(temper)
     declared(AveragedOptions)["temper"].check(temper)
     return None if isinstance(temper, str) else float(temper)

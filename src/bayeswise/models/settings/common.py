@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.models.settings.declaration import setting
-from bayeswise.tables.schema.labels import Label
+from bayeswise.render.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.tables.schema.schema import Schema

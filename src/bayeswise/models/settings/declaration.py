@@ -17,6 +17,7 @@ what matters only while the model is learned.
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -24,7 +25,6 @@ from functools import cache, wraps
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Union, get_args, get_origin
 
-from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
 from bayeswise.store.fields import field_hint, fits, stored_field
@@ -165,11 +165,19 @@ def _declared(kind: Any) -> dict[str, Setting]:
     }
 
 
+def plain_fields(settings: Any) -> None:
+    """Turn the NumPy scalars among the fields into plain numbers; there are none where NumPy is not loaded."""
+    if "numpy" in sys.modules:
+        from bayeswise.foundation.arrays import make_plain
+
+        make_plain(settings)
+
+
 class Settings:
     """What a model keeps of how it was learned: a frozen dataclass that checks itself against its declarations."""
 
     def __post_init__(self) -> None:
-        make_plain(self)
+        plain_fields(self)
         for name, each in declared(type(self)).items():
             each.check(getattr(self, name))
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, setting
-from bayeswise.posteriors.prior import check_shares
-from bayeswise.tables.schema.labels import Label
+from bayeswise.render.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.families.multivariate_normal import NormalInverseWishart
@@ -58,6 +57,8 @@ class GaussianBayesSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.class_prior is not None:
+            from bayeswise.posteriors.prior import check_shares
+
             check_shares(self.class_prior)
         if self.prior is not None and len(self.prior.mean) > 1:
             raise ParameterError("prior has several groups", fix="give one prior, which counts for every class")

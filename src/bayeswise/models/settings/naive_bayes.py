@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from bayeswise.foundation.arrays import make_plain
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
-from bayeswise.models.settings.declaration import Settings, declared, setting
-from bayeswise.posteriors.prior import check_shares
-from bayeswise.render.labels import guess
-from bayeswise.tables.schema.labels import Label
+from bayeswise.models.settings.declaration import Settings, declared, plain_fields, setting
+from bayeswise.render.labels import Label, guess
 
 Families: TypeAlias = str | Any | Mapping[str, Any]
 amount = partial(setting, at_least=0)
@@ -34,7 +31,7 @@ class MEstimate:
     p: Mapping[str, Mapping[Label, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        make_plain(self)
+        plain_fields(self)
         if not declared(Counts)["prior_smoothing"].takes(self.m):
             raise ParameterError(f"m is {self.m!r}", fix="give a number from 0 on")
 
@@ -50,6 +47,8 @@ class Counts(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.class_prior is not None:
+            from bayeswise.posteriors.prior import check_shares
+
             check_shares(self.class_prior)
 
     @property

@@ -9,9 +9,8 @@ from typing import Any, Literal, get_args
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, setting
-from bayeswise.posteriors.prior import check_shares
+from bayeswise.render.labels import Label
 from bayeswise.store.fields import added_later
-from bayeswise.tables.schema.labels import Label
 
 Structure = Literal["naive", "tan", "aode", "k-dependence", "markov-blanket"]
 STRUCTURES: tuple[Structure, ...] = get_args(Structure)
@@ -79,6 +78,8 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.class_prior is not None:
+            from bayeswise.posteriors.prior import check_shares
+
             check_shares(self.class_prior)
         if self.holes == "em" and self.structure == "aode":
             raise ParameterError(

@@ -21,9 +21,10 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SchemaError, UsageError
+from bayeswise.render import labels as shown_labels
 from bayeswise.render.labels import guess
 
-Label: TypeAlias = str | int | float | bool
+Label: TypeAlias = shown_labels.Label
 LabelKey: TypeAlias = tuple[int, Label]
 
 _RANKS: dict[type, int] = {bool: 0, int: 1, float: 2, str: 3}
