@@ -275,7 +275,13 @@ def _fractile(under: float, over: float) -> float:
             f"too little costs {under}, too much costs {over}: both must be from 0 on, one above 0",
             fix="give under= and over= as costs per unit",
         )
-    return little / (little + much)
+    share = float(little / (little + much))
+    if share in (0.0, 1.0) and little > 0 and much > 0:
+        raise CostError(
+            f"too little costs {under}, too much costs {over}: next to the larger one the other does not count",
+            fix="choose costs that differ by less than 1e15",
+        )
+    return share
 
 
 def _least(function: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
