@@ -137,10 +137,10 @@ struct Tree {
     std::vector<int> home;        // node -> the clique that eliminates it, -1 if it is observed or absent
     std::vector<int> smallest;    // node -> the smallest clique that it is in, from which its marginal is read
     std::vector<Use> constants;   // tables all of whose nodes are observed
-    double n_cells = 0.0;     // of all cliques
-    double n_messages = 0.0;  // cells of all separators
-    bool planned = true;  // false: planning was given up, and n_cells is the least that is needed
-    int root = -1;        // the clique of the targets, if there is one
+    double n_cells = 0.0;         // of all cliques
+    double n_messages = 0.0;      // cells of all separators
+    bool planned = true;          // false: planning was given up, and n_cells is the least that is needed
+    int root = -1;                // the clique of the targets, if there is one
 
     // What a run with doubles keeps; wide numbers, which only evidence beyond doubles asks for, take twice as much.
     double n_bytes() const { return (n_cells + n_messages) * sizeof(double); }
