@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sparse
+from pyarrow import feather
 from sweeps import labels_of, numbers_of
 
 import bayeswise as bw
@@ -176,3 +177,13 @@ def test_lone_surrogates_are_letters_like_others(tmp_path: Path) -> None:
         assert main([words[0], str(tmp_path / "m.bayeswise"), *words[1:]]) != 1  # a bug
     with pytest.raises(SourceError, match=r"there is no file .*\\ud800"):
         open_source(tmp_path / odd)
+
+
+def test_an_arrow_file_with_a_name_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
+    """By the reader that takes types which polars does not know."""
+    path = tmp_path / "odd.feather"
+    wide = pa.array([None, None], pa.decimal256(50, 2))
+    feather.write_feather(pa.table({"abcd": wide, "y": ["a", "b"]}), path, compression="uncompressed")
+    path.write_bytes(path.read_bytes().replace(b"abcd", b"a\xf6cd"))
+    with pytest.raises(BayeswiseError, match="whose name is not UTF-8"):
+        open_source(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.foundation.errors import NotInstalledError, SourceError
-from bayeswise.tables.sources.arrow import ArrowSource, one_batch, raw_columns, refuse_zero_bytes
+from bayeswise.tables.sources.arrow import ArrowSource, not_unicode, one_batch, raw_columns, refuse_zero_bytes
 from bayeswise.tables.sources.duckdb_scan import Link, is_unicode
 from bayeswise.tables.sources.memory.polars_frame import LazySource
 from bayeswise.tables.sources.table import TableSource
@@ -58,9 +58,16 @@ def _by_pyarrow(path: Path, name: str) -> TableSource:
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches))
         return pyarrow.RecordBatchReader.from_batches(reader.schema, batches).__arrow_c_stream__()
 
-    refuse_zero_bytes(name, _reader(path, name).schema.names)
+    refuse_zero_bytes(name, _names(path, name))
     fields, first = one_batch(name, export(None))
     return ArrowSource(name, export, raw_columns(fields, first))
+
+
+def _names(path: Path, name: str) -> list[str]:
+    try:
+        return list(_reader(path, name).schema.names)
+    except UnicodeDecodeError:
+        raise not_unicode(name) from None
 
 
 def _types(path: Path, name: str) -> str:
