@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
+from bayeswise.foundation.errors import (
+    BayeswiseError,
+    ImpossibleEvidenceError,
+    NetworkError,
+    ParameterError,
+    TooLargeError,
+)
 from bayeswise.networks import Node
 from bayeswise.networks.dynamic import DynamicNetwork, before
 
@@ -163,3 +171,19 @@ def test_what_cannot_be_a_dynamic_network_is_said() -> None:
     certain = DynamicNetwork([yes], [Node("a", ["x", "y"], [1.0, 0.0], [before("a")])])
     with pytest.raises(ImpossibleEvidenceError, match="step 1 is impossible"):
         list(certain.filtered([{"a": "x"}, {"a": "y"}]))
+
+
+def test_sequences_are_learned_from_files_and_frames_alike(tmp_path: Path) -> None:
+    table = two_chains(0).sample(20, 12, seed=2)
+    frame = pl.DataFrame(table)
+    frame.write_csv(tmp_path / "steps.csv")
+    found = [
+        DynamicNetwork.learn(each, sequence="sequence", time="time", first={}, later={"a": ["a[-1]"]})
+        for each in (table, frame, tmp_path / "steps.csv")
+    ]
+    tables = [[node.table.tolist() for node in each._later] for each in found]
+    assert tables[0] == tables[1] == tables[2]
+    with pytest.raises(ParameterError, match="'a' is missing in row 2"):
+        DynamicNetwork.learn({"s": [1, 1], "t": [0, 1], "a": ["x", None]}, sequence="s", time="t")
+    with pytest.raises(BayeswiseError, match="'day'"):
+        DynamicNetwork.learn(table, sequence="sequence", time="day")

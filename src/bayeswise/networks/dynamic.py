@@ -8,7 +8,6 @@ of one step, whatever the length. Hidden Markov models are the special case of o
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
+from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.source import Source, open_source
 
 INTERFACE, NEXT = "(interface)", "(next interface)"
 MOST_INTERFACE_STATES = 1024
@@ -247,13 +249,19 @@ class DynamicNetwork:
         >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
         DynamicNetwork(1 nodes, interface: at)
         """
-        columns = {name: list(table[name]) for name in table}
-        for name in (sequence, time):
-            if name not in columns:
-                raise ParameterError(f"the table has no column {name!r}", fix=guess(name, list(columns)))
-        names = [name for name in columns if name not in (sequence, time)]
-        firsts, pairs = _slices(columns, names, sequence, time)
-        states = {name: sorted(set(columns[name]), key=lambda state: (str(type(state)), state)) for name in names}
+        source = open_source(table)
+        known = [column.name for column in source.columns]
+        order, starts = _order(source, *(find_name(name, known, where=source.description) for name in (sequence, time)))
+        rows = CodedRows.of(source, ignore=[sequence, time])
+        if (rows.codes < 0).any():
+            row, column = np.argwhere(rows.codes < 0)[0].tolist()
+            raise ParameterError(
+                f"{rows.names[column]!r} is missing in row {row + 1}; sequences are learned from complete rows",
+                fix="leave that sequence out, or fill the cell in",
+            )
+        names = list(rows.names)
+        firsts, pairs = _slices(rows, order, starts)
+        states = {name: list(labels) for name, labels in zip(names, rows.states, strict=True)}
         both = {**{before(name): states[name] for name in names}, **states}
         start = BeliefNetwork.learn(firsts, parents=_whole(first, names), states=states, **overrides)
         tiers = () if later is not None else ([before(name) for name in names], names)
@@ -267,20 +275,35 @@ def _whole(graph: Mapping[str, Sequence[str]] | None, names: Sequence[str]) -> d
     return None if graph is None else {name: graph.get(name, ()) for name in names}
 
 
-def _slices(
-    columns: Mapping[str, list[Any]], names: Sequence[str], sequence: str, time: str
-) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+def _order(source: Source, sequence: str, time: str) -> tuple[IntArray, BoolArray]:
+    """The rows by sequence and time, and which of them begin a sequence; times are numbers, or texts."""
+    of: list[Label | None] = []
+    numbers: list[float] = []
+    texts: list[str | None] = []
+    for chunk in source.chunks([sequence, time]):
+        of += chunk.cells(sequence)
+        texts += chunk.texts(time)
+        numbers += chunk.numbers(time)[0].tolist()
+    for name, cells in ((sequence, of), (time, texts)):
+        if None in cells:
+            raise ParameterError(f"{name!r} is missing in row {cells.index(None) + 1}", fix="fill the cell in")
+    place = {label: k for k, label in enumerate(dict.fromkeys(of))}
+    which = np.array([place[label] for label in of], dtype=np.int64)
+    at = np.array(numbers) if not np.isnan(numbers).any() else np.array([str(text) for text in texts])
+    order = np.lexsort((at, which))
+    starts = np.ones(len(order), dtype=bool)
+    starts[1:] = which[order[1:]] != which[order[:-1]]
+    return order, starts
+
+
+def _slices(rows: CodedRows, order: IntArray, starts: BoolArray) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     """The first row of each sequence; and for each other one its cells beside those of the row before."""
-    order = sorted(range(len(columns[time])), key=lambda row: (str(columns[sequence][row]), columns[time][row]))
-    firsts: dict[str, list[Any]] = {name: [] for name in names}
-    pairs: dict[str, list[Any]] = {name: [] for name in (*map(before, names), *names)}
-    for earlier, row in itertools.pairwise([None, *order]):
-        assert row is not None
-        if earlier is None or columns[sequence][earlier] != columns[sequence][row]:
-            for name in names:
-                firsts[name].append(columns[name][row])
-            continue
-        for name in names:
-            pairs[before(name)].append(columns[name][earlier])
-            pairs[name].append(columns[name][row])
+    later = np.flatnonzero(~starts)
+    firsts: dict[str, list[Any]] = {}
+    pairs: dict[str, list[Any]] = {}
+    for column, name in enumerate(rows.names):
+        cells = [rows.states[column][code] for code in rows.codes[order, column].tolist()]
+        firsts[name] = [cells[row] for row in np.flatnonzero(starts).tolist()]
+        pairs[before(name)] = [cells[row - 1] for row in later.tolist()]
+        pairs[name] = [cells[row] for row in later.tolist()]
     return firsts, pairs

@@ -87,7 +87,7 @@ def _takes_pairs(option: Any) -> bool:
 
 
 def spread(words: Iterable[str], repeatable: Collection[str], *, pairs: bool = False) -> Iterator[str]:
-    """Put the option before each of its values; with `pairs`, a word without '=' is no value of it.
+    """Put the option before each of its values; with `pairs`, a word without '=' is not a value of it.
 
     >>> list(spread(["--observe", "sunny", "cool", "--json"], {"--observe"}))
     ['--observe', 'sunny', '--observe', 'cool', '--json']
