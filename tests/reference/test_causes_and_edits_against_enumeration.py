@@ -217,8 +217,11 @@ def test_soft_evidence_counts_in_every_explanation() -> None:
     found = network.most_probable_of(9, soft={"a": {"x": 0.1, "y": 1.0, "z": 1.0}})
     assert [each.states["a"] for each in found] == ["y", "z", "x"]
     assert [each.probability for each in found] == pytest.approx([0.3 / 0.55, 0.2 / 0.55, 0.05 / 0.55])
-    with pytest.raises(ParameterError, match="n_explanations is 0"):
-        network.most_probable_of(0)
+    for wrong in (0, "3"):
+        with pytest.raises(ParameterError, match=f"n_explanations is {wrong!r}"):
+            network.most_probable_of(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="do takes"):
+        network.do("a")  # type: ignore[arg-type]
 
 
 def test_a_conflict_is_the_ratio_of_the_products() -> None:

@@ -107,3 +107,7 @@ def test_what_does_not_fit_is_said() -> None:
         NoisyMax([[[0.5, 0.5]]], [0.1, 0.1, 0.8])
     with pytest.raises(NetworkError, match="sums to"):
         NoisyMax([[[0.5, 0.6]]])
+    with pytest.raises(ParameterError, match="the chance of a cause is 'x'"):
+        NoisyOr(["x"])  # type: ignore[list-item]
+    with pytest.raises(ParameterError, match="not a table of numbers"):
+        NoisyMax([[["x", 0.6]]])

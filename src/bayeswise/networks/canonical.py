@@ -32,7 +32,10 @@ class NoisyMax:
     leak: FloatArray  # (n_states,)
 
     def __init__(self, causes: Sequence[Any], leak: Sequence[float] | None = None) -> None:
-        tables = [np.array(cause, dtype=np.float64) for cause in causes]
+        try:
+            tables = [np.array(cause, dtype=np.float64) for cause in causes]
+        except (TypeError, ValueError):
+            raise ParameterError("a cause of a noisy maximum is not a table of numbers", fix="give rows of p") from None
         n_states = tables[0].shape[-1] if tables else 0
         if not n_states or any(table.ndim != 2 or table.shape[1] != n_states for table in tables):
             raise ParameterError(
@@ -98,6 +101,9 @@ def NoisyOr(causes: Mapping[str, float] | Sequence[float], leak: float = 0.0) ->
     NoisyMax(2 causes, 2 states)
     """
     chances = list(causes.values() if isinstance(causes, Mapping) else causes)
+    for p in (*chances, leak):
+        if not isinstance(p, int | float | np.number):
+            raise ParameterError(f"the chance of a cause is {p!r:.80}", fix="give a number from 0 to 1")
     return NoisyMax([[[p, 1.0 - p], [0.0, 1.0]] for p in chances], [leak, 1.0 - leak])
 
 

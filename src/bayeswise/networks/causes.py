@@ -29,6 +29,8 @@ def intervened(network: BeliefNetwork, actions: Mapping[str, Any]) -> BeliefNetw
     """The network with the nodes of `actions` cut from their parents and certain of their states."""
     from bayeswise.networks.network import BeliefNetwork
 
+    if not isinstance(actions, Mapping):
+        raise ParameterError(f"do takes {{node: state}}; found {actions!r:.80}", fix="write do={'node': 'state'}")
     chosen = {name: network.code(name, state) for name, state in actions.items()}
     nodes = [network.node(name) for name in network]
     for place, node in enumerate(nodes):

@@ -196,6 +196,8 @@ class DynamicNetwork:
         """For each step: what is known in its network, the belief about the interface after, and log P so far."""
         belief, log_evidence = np.ones(1), 0.0
         for step, given in enumerate(evidence):
+            if not isinstance(given, Mapping):
+                raise ParameterError(f"step {step} is {given!r:.80}", fix="give {node: state} for each step, or {}")
             network = self._first_step if step == 0 else self._later_step
             states = {network.place(self._known(name)): network.code(name, state) for name, state in given.items()}
             likelihoods: dict[int, FloatArray] = {}

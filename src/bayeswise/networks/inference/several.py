@@ -26,8 +26,8 @@ def several_most_probable(
 
     Each search fixes the nodes before it as in the best one and rules out states of one node by soft evidence.
     """
-    if not 1 <= n_explanations <= _MOST:
-        raise ParameterError(f"n_explanations is {n_explanations}", fix=f"choose a number from 1 to {_MOST:,}")
+    if not isinstance(n_explanations, int) or not 1 <= n_explanations <= _MOST:
+        raise ParameterError(f"n_explanations is {n_explanations!r:.80}", fix=f"choose a number from 1 to {_MOST:,}")
     search = _Search(network, dict(evidence or {}), {node: dict(given) for node, given in (soft or {}).items()})
     search.add({}, {})
     found: list[Explanation] = []
