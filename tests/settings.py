@@ -1,8 +1,8 @@
 """Runs the tests where rounding and timing differ: `make settings`, or `python tests/settings.py NAME ... -- WORDS`.
 
-One line for each setting, with what pytest counted; the exit code says whether all of them passed. OpenBLAS and NumPy
-are told to use the code of other processors, our kernels other instruction sets, and one run has eight busy processes
-beside it.
+One line for each run, with what pytest counted; the exit code says whether all of them passed. OpenBLAS and NumPy are
+told to use the code of other processors, our kernels other instruction sets, and one run has eight busy processes
+beside it. Settings joined by `+` share a run: `zen+plain+busy`.
 """
 
 from __future__ import annotations
@@ -37,30 +37,33 @@ def numpy_features() -> str:
     return " ".join(name for name in core._multiarray_umath.__cpu_dispatch__ if features[name])
 
 
-def environment(setting: str) -> dict[str, str]:
-    chosen = {name: numpy_features() if value == "@numpy" else value for name, value in SETTINGS[setting].items()}
-    return {**os.environ, **chosen}
+def environment(joined: str) -> dict[str, str]:
+    chosen = {name: value for setting in joined.split("+") for name, value in SETTINGS[setting].items()}
+    return {name: numpy_features() if value == "@numpy" else value for name, value in chosen.items()}
 
 
-def can_run(setting: str) -> bool:
+def can_run(variables: dict[str, str]) -> bool:
     from bayeswise import _kernels
 
-    return SETTINGS[setting].get("BAYESWISE_ISA", "plain") in _kernels.available_isas()
+    return variables.get("BAYESWISE_ISA", "plain") in _kernels.available_isas()
 
 
-def run(setting: str, arguments: Sequence[str]) -> bool:
-    if not can_run(setting):
-        print(f"{setting:15} not on this processor", flush=True)
+def run(joined: str, arguments: Sequence[str]) -> bool:
+    variables = environment(joined)
+    if not can_run(variables):
+        print(f"{joined:15} not on this processor", flush=True)
         return True
-    log = Path("build") / f"settings-{setting}.log"
+    log = Path("build") / f"settings-{joined}.log"
     log.parent.mkdir(exist_ok=True)
-    n_busy = BUSY if setting == "busy" else 0
+    n_busy = BUSY if "busy" in joined.split("+") else 0
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_busy)]
     began = time.monotonic()
     try:
         with log.open("wb") as out:
             command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-vv", "--verbosity=0", *arguments]
-            code = subprocess.run(command, env=environment(setting), stdout=out, stderr=out, check=False).returncode
+            code = subprocess.run(
+                command, env={**os.environ, **variables}, stdout=out, stderr=out, check=False
+            ).returncode
     finally:
         for process in busy:
             process.kill()
@@ -68,7 +71,7 @@ def run(setting: str, arguments: Sequence[str]) -> bool:
     lines = log.read_text(errors="replace").splitlines()
     counts = next((line.strip("= ") for line in reversed(lines) if " passed" in line or " failed" in line), "no counts")
     took = f"{time.monotonic() - began:.0f} s"
-    print(f"{setting:15} {'ok' if code == 0 else 'FAILED'}  {counts}  ({took}, {log})", flush=True)
+    print(f"{joined:15} {'ok' if code == 0 else 'FAILED'}  {counts}  ({took}, {log})", flush=True)
     for line in lines if code else []:
         if line.startswith(("FAILED", "ERROR")):
             print(f"    {line}", flush=True)
@@ -78,11 +81,11 @@ def run(setting: str, arguments: Sequence[str]) -> bool:
 def main(words: Sequence[str]) -> int:
     cut = list(words).index("--") if "--" in words else len(words)
     names, arguments = list(words[:cut]) or list(SETTINGS), list(words[cut + 1 :])
-    unknown = [name for name in names if name not in SETTINGS]
+    unknown = [name for joined in names for name in joined.split("+") if name not in SETTINGS]
     if unknown:
         print(f"there is no setting {unknown[0]!r}; there are {', '.join(SETTINGS)}", file=sys.stderr)
         return 2
-    passed = [run(name, arguments) for name in names]
+    passed = [run(joined, arguments) for joined in names]
     return int(not all(passed))
 
 
