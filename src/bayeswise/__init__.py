@@ -4,6 +4,7 @@ A model is a function of a mergeable summary of rows; a decision is a function o
 The folders are layers, here from top to bottom; a layer imports only layers below it:
 
     cli/           one file per verb
+    workbench/     a local page on a folder, and a service of its models
     estimators/    models and decisions as scikit-learn estimators
     evaluation/    what decisions cost, and how good posteriors are
     acquisition/   which row to label next

@@ -26,10 +26,10 @@ import numpy as np
 
 import bayeswise as bw
 from bayeswise.cli import main
-from bayeswise.cli.commands.look import report
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import examine, find_leaks
+from bayeswise.tables.schema.report import report
 from bayeswise.tables.source import open_source
 from tests.fuzz.answers import check_finite, check_posterior
 

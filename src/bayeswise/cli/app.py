@@ -36,6 +36,7 @@ VERBS: dict[str, str] = {
     "diagram": "Solve and analyse an influence diagram.",
     "label": "Label the most informative rows, one key per row.",
     "compare": "Compare models by description length and leave-one-out error.",
+    "serve": "Open the workbench, and serve predictions.",
 }
 
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.

@@ -7,6 +7,8 @@
         CostError                         a cost table is incomplete or not finite
         NotInstalledError                 an optional package is needed
         NotAvailableError                 an attribute that a model of this kind does not have
+        NotFoundError                     a file, model or job that the workbench does not have
+        ConflictError                     a file that changed since it was read
       DataError                       3   the data cannot be read
         SourceError                       the file or object is not a table
         SchemaError                       the columns make no table (names, kinds, invalid values)
@@ -169,6 +171,14 @@ class NotInstalledError(UsageError, ImportError):
 
 class NotAvailableError(UsageError, AttributeError):
     """An attribute that a model of this kind, or with these settings, does not have; `hasattr` says no."""
+
+
+class NotFoundError(UsageError):
+    """A file, a model or a job that the workbench does not have, or must not show."""
+
+
+class ConflictError(UsageError):
+    """A file that somebody else changed since it was read."""
 
 
 class DataError(BayeswiseError, ValueError):

@@ -19,4 +19,5 @@ concept.py        combinations of levels that make up a class
 network/          belief networks
 diagram/          influence diagrams
 label/            a labelling session
+serve.py          the workbench in the browser, and the service
 """

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.cli.commands.look import keyed
 from bayeswise.models.files import inner_of
 from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
 from bayeswise.models.naive_bayes.categories import CategoryScores
@@ -20,6 +19,7 @@ from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.plain import json_number, json_value
+from bayeswise.tables.schema.report import keyed
 
 if TYPE_CHECKING:
     from bayeswise.models.regression.solving.newton import Certificate

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.cli.commands.look import keyed
 from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
@@ -20,6 +19,7 @@ from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.report import keyed
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile

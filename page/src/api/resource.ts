@@ -1,0 +1,32 @@
+// What was asked for, while it is on its way, when it is there, and when it is not: for signals and components.
+import { signal, type Signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { ApiError, type Problem } from "./client";
+
+export interface Resource<T> {
+  readonly value: T | null;
+  readonly problem: Problem | null;
+  readonly loading: boolean;
+}
+
+/** Ask again whenever `key` changes; the last answer stays until the next one is there, and late ones are dropped. */
+export function useResource<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Signal<Resource<T>> {
+  const state = useMemo(() => signal<Resource<T>>({ value: null, problem: null, loading: key !== null }), []);
+  useEffect(() => {
+    if (key === null) return;
+    const control = new AbortController();
+    state.value = { ...state.value, loading: true };
+    ask(control.signal).then(
+      (value) => !control.signal.aborted && (state.value = { value, problem: null, loading: false }),
+      (error: unknown) => !control.signal.aborted && (state.value = { value: null, problem: problemOf(error), loading: false }),
+    );
+    return () => control.abort();
+  }, [key]);
+  return state;
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ApiError) return error.problem;
+  const what = error instanceof TypeError ? "the server does not answer" : String(error);
+  return { error: "Network", what, fix: "see whether `bayeswise serve` still runs" };
+}

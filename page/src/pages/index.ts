@@ -1,0 +1,15 @@
+// The pages in the order in which a user meets them; a new page is a line here.
+import type { ComponentType } from "preact";
+import { DataPage } from "./data";
+
+export interface Page {
+  readonly path: string;
+  readonly title: string;
+  readonly View: ComponentType;
+}
+
+export const PAGES: readonly Page[] = [{ path: "/data", title: "Data", View: DataPage }];
+
+export function pageOf(path: string): Page {
+  return PAGES.find((page) => page.path === path) ?? PAGES[0]!;
+}

@@ -1,0 +1,56 @@
+// The frame of all pages: the rail with the way from data to decision, the workspace, the theme.
+import { useEffect } from "preact/hooks";
+import { PAGES, pageOf } from "./pages";
+import { follow, path, query, urlOf } from "./router";
+import { chooseTheme, theme, type Theme } from "./theme";
+import { readWorkspace, workspace, workspaceProblem } from "./workspace";
+import { ProblemNote } from "./components/problem";
+
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+
+export function Shell() {
+  useEffect(() => void readWorkspace(), []);
+  const page = pageOf(path.value);
+  useEffect(() => {
+    document.title = `${page.title} · ${workspace.value?.folder ?? "bayeswise"}`;
+  }, [page, workspace.value]);
+  const { View } = page;
+  return (
+    <div class="shell" onClick={follow}>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
+        Skip to the page
+      </a>
+      <header class="rail">
+        <div class="brand">
+          <strong>bayeswise</strong>
+          <span class="quiet" title="The folder that is served">{workspace.value?.folder ?? ""}</span>
+        </div>
+        <nav aria-label="Pages">
+          <ul>
+            {PAGES.map((each) => (
+              <li key={each.path}>
+                <a href={urlOf(each.path, carried(each.path))} aria-current={each === page ? "page" : undefined}>{each.title}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <label class="theme">
+          <span class="quiet">Theme</span>
+          <select value={theme.value} onChange={(event) => chooseTheme(event.currentTarget.value as Theme)}>
+            {THEMES.map((each) => <option key={each} value={each}>{each}</option>)}
+          </select>
+        </label>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {workspaceProblem.value && <ProblemNote problem={workspaceProblem.value} />}
+        <View />
+      </main>
+    </div>
+  );
+}
+
+/** What the next page needs to know of this one: the files that are being worked on. */
+function carried(page: string): Record<string, string[]> {
+  const kept = page === path.value ? [...new Set(query.value.keys())] : ["table", "target", "model", "decision", "network"];
+  return Object.fromEntries(kept.map((name) => [name, query.value.getAll(name)]).filter(([, values]) => values!.length > 0));
+}

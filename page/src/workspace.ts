@@ -1,0 +1,22 @@
+// The files of the workspace, which every page chooses from.
+import { signal } from "@preact/signals";
+import { get, type Schemas } from "./api/client";
+import { problemOf } from "./api/resource";
+
+export type FileKind = Schemas["FileView"]["kind"];
+
+export const workspace = signal<Schemas["WorkspaceView"] | null>(null);
+export const workspaceProblem = signal<Schemas["Problem"] | null>(null);
+
+export async function readWorkspace(): Promise<void> {
+  try {
+    workspace.value = await get("/api/files");
+    workspaceProblem.value = null;
+  } catch (error) {
+    workspaceProblem.value = problemOf(error);
+  }
+}
+
+export function filesOf(kind: FileKind): string[] {
+  return (workspace.value?.files ?? []).filter((file) => file.kind === kind).map((file) => file.name);
+}

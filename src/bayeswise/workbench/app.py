@@ -1,0 +1,110 @@
+"""The application: routes of every page and of the service behind one guard, and the files of the page itself."""
+
+from __future__ import annotations
+
+import html
+import json
+import tempfile
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from bayeswise import __version__
+from bayeswise.foundation.errors import BayeswiseError, legible
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import Problem, status_of
+from bayeswise.workbench.pages import data, files
+from bayeswise.workbench.safety import Access, Guard
+from bayeswise.workbench.workspace import Workspace
+
+BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
+PAGES = (data, files)
+
+
+def application(bench: Bench) -> FastAPI:
+    """The routes, without the guard: what OpenAPI describes."""
+    app = FastAPI(
+        title="bayeswise",
+        version=__version__,
+        description="The workbench of a folder, and the service of its models.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # these load scripts from elsewhere
+        redoc_url=None,
+    )
+    for page in PAGES:
+        app.include_router(page.routes(bench))
+    app.add_exception_handler(BayeswiseError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _unknown)
+    app.add_exception_handler(Exception, _bug)
+    _page_routes(app)
+    return app
+
+
+def description() -> str:
+    """What the API takes and answers, as OpenAPI in JSON: the types of the page are made of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        return json.dumps(application(Bench(Workspace(folder))).openapi(), indent=1)
+
+
+def guarded(bench: Bench, access: Access) -> Guard:
+    """What the server runs."""
+    return Guard(application(bench), access, bench.limits)
+
+
+def _page_routes(app: FastAPI) -> None:
+    @app.get("/healthz", tags=["service"], response_class=PlainTextResponse)
+    def healthz() -> str:
+        """The process answers."""
+        return "ok\n"
+
+    @app.get("/assets/{name}", include_in_schema=False)
+    def asset(name: str) -> Response:
+        path = BUNDLE / "assets" / name
+        if path.name != name or name.startswith(".") or not path.is_file():
+            raise HTTPException(404)
+        return FileResponse(path, media_type=_TYPES.get(path.suffix, "application/octet-stream"))
+
+    @app.get("/{path:path}", include_in_schema=False)
+    def page(path: str) -> Response:
+        """The page, for every URL that is not the API's: which view it shows is up to its own router."""
+        if path.startswith("api/"):
+            raise HTTPException(404)
+        index = BUNDLE / "index.html"
+        if not index.is_file():
+            return HTMLResponse(
+                "<!doctype html><title>bayeswise</title><p>The page is not built. Run <code>make page</code>."
+            )
+        return FileResponse(index, media_type="text/html")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, BayeswiseError)
+    return _problem(Problem.of(error), status_of(error))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"][1:])) or "the request"
+    return _problem(
+        Problem(error="Malformed", what=legible(f"{place}: {first['msg']}"), fix="see /api/openapi.json"), 422
+    )
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _problem(Problem(error="HTTP", what=html.escape(str(error.detail)), fix=None), error.status_code)
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    what = legible(f"this is a bug: {type(error).__name__}: {error}")
+    return _problem(Problem(error="Bug", what=what, fix="please report it"), 500)
+
+
+def _problem(problem: Problem, status: int) -> Response:
+    return JSONResponse(problem.model_dump(), status_code=status)

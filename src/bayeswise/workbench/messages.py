@@ -1,0 +1,111 @@
+"""What several pages say in the same words: a problem, a file, and the same on the command line and in Python."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from bayeswise.foundation.errors import BayeswiseError, ConflictError, NotFoundError, UsageError
+
+FileName = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
+
+
+class Said(BaseModel):
+    """What a request or an answer holds; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
+
+
+class Problem(Said):
+    """Why there is no answer: the kind of error, what is wrong, and what to do about it."""
+
+    error: str
+    what: str
+    fix: str | None = None
+
+    @classmethod
+    def of(cls, error: BayeswiseError) -> Problem:
+        return cls(error=type(error).__name__, what=error.what, fix=error.fix)
+
+
+class SameAs(Said):
+    """The same without this page, ready to copy."""
+
+    shell: str
+    python: str
+
+
+class FileView(Said):
+    """A file of the workspace."""
+
+    name: str
+    kind: Literal["table", "model", "decision", "network", "labels", "report"]
+    size: int
+    version: str
+
+
+def status_of(error: BayeswiseError) -> int:
+    """The status of HTTP for an error.
+
+    >>> status_of(NotFoundError("there is no such model")), status_of(UsageError("costs are negative"))
+    (404, 400)
+    """
+    if isinstance(error, NotFoundError):
+        return 404
+    if isinstance(error, ConflictError):
+        return 409
+    return 400 if isinstance(error, UsageError) else 422
+
+
+def shell(*words: str, options: Mapping[str, Iterable[str] | str | None] | None = None) -> str:
+    """A line for the shell; a file whose name looks like an option is written with ./ before it.
+
+    >>> shell("look", "my golf.csv", options={"--target": "play", "--category": ["a", "b"], "--weight": None})
+    "bayeswise look 'my golf.csv' --target play --category a --category b"
+    """
+    return shlex.join(["bayeswise", *arguments(*words, options=options)])
+
+
+def arguments(*words: str, options: Mapping[str, Iterable[str] | str | None] | None = None) -> list[str]:
+    """The words of a command: the verb, its files, and options that were set."""
+    typed = [f"./{word}" if word.startswith("-") and place else word for place, word in enumerate(words)]
+    for option, value in (options or {}).items():
+        for each in [value] if isinstance(value, str) else list(value or ()):
+            typed += [f"{option}={each}"] if each.startswith("-") else [option, each]
+    return typed
+
+
+def python(*lines: str) -> str:
+    """Lines of Python, with the import that they need."""
+    return "\n".join(["import bayeswise as bw", "", *lines])
+
+
+def call(function: str, *arguments: Any, **keywords: Any) -> str:
+    """A call in Python; keywords that are None or empty are left out.
+
+    >>> call("bw.fit", "golf.csv", target="play", ignore=[])
+    "bw.fit('golf.csv', target='play')"
+    """
+    given = [f"{name}={value!r}" for name, value in keywords.items() if value not in (None, [], {}, ())]
+    return f"{function}({', '.join([*map(repr, arguments), *given])})"
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"model": Problem, "description": why}
+    for code, why in {
+        400: "what was asked makes no sense",
+        401: "no token",
+        403: "another origin",
+        404: "no such file",
+        409: "changed meanwhile",
+        413: "too large",
+        422: "the data cannot be read, or do not fit the model",
+    }.items()
+}
+"""Answers of every route that can go wrong, for OpenAPI."""
+
+Rows = Annotated[int, Field(ge=0)]

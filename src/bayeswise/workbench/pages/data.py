@@ -1,0 +1,143 @@
+"""The Data page: what the columns of a table are taken for, and why, with a small picture of each by class."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+
+from bayeswise.tables.schema.inference import Examination, examine, find_leaks
+from bayeswise.tables.schema.report import report
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.distributions import Pictures, pictures_of
+from bayeswise.workbench.messages import PROBLEMS, Said, SameAs, call, python, shell
+from bayeswise.workbench.table_choice import TableChoice
+
+Remedy = Literal["category", "number", "count", "binary", "text", "ignore"]
+_REMEDY = re.compile(r"--(category|number|count|binary|text|ignore)\b")
+
+
+class PictureView(Said):
+    """Counts in bins by group: `edges` (one more than bins) of numbers, or `levels`; `others` are not drawn."""
+
+    counts: list[list[int]]
+    edges: list[float]
+    levels: list[str]
+    others: int
+
+
+class ColumnView(Said):
+    """A column, what it is taken for and why."""
+
+    name: str
+    kind: str
+    missing: int
+    distinct: int
+    note: str
+    chosen: bool
+    picture: PictureView | None
+
+
+class ClassView(Said):
+    """A class of the target and its rows."""
+
+    label: str
+    rows: int
+
+
+class WarningView(Said):
+    """What to look at: remedies are kinds that the column can be given; `invalid` are cells that are not numbers."""
+
+    column: str | None
+    what: str
+    fix: str | None
+    stops: bool
+    remedies: list[Remedy]
+    invalid: list[str]
+
+
+class DataView(Said):
+    """A table: counts are exact, pictures are of `drawn_rows` of its rows."""
+
+    table: str
+    version: str
+    rows: int
+    columns: list[ColumnView]
+    target: str | None
+    classes: list[ClassView]
+    rows_without_target: int
+    warnings: list[WarningView]
+    groups: list[str]
+    drawn_rows: int
+    same_as: SameAs
+
+
+def routes(bench: Bench) -> APIRouter:
+    """GET /api/data."""
+    router = APIRouter(prefix="/api", tags=["data"], responses=PROBLEMS)
+
+    @router.get("/data")
+    def data(choice: Annotated[TableChoice, Query()]) -> DataView:
+        """What the columns of a table are taken for, and why."""
+        path = bench.workspace.file(choice.table)
+        return bench.workspace.remembered(path, ("data", choice.model_dump_json()), lambda: data_view(bench, choice))
+
+    return router
+
+
+def data_view(bench: Bench, choice: TableChoice) -> DataView:
+    """Two passes: one that counts, one that draws; a third looks for columns that give the target away."""
+    from bayeswise.workbench.workspace import version_of
+
+    version = version_of(bench.workspace.file(choice.table))
+    source = choice.opened(bench.workspace, bench.limits)
+    examination = examine(source, choice.target, **choice.asked)
+    found = report(
+        examination,
+        [column.name for column in source.columns],
+        (*examination.advice, *find_leaks(source, examination)),
+    )
+    pictures = pictures_of(source, examination)
+    chosen = {*choice.kinds, *choice.ignore}
+    return DataView(
+        table=choice.table,
+        version=version,
+        rows=found["rows"],
+        columns=[_column(each, pictures, each["name"] in chosen) for each in found["columns"]],
+        target=found["target"],
+        classes=[ClassView(label=label, rows=rows) for label, rows in found["classes"].items()],
+        rows_without_target=found["rows_without_target"],
+        warnings=[_warning(each, examination) for each in found["warnings"]],
+        groups=list(pictures.groups),
+        drawn_rows=pictures.rows,
+        same_as=SameAs(
+            shell=shell("look", choice.table, options=choice.options),
+            python=python("model = " + call("bw.fit", choice.table, **choice.keywords)),
+        ),
+    )
+
+
+def _column(found: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnView:
+    picture = pictures.by_column.get(found["name"])
+    drawn = (
+        None
+        if picture is None
+        else PictureView(
+            counts=picture.counts.tolist(),
+            edges=list(picture.edges),
+            levels=list(picture.levels),
+            others=picture.others,
+        )
+    )
+    return ColumnView(**found, chosen=chosen, picture=drawn)
+
+
+def _warning(found: dict[str, Any], examination: Examination) -> WarningView:
+    profile = examination.profiles.get(found["column"] or "")
+    invalid = sorted({cell.text for cell in profile.invalid_examples}) if profile and profile.invalid else []
+    return WarningView(
+        **found,
+        remedies=list(dict.fromkeys(_REMEDY.findall(found["fix"] or ""))),
+        invalid=invalid if profile and profile.integers + profile.decimals else [],
+    )

@@ -1,0 +1,187 @@
+"""A workspace: one folder of plain files, beyond which no name leads, and writes that notice what others wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from bayeswise.foundation.atomic import write_bytes
+from bayeswise.foundation.errors import ConflictError, NotFoundError, UsageError, quoted
+from bayeswise.networks.formats import FORMATS, MODEL_SUFFIX
+
+FileKind: TypeAlias = Literal["table", "model", "decision", "network", "labels", "report"]
+
+_TABLES: tuple[str, ...] = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".xlsx",
+    ".ods",
+)
+_TABLES += (".sqlite", ".db", ".csv.gz", ".tsv.gz", ".csv.zst", ".jsonl.gz")
+_KINDS: tuple[tuple[FileKind, tuple[str, ...]], ...] = (
+    ("model", (MODEL_SUFFIX,)),
+    ("decision", (".toml",)),
+    ("network", tuple(FORMATS)),
+    ("report", (".html",)),
+    ("table", _TABLES),
+)
+_SESSION = "session.json"  # what makes a folder a labelling session
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+_MOST_FILES = 2_000
+_DEEPEST = 4
+_HASHED_BYTES = 1 << 20
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A file of the workspace, by its name from the workspace's folder on."""
+
+    name: str
+    kind: FileKind
+    size: int
+    version: str
+
+
+class Workspace:
+    """A folder; names are relative to it, written with /, and never lead out of it."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        root = Path(folder)
+        if not root.is_dir():
+            raise UsageError(f"there is no folder {quoted(root)}", fix="name a folder with tables or models")
+        self.root = root.resolve()
+        self._writing = threading.Lock()
+        self._answers: OrderedDict[Hashable, object] = OrderedDict()
+        self._answering = threading.Lock()
+
+    # -- names ----------------------------------------------------------------------------------------------------
+    def place(self, name: str) -> Path:
+        """The path of a name, whether a file is there or not; an error if it lies outside or is hidden."""
+        parts = name.split("/")
+        if len(name) > 1_000 or _CONTROL.search(name) or any(part == "" or part.startswith(".") for part in parts):
+            raise _outside(name)
+        if Path(name).is_absolute() or Path(name).drive:
+            raise _outside(name)
+        try:
+            path = self.root.joinpath(*parts).resolve()
+        except (OSError, ValueError, RuntimeError):  # links in a circle, names that no file can have
+            raise _outside(name) from None
+        if not path.is_relative_to(self.root) or path == self.root:
+            raise _outside(name)
+        return path
+
+    def file(self, name: str) -> Path:
+        """The path of a regular file that is there."""
+        path = self.place(name)
+        try:
+            regular = stat.S_ISREG(path.stat().st_mode)
+        except OSError:
+            regular = False
+        if not regular:
+            raise NotFoundError(f"the workspace has no file {quoted(name)}", fix="choose one that GET /api/files lists")
+        return path
+
+    def folder(self, name: str) -> Path:
+        """The path of a folder that is there."""
+        path = self.place(name)
+        if not path.is_dir():
+            raise NotFoundError(f"the workspace has no folder {quoted(name)}", fix="check its name")
+        return path
+
+    def files(self) -> list[FileEntry]:
+        """The files that a view can open, by name; hidden ones and links that lead out are left out."""
+        return sorted(self._walk(self.root, 1), key=lambda entry: entry.name)[:_MOST_FILES]
+
+    def _walk(self, folder: Path, depth: int) -> Iterator[FileEntry]:
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries[:_MOST_FILES]:
+            path = Path(entry.path)
+            name = path.relative_to(self.root).as_posix()
+            if entry.name.startswith(".") or _CONTROL.search(entry.name) or not entry.name.isprintable():
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if (path / _SESSION).is_file():
+                    yield FileEntry(name, "labels", 0, version_of(path / _SESSION))
+                elif depth < _DEEPEST and entry.name not in ("node_modules", "__pycache__"):
+                    yield from self._walk(path, depth + 1)
+            elif (kind := kind_of(entry.name)) is not None:
+                try:
+                    found = self.file(name)
+                    yield FileEntry(name, kind, found.stat().st_size, version_of(found))
+                except (UsageError, OSError):  # a link that leads out, or a file that went away
+                    continue
+
+    # -- contents -------------------------------------------------------------------------------------------------
+    def write(self, name: str, data: bytes, version: str | None) -> str:
+        """Write a file whole if it still has the version that was read (None: there was no file); its new version."""
+        path = self.place(name)
+        with self._writing:
+            found = version_of(path) if path.exists() else None
+            if found != version:
+                raise ConflictError(
+                    f"{quoted(name)} has changed since it was read"
+                    if version is not None
+                    else f"{quoted(name)} exists already",
+                    fix="read it again, then repeat the change",
+                )
+            write_bytes(path, data)
+            return version_of(path)
+
+    def remembered(
+        self, path: Path, question: Hashable, answer: Callable[[], _Answer], *, also: tuple[Path, ...] = ()
+    ) -> _Answer:
+        """What was answered about files before, as long as they stay as they were."""
+        key = (*((str(each), version_of(each)) for each in (path, *also)), question)
+        with self._answering:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+                return self._answers[key]  # type: ignore[return-value]
+        found = answer()
+        with self._answering:
+            self._answers[key] = found
+            while len(self._answers) > 24:
+                self._answers.popitem(last=False)
+        return found
+
+
+def kind_of(name: str) -> FileKind | None:
+    """What a file holds, by its suffix.
+
+    >>> kind_of("golf.csv"), kind_of("golf.bayeswise"), kind_of("alarm.bif"), kind_of("notes.md")
+    ('table', 'model', 'network', None)
+    """
+    return next((kind for kind, suffixes in _KINDS if name.lower().endswith(suffixes)), None)
+
+
+def version_of(path: Path) -> str:
+    """A word that changes whenever the file does: a hash of a small file, time and size of a large one."""
+    status = path.stat()
+    if status.st_size <= _HASHED_BYTES:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:24]
+    return f"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
+
+
+def _outside(name: str) -> NotFoundError:
+    return NotFoundError(
+        f"{quoted(name)} is not a name in the workspace",
+        fix="write a path from the workspace's folder on, without .. or hidden folders",
+    )

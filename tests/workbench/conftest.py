@@ -1,0 +1,105 @@
+"""A workspace with the examples, a client of its application, and a real browser on a real server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import bayeswise as bw
+from bayeswise.workbench.app import guarded
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.safety import Access, Limits
+from bayeswise.workbench.workspace import Workspace
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+HOME = "http://127.0.0.1:8642"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The examples, and a model of the golf table."""
+    place = tmp_path / "work"
+    place.mkdir()
+    for example in EXAMPLES.iterdir():
+        if example.is_file():
+            shutil.copy(example, place)
+    bw.fit(str(EXAMPLES / "golf.csv"), target="play").save(place / "golf.bayeswise")
+    return place
+
+
+@pytest.fixture
+def access() -> Access:
+    return Access.to(["127.0.0.1", "localhost", "::1"], 8642)
+
+
+@pytest.fixture
+def limits() -> Limits:
+    return Limits()
+
+
+@pytest.fixture
+def stranger(folder: Path, access: Access, limits: Limits) -> Iterator[TestClient]:
+    """Somebody who has no token."""
+    with TestClient(guarded(Bench(Workspace(folder), limits), access), base_url=HOME, follow_redirects=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(stranger: TestClient, access: Access) -> TestClient:
+    """A program that has the token."""
+    stranger.headers["authorization"] = f"Bearer {access.token}"
+    return stranger
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server in a process of its own."""
+
+    url: str
+    folder: Path
+    process: subprocess.Popen[str]
+
+    @property
+    def home(self) -> str:
+        return self.url.partition("/?")[0]
+
+
+def chromium() -> str | None:
+    """The machine's Chromium; installed where that is possible, since a browser is never silently left out."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "update", "-qq"], check=False, capture_output=True)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, capture_output=True)
+        found = shutil.which("chromium")
+    return found
+
+
+@pytest.fixture
+def serve(folder: Path) -> Iterator[Callable[..., Served]]:
+    """Start `bayeswise serve` on the folder, on a free port."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*options: str) -> Served:
+        words = [sys.executable, "-m", "bayeswise", "serve", str(folder), "--no-browser", *(options or ("--port", "0"))]
+        process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "http://" in line:
+                return Served(line.strip(), folder, process)
+        raise AssertionError("the server did not start")
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.wait(10)
+        if process.stderr is not None:
+            process.stderr.close()
