@@ -6,6 +6,8 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+
 # ---- Instruction sets
 
 def isa() -> str:
@@ -22,23 +24,26 @@ def use_isa(name: str) -> None:
 
 # ---- Exact sums
 
-ExactDigits: TypeAlias = tuple[npt.NDArray[np.int64], int]
+ExactDigits: TypeAlias = tuple[IntArray, int]
 """(digits, low): entry = sum_k digits[..., k] * 2**(32 * (low + k)).
 
 All digits but the top one lie in [0, 2**32), the top one in [-2**31, 2**31). They are trimmed, so
 that equal sums have equal digits.
 """
 
-Values: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+SingleArray: TypeAlias = npt.NDArray[np.float32]
+Values: TypeAlias = FloatArray | SingleArray
 """Any strides of whole elements, in native byte order, read-only or not; anything else is a TypeError."""
 
-Codes: TypeAlias = (
-    npt.NDArray[np.int8] | npt.NDArray[np.uint8] | npt.NDArray[np.int16] | npt.NDArray[np.int32] | npt.NDArray[np.int64]
-)
-Groups: TypeAlias = npt.NDArray[np.int32] | None
+Places: TypeAlias = CodeArray | IntArray
+Codes: TypeAlias = npt.NDArray[np.int8] | npt.NDArray[np.uint8] | npt.NDArray[np.int16] | Places
+ShortCodes: TypeAlias = CodeArray | npt.NDArray[np.int8]
+UnsignedCodes: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+Integers: TypeAlias = npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8]
+Groups: TypeAlias = CodeArray | None
 """The group of each row; a negative one leaves the row out; None puts all rows into group 0."""
 
-Weights: TypeAlias = npt.NDArray[np.float64]
+Weights: TypeAlias = FloatArray
 """Finite and not negative (the caller has checked); a weight of 0 leaves the row out."""
 
 class InfiniteValueError(ValueError):
@@ -60,13 +65,7 @@ def scatter(
     The third is packed as the lower triangle, row by row; the fourth is the weight (K,) of rows with a NaN.
     """
 
-def exact_means(
-    high: npt.NDArray[np.float64],
-    low: npt.NDArray[np.float64],
-    total: npt.NDArray[np.int64],
-    total_low: int,
-    counts: npt.NDArray[np.int64],
-) -> bool:
+def exact_means(high: FloatArray, low: FloatArray, total: IntArray, total_low: int, counts: IntArray) -> bool:
     """high + low = total / count of each entry, both rounded once; 0 where the count is 0.
 
     The digits are (n_groups, n_columns, n_limbs) as of ExactDigits. False if a count is negative or from 2**31 on, or a
@@ -74,12 +73,12 @@ def exact_means(
     """
 
 def exact_spreads(
-    out: npt.NDArray[np.float64],
-    total: npt.NDArray[np.int64],
+    out: FloatArray,
+    total: IntArray,
     total_low: int,
-    squares: npt.NDArray[np.int64],
+    squares: IntArray,
     squares_low: int,
-    counts: npt.NDArray[np.int64],
+    counts: IntArray,
     less: int,
     root: bool,
 ) -> bool:
@@ -89,93 +88,72 @@ def exact_spreads(
     """
 
 @overload
-def counts(
-    codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: None = None
-) -> npt.NDArray[np.int64]: ...
+def counts(codes: Codes, sizes: IntArray, groups: Groups, n_groups: int, weights: None = None) -> IntArray: ...
 @overload
-def counts(codes: Codes, sizes: npt.NDArray[np.int64], groups: Groups, n_groups: int, weights: Weights) -> ExactDigits:
+def counts(codes: Codes, sizes: IntArray, groups: Groups, n_groups: int, weights: Weights) -> ExactDigits:
     """How often each code occurs: (n_groups, sum(sizes + 1)).
 
     Column c has sizes[c] slots in the order of the codes, then one for missing (code -1).
     """
 
 @overload
-def joint_counts(
-    codes: Codes, sizes: npt.NDArray[np.int64], weights: None = None
-) -> tuple[npt.NDArray[np.int64], int]: ...
+def joint_counts(codes: Codes, sizes: IntArray, weights: None = None) -> tuple[IntArray, int]: ...
 @overload
-def joint_counts(codes: Codes, sizes: npt.NDArray[np.int64], weights: Weights) -> tuple[ExactDigits, ExactDigits]:
+def joint_counts(codes: Codes, sizes: IntArray, weights: Weights) -> tuple[ExactDigits, ExactDigits]:
     """How often each combination of codes occurs: (prod(sizes),) in C order.
 
     The second is the weight of the rows left out because a code is missing, an integer or of shape ().
     """
 
-def accumulate(values: npt.NDArray[np.float64]) -> ExactDigits:
+def accumulate(values: FloatArray) -> ExactDigits:
     """Exact sums of columns, (n_columns,); a NaN is left out."""
 
-def logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def logarithm(values: FloatArray) -> FloatArray:
     """log(x) of each element, by one scalar function: the array's layout cannot change the result."""
 
-def log_one_minus(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def log_one_minus(values: FloatArray) -> FloatArray:
     """log(1 - x) of each element, as accurate as log1p."""
 
 # -- likelihood.cpp: log-likelihoods of rows under every state, added to log_joint (n_rows, n_states) --------------
 
 def add_normal(
-    log_joint: npt.NDArray[np.float64],
-    values: npt.NDArray[np.float64] | npt.NDArray[np.float32],
-    mean: npt.NDArray[np.float64],
-    mean_low: npt.NDArray[np.float64],
-    precision: npt.NDArray[np.float64],
-    log_peak: npt.NDArray[np.float64],
+    log_joint: FloatArray,
+    values: Values,
+    mean: FloatArray,
+    mean_low: FloatArray,
+    precision: FloatArray,
+    log_peak: FloatArray,
 ) -> None: ...
-def add_table(
-    log_joint: npt.NDArray[np.float64],
-    codes: npt.NDArray[np.int32] | npt.NDArray[np.int8],
-    sizes: npt.NDArray[np.int64],
-    table: npt.NDArray[np.float64],
-) -> None: ...
+def add_table(log_joint: FloatArray, codes: ShortCodes, sizes: IntArray, table: FloatArray) -> None: ...
 def add_sparse(
-    log_joint: npt.NDArray[np.float64],
-    starts: npt.NDArray[np.int32] | npt.NDArray[np.int64],
-    words: npt.NDArray[np.int32] | npt.NDArray[np.int64],
-    counts: npt.NDArray[np.float64],
-    log_weight: npt.NDArray[np.float64],
+    log_joint: FloatArray, starts: Places, words: Places, counts: FloatArray, log_weight: FloatArray
 ) -> None: ...
 def squared_distances(
-    out: npt.NDArray[np.float64],
-    values: npt.NDArray[np.float64] | npt.NDArray[np.float32],
-    mean: npt.NDArray[np.float64],
-    mean_low: npt.NDArray[np.float64],
-    inverse_scale: npt.NDArray[np.float64],
-    whiteners: npt.NDArray[np.float64],
+    out: FloatArray,
+    values: Values,
+    mean: FloatArray,
+    mean_low: FloatArray,
+    inverse_scale: FloatArray,
+    whiteners: FloatArray,
 ) -> None: ...
 def linear_scores(
-    out: npt.NDArray[np.float64],
-    values: npt.NDArray[np.float64] | npt.NDArray[np.float32],
-    centre: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64],
-    constants: npt.NDArray[np.float64],
+    out: FloatArray, values: Values, centre: FloatArray, weights: FloatArray, constants: FloatArray
 ) -> None: ...
 
 # -- pool.cpp: what is believed of the rows of a pool, kept up to date label by label ---------------------------------
 
 def normal_column(
-    log_likelihood: npt.NDArray[np.float64],
-    columns: npt.NDArray[np.float64],
-    mean: npt.NDArray[np.float64],
-    mean_low: npt.NDArray[np.float64],
-    precision: npt.NDArray[np.float64],
-    log_peak: npt.NDArray[np.float64],
+    log_likelihood: FloatArray,
+    columns: FloatArray,
+    mean: FloatArray,
+    mean_low: FloatArray,
+    precision: FloatArray,
+    log_peak: FloatArray,
 ) -> None:
     """log_likelihood (n_rows,) of one state, from columns (n_columns, n_rows); missing cells add nothing."""
 
 def uncertainty(
-    score: npt.NDArray[np.float64],
-    log_states: npt.NDArray[np.float64],
-    log_prior: npt.NDArray[np.float64],
-    is_open: npt.NDArray[np.bool_],
-    kind: int,
+    score: FloatArray, log_states: FloatArray, log_prior: FloatArray, is_open: BoolArray, kind: int
 ) -> None:
     """score (n_rows,): entropy in bits (0), 1 - lead (1) or 1 - largest (2) of each posterior, NaN where it is 0/0.
 
@@ -183,26 +161,18 @@ def uncertainty(
     not open has the score minus infinity.
     """
 
-def moments_of_rows(moments: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
+def moments_of_rows(moments: FloatArray, values: FloatArray) -> None:
     """moments (4, n_columns): count, mean, mean_low and stddev of the present cells of values (n_rows, n_columns)."""
 
 # -- screen.cpp: which rows of a pool may be the most uncertain, in single precision ---------------------------------
 
 def rough_normal(
-    log_likelihood: npt.NDArray[np.float32],
-    columns: npt.NDArray[np.float32],
-    mean: npt.NDArray[np.float64],
-    rate: npt.NDArray[np.float64],
-    log_peak: npt.NDArray[np.float64],
+    log_likelihood: SingleArray, columns: SingleArray, mean: FloatArray, rate: FloatArray, log_peak: FloatArray
 ) -> None:
     """log_likelihood (n_rows,) = sum of log_peak - ((x - mean) rate)^2 over the present cells of columns."""
 
 def upper_log_odds(
-    upper: npt.NDArray[np.float32],
-    log_states: npt.NDArray[np.float32],
-    log_prior: npt.NDArray[np.float64],
-    is_open: npt.NDArray[np.bool_],
-    error: float,
+    upper: SingleArray, log_states: SingleArray, log_prior: FloatArray, is_open: BoolArray, error: float
 ) -> None:
     """upper (n_rows,) = second - top + error (|second| + |top|) of each row's log joints; inf where that is NaN.
 
@@ -239,9 +209,9 @@ class Column:
 
     @property
     def n_rows(self) -> int: ...
-    def numbers(self, rules: TextRules, out: npt.NDArray[np.float64]) -> list[tuple[int, str]]:
+    def numbers(self, rules: TextRules, out: FloatArray) -> list[tuple[int, str]]:
         """Fill doubles; return the invalid cells as (row, text)."""
-    def labels(self, rules: TextRules, levels: Levels, out: npt.NDArray[np.int32]) -> None:
+    def labels(self, rules: TextRules, levels: Levels, out: CodeArray) -> None:
         """Fill codes into the growing levels."""
     def profile(self, rules: TextRules, profiler: Profiler, first_row: int) -> None: ...
     def texts(self, rules: TextRules) -> list[Cell]:
@@ -252,7 +222,7 @@ class Column:
         """The line of a row in its text file."""
 
 def object_column(cells: list[Any] | tuple[Any, ...], settle: Settle) -> Column: ...
-def number_column(array: npt.NDArray[Any], mask: npt.NDArray[np.bool_] | None = None) -> Column: ...
+def number_column(array: npt.NDArray[Any], mask: BoolArray | None = None) -> Column: ...
 def coded_column(codes: npt.NDArray[Any], values: list[Any], settle: Settle) -> Column: ...
 
 class CsvBlock:
@@ -306,155 +276,115 @@ class ArrowStream:
 
 # -- words.cpp: word counts of texts, by class ----------------------------------------------------------------------
 
-def add_word_counts(
-    table: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int32] | npt.NDArray[np.int64],
-    words: npt.NDArray[np.int32] | npt.NDArray[np.int64],
-    cells: npt.NDArray[np.float64],
-    groups: npt.NDArray[np.int32] | None,
-) -> bool: ...
+def add_word_counts(table: IntArray, starts: Places, words: Places, cells: FloatArray, groups: Groups) -> bool: ...
 
 # -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, then a one: the intercept --
 
-RowWeights: TypeAlias = npt.NDArray[np.float64]
+RowWeights: TypeAlias = FloatArray
 """One for each row; empty where every row counts once."""
 
 def logistic_pass(
     values: Values,
-    centre: npt.NDArray[np.float64],
-    inverse_scale: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64],
-    targets: npt.NDArray[np.int32],
+    centre: FloatArray,
+    inverse_scale: FloatArray,
+    weights: FloatArray,
+    targets: CodeArray,
     row_weights: RowWeights,
-    gradient: npt.NDArray[np.float64],
-    hessian: npt.NDArray[np.float64],
+    gradient: FloatArray,
+    hessian: FloatArray,
 ) -> float:
     """The loss; the gradient (d + 1,) and the Hessian (d + 1, d + 1) are filled. Targets are 0 or 1."""
 
 def softmax_pass(
     values: Values,
-    centre: npt.NDArray[np.float64],
-    inverse_scale: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64],
-    targets: npt.NDArray[np.int32],
+    centre: FloatArray,
+    inverse_scale: FloatArray,
+    weights: FloatArray,
+    targets: CodeArray,
     row_weights: RowWeights,
-    gradient: npt.NDArray[np.float64],
-    probabilities: npt.NDArray[np.float64],
+    gradient: FloatArray,
+    probabilities: FloatArray,
 ) -> float:
     """The loss; the gradient (K, d + 1) and the probabilities (n, K) are filled."""
 
 def softmax_along(
     values: Values,
-    centre: npt.NDArray[np.float64],
-    inverse_scale: npt.NDArray[np.float64],
-    direction: npt.NDArray[np.float64],
-    probabilities: npt.NDArray[np.float64],
+    centre: FloatArray,
+    inverse_scale: FloatArray,
+    direction: FloatArray,
+    probabilities: FloatArray,
     row_weights: RowWeights,
-    product: npt.NDArray[np.float64],
+    product: FloatArray,
 ) -> None:
     """The Hessian of the softmax loss times a direction (K, d + 1)."""
 
 def softmax_roughly_along(
     values: Values,
-    centre: npt.NDArray[np.float64],
-    inverse_scale: npt.NDArray[np.float64],
-    direction: npt.NDArray[np.float64],
-    probabilities: npt.NDArray[np.float64],
+    centre: FloatArray,
+    inverse_scale: FloatArray,
+    direction: FloatArray,
+    probabilities: FloatArray,
     row_weights: RowWeights,
-    product: npt.NDArray[np.float64],
+    product: FloatArray,
 ) -> None:
     """The same in single precision."""
 
 def student_t_sums(
-    values: npt.NDArray[np.float64],
-    share: npt.NDArray[np.float64],
-    location: float,
-    scale: float,
-    k: float,
-    farthest: float,
+    values: FloatArray, share: FloatArray, location: float, scale: float, k: float, farthest: float
 ) -> list[float]:
     """The sums of w, w z, w z^2, w (2 s - 1), w z s and w z^2 s, in one order on every instruction set.
 
     z = (x - location) / scale within +-farthest, s = 1 / (1 + k z^2), w = share (1 + k) s.
     """
 
-def row_hashes(
-    values: Values,
-    targets: npt.NDArray[np.float64],
-    odd: npt.NDArray[np.uint64],
-    hashes: npt.NDArray[np.uint64],
-) -> None:
+HashArray: TypeAlias = npt.NDArray[np.uint64]
+
+def row_hashes(values: Values, targets: FloatArray, odd: HashArray, hashes: HashArray) -> None:
     """64 bits of the cells and the target of each row, with a factor for each of them; 0.0 and -0.0 are one value."""
 
-def places_by_hash(
-    hashes: npt.NDArray[np.uint64],
-    first: int,
-    last: int,
-    places: npt.NDArray[np.int64],
-    sorted: npt.NDArray[np.uint64],
-) -> None:
+def places_by_hash(hashes: HashArray, first: int, last: int, places: IntArray, sorted: HashArray) -> None:
     """The places of the hashes whose first byte is in `first` to before `last`, ascending, and these hashes.
 
     Each range of first bytes fills its own part of `places` and `sorted`; equal hashes keep the order of their places.
     """
 
-def rows_at(values: Values, places: npt.NDArray[np.int64], rows: Values) -> None:
+def rows_at(values: Values, places: IntArray, rows: Values) -> None:
     """The rows at some places, without a minus before any zero."""
 
 def weighted_products(
-    values: Values,
-    centre: npt.NDArray[np.float64],
-    inverse_scale: npt.NDArray[np.float64],
-    row_weights: RowWeights,
-    products: npt.NDArray[np.float64],
+    values: Values, centre: FloatArray, inverse_scale: FloatArray, row_weights: RowWeights, products: FloatArray
 ) -> None:
     """The sum over rows of w z z', (d + 1, d + 1)."""
 
 # -- integers.cpp: integer categories as codes ----------------------------------------------------------------------
 
-def widen_extents(
-    values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
-    lowest: npt.NDArray[np.int64],
-    highest: npt.NDArray[np.int64],
-) -> None: ...
+def widen_extents(values: Integers, lowest: IntArray, highest: IntArray) -> None: ...
 def mark_integers(
-    values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
-    lowest: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-    seen: npt.NDArray[np.uint8],
+    values: Integers, lowest: IntArray, sizes: IntArray, starts: IntArray, seen: npt.NDArray[np.uint8]
 ) -> None: ...
 def recode_integers(
-    codes: npt.NDArray[np.int32] | npt.NDArray[np.int8],
-    values: npt.NDArray[np.signedinteger] | npt.NDArray[np.uint8],
-    lowest: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-    code_of: npt.NDArray[np.int32],
+    codes: ShortCodes, values: Integers, lowest: IntArray, sizes: IntArray, starts: IntArray, code_of: CodeArray
 ) -> None: ...
 def gibbs(
-    blocks: Sequence[
-        tuple[
-            Sequence[int],
-            npt.NDArray[np.int32],
-            Sequence[tuple[npt.NDArray[np.float64], Sequence[tuple[int, int]], npt.NDArray[np.int64]]],
-        ]
-    ],
-    chains: npt.NDArray[np.int32],
+    blocks: Sequence[tuple[Sequence[int], CodeArray, Sequence[tuple[FloatArray, Sequence[tuple[int, int]], IntArray]]]],
+    chains: CodeArray,
     target: int,
     place: int,
     n_burn: int,
     n_sweeps: int,
     seed: int,
     first_chain: int,
-    sums: npt.NDArray[np.float64],
-    squares: npt.NDArray[np.float64],
+    sums: FloatArray,
+    squares: FloatArray,
 ) -> None:
     """Moves chains (n_chains, n_nodes) on; a block is its nodes, its configurations and its factors.
 
     A factor is its cells, the strides of nodes outside the block and an offset for each configuration. sums and
     squares (n_chains, n_states) add up P(target | all else) of each sweep after n_burn.
     """
+
+SoftEvidence: TypeAlias = Sequence[tuple[int, FloatArray]]
+"""Likelihoods of the states of nodes."""
 
 class JunctionTree:
     """Cliques of a network for one question; tables are (n_configurations, n_states), the last parent fastest."""
@@ -463,7 +393,7 @@ class JunctionTree:
         self,
         sizes: Sequence[int],
         parents: Sequence[Sequence[int]],
-        tables: Sequence[npt.NDArray[np.float64]],
+        tables: Sequence[FloatArray],
         relevant: Sequence[int],
         observed: Sequence[int],
         last: Sequence[int],
@@ -480,35 +410,23 @@ class JunctionTree:
         """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
     @property
     def n_cliques(self) -> int: ...
-    def posterior(
-        self, states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
-    ) -> tuple[npt.NDArray[np.float64], float]: ...
+    def posterior(self, states: Sequence[int], soft: SoftEvidence) -> tuple[FloatArray, float]: ...
     def marginals(
-        self, nodes: Sequence[int], states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
-    ) -> tuple[npt.NDArray[np.float64], float]: ...
-    def best(
-        self, states: Sequence[int], soft: Sequence[tuple[int, npt.NDArray[np.float64]]]
-    ) -> tuple[list[int], float]: ...
-    def batch(
-        self, codes: npt.NDArray[np.int32], columns: Sequence[int]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+        self, nodes: Sequence[int], states: Sequence[int], soft: SoftEvidence
+    ) -> tuple[FloatArray, float]: ...
+    def best(self, states: Sequence[int], soft: SoftEvidence) -> tuple[list[int], float]: ...
+    def batch(self, codes: CodeArray, columns: Sequence[int]) -> tuple[FloatArray, FloatArray]: ...
 
 def count_family(
-    columns: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+    columns: UnsignedCodes,
     scope: Sequence[int],
     sizes: Sequence[int],
-    counts: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.int64] | None = None,
+    counts: IntArray,
+    weights: IntArray | None = None,
 ) -> None:
     """Adds how often each combination occurs; columns is (n_columns, n_rows), the last of the scope changes fastest."""
 
-def pair_counts(
-    codes: Codes,
-    sizes: npt.NDArray[np.int64],
-    groups: Groups,
-    weights: npt.NDArray[np.int64] | None,
-    table: npt.NDArray[np.int64],
-) -> None:
+def pair_counts(codes: Codes, sizes: IntArray, groups: Groups, weights: IntArray | None, table: IntArray) -> None:
     """Fills a table of zeros, (n_groups, S, S) with S = sum(sizes + 1): how often two slots occur in one row.
 
     Column c has sizes[c] slots in the order of the codes, then one for missing (code -1).
@@ -516,49 +434,32 @@ def pair_counts(
 
 # -- decisions.cpp: from posteriors to actions ----------------------------------------------------------------------
 
-def expected_costs(
-    probability: npt.NDArray[np.float64],
-    table: npt.NDArray[np.float64],
-    expected: npt.NDArray[np.float64],
-    best: npt.NDArray[np.int64],
-) -> None:
+def expected_costs(probability: FloatArray, table: FloatArray, expected: FloatArray, best: IntArray) -> None:
     """Fills expected (n_actions, n_rows) and the first least action of each row; the table is (n_actions, n_states)."""
 
-def shift_rows(
-    probability: npt.NDArray[np.float64], factor: npt.NDArray[np.float64], moved: npt.NDArray[np.float64]
-) -> int:
+def shift_rows(probability: FloatArray, factor: FloatArray, moved: FloatArray) -> int:
     """p(s) factor(s), normalised, into moved; the first row that has nothing left, or -1."""
 
 # -- cuts.cpp: where to cut a column of numbers -----------------------------------------------------------------------
 
-def cut_points(
-    values: npt.NDArray[np.float64],
-    groups: npt.NDArray[np.int32],
-    n_groups: int,
-    weights: npt.NDArray[np.float64] | None,
-) -> list[float]:
+def cut_points(values: FloatArray, groups: CodeArray, n_groups: int, weights: FloatArray | None) -> list[float]:
     """The cuts, in increasing order, that shorten the description of the groups; values are finite."""
 
 # -- dependences.cpp: log joints of rows whose columns depend on each other; -1 is summed out, -2 is the last slot -----
 
 def add_tree(
-    log_joint: npt.NDArray[np.float64],
-    codes: npt.NDArray[np.int32],
-    sizes: npt.NDArray[np.int64],
-    parents: npt.NDArray[np.int64],
-    order: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-    tables: npt.NDArray[np.float64],
+    log_joint: FloatArray,
+    codes: CodeArray,
+    sizes: IntArray,
+    parents: IntArray,
+    order: IntArray,
+    starts: IntArray,
+    tables: FloatArray,
 ) -> None:
     """Column c has the table (sizes[parent] + 1, sizes[c] + 1, n_states) at starts[c]; parents come first in order."""
 
 def add_superparents(
-    log_joint: npt.NDArray[np.float64],
-    codes: npt.NDArray[np.int32],
-    sizes: npt.NDArray[np.int64],
-    pairs: npt.NDArray[np.float64],
-    singles: npt.NDArray[np.float64],
-    allowed: npt.NDArray[np.bool_],
+    log_joint: FloatArray, codes: CodeArray, sizes: IntArray, pairs: FloatArray, singles: FloatArray, allowed: BoolArray
 ) -> None:
     """Column c has sizes[c] + 1 slots; pairs is (n_slots, n_slots, n_states), the superparent's slot first, zero given
     itself; singles is (n_slots, n_states)."""
@@ -572,12 +473,12 @@ class FamilyScores:
 
     def __init__(
         self,
-        columns: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+        columns: UnsignedCodes,
         sizes: Sequence[int],
         dirichlet: bool,
         penalty: float,
         strength: float,
-        weights: npt.NDArray[np.int64] | None = None,
+        weights: IntArray | None = None,
         unit: float = 1.0,
     ) -> None: ...
     def additions(self, node: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]:
@@ -594,30 +495,24 @@ class ExpectedCounts:
     @property
     def planned(self) -> bool:
         """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
-    def use(self, tables: npt.NDArray[np.float64]) -> None:
+    def use(self, tables: FloatArray) -> None:
         """All tables one after the other, the node's states adjacent."""
-    def add(
-        self,
-        codes: npt.NDArray[np.int32],
-        columns: Sequence[int],
-        weights: npt.NDArray[np.float64],
-        counts: npt.NDArray[np.float64],
-    ) -> float:
+    def add(self, codes: CodeArray, columns: Sequence[int], weights: FloatArray, counts: FloatArray) -> float:
         """Adds w P(cell | row) for each cell of each table; the answer is the sum of w log P(row)."""
 
 # -- subset_sums.cpp, exact_structure.cpp: the best graph of all; sets of columns are bits ----------------------------
 
 def subset_sums(
-    columns: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+    columns: UnsignedCodes,
     sizes: Sequence[int],
-    weights: npt.NDArray[np.int64],
+    weights: IntArray,
     imagined: Sequence[float],
     strength: float,
     chosen: int,
     n_first: int,
     most: int,
     most_cells: float,
-    sums: npt.NDArray[np.float64],
+    sums: FloatArray,
     unit: float = 1.0,
 ) -> None:
     """Sums over the cells of all sets that have the columns `chosen` of the first ones, into sums (n_sums, 2^n).
@@ -626,8 +521,8 @@ def subset_sums(
     """
 
 def best_parents(
-    cells: npt.NDArray[np.float64],
-    totals: npt.NDArray[np.float64],
+    cells: FloatArray,
+    totals: FloatArray,
     sizes: Sequence[int],
     node: int,
     allowed: int,
@@ -635,13 +530,13 @@ def best_parents(
     most: int,
     penalty: float,
     most_cells: float,
-    best: npt.NDArray[np.float64],
+    best: FloatArray,
 ) -> None:
     """Fills best[node], (2^(n - 1),): the score of the best parents within each set of the others."""
 
 def parent_list(
-    cells: npt.NDArray[np.float64],
-    totals: npt.NDArray[np.float64],
+    cells: FloatArray,
+    totals: FloatArray,
     sizes: Sequence[int],
     node: int,
     allowed: int,
@@ -652,16 +547,14 @@ def parent_list(
 ) -> tuple[list[int], list[float]]:
     """The sets of parents that no subset beats, and their scores, best first."""
 
-def best_graphs(
-    best: npt.NDArray[np.float64], totals: npt.NDArray[np.float64], last: npt.NDArray[np.uint8], begin: int, end: int
-) -> None:
+def best_graphs(best: FloatArray, totals: FloatArray, last: npt.NDArray[np.uint8], begin: int, end: int) -> None:
     """The score of the best graph over each set from begin to end, and its last node."""
 
 def best_graphs_of_lists(
     parents: npt.NDArray[np.uint32],
-    scores: npt.NDArray[np.float64],
+    scores: FloatArray,
     starts: Sequence[int],
-    totals: npt.NDArray[np.float64],
+    totals: FloatArray,
     last: npt.NDArray[np.uint8],
     begin: int,
     end: int,
