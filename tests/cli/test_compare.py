@@ -124,3 +124,29 @@ def test_what_a_model_rules_out_has_an_infinite_log_loss() -> None:
     rows = [{"a": a, "y": y} for a, y in [("u", "n"), ("u", "n"), ("v", "y"), ("v", "n")]]
     model = bw.fit(rows, "y", model="naive-bayes", smoothing=0.0)
     assert evaluate(model, [{"a": "u", "y": "y"}]).log_loss.mean == np.inf
+
+
+def test_every_verb_that_reads_tables_takes_all_options_about_reading(bayeswise: Command, tmp_path: Path) -> None:
+    path = tmp_path / "comma.csv"
+    path.write_text("x;y\n" + "0,5;no\n1,5;yes\n" * 20)
+    for words in (["compare"], ["concept", "--category", "x"]):
+        assert bayeswise(*words, path, "-t", "y", "--decimal", ",", "--delimiter", ";", "--json").code == 0
+
+
+def test_the_rows_that_remain_are_read_from_the_table_that_is_named(bayeswise: Command, tmp_path: Path) -> None:
+    import sqlite3
+
+    database, rows = tmp_path / "rows.sqlite", pd.read_csv(EXAMPLES / "golf.csv")
+    with sqlite3.connect(database) as connection:
+        rows.to_sql("rows", connection, index=False)
+        rows[:2].to_sql("other", connection, index=False)
+    bayeswise("fit", database, "--table", "rows", "-t", "play", "-o", tmp_path / "all.bayeswise")
+    gone, new = tmp_path / "gone.sqlite", tmp_path / "new.bayeswise"
+    with sqlite3.connect(gone) as connection:
+        rows[:1].to_sql("rows", connection, index=False)
+    remaining = tmp_path / "remaining.sqlite"
+    with sqlite3.connect(remaining) as connection:
+        rows[1:].to_sql("rows", connection, index=False)
+        rows[:2].to_sql("other", connection, index=False)
+    done = bayeswise("forget", tmp_path / "all.bayeswise", gone, "--rows", remaining, "--table", "rows", "-o", new)
+    assert done.code == 0, done.err

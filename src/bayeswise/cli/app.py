@@ -11,8 +11,8 @@ import typer
 import typer.core
 
 from bayeswise import __version__
+from bayeswise.cli.options.command import as_command
 from bayeswise.cli.options.pairs import ManyPairs, ManyValues
-from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.options.settings import FitCommand
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
@@ -81,7 +81,7 @@ def to_complete() -> list[str]:
 def load(verb: str) -> Callable[..., Any]:
     """Import the verb's own file."""
     command: Callable[..., Any] = import_module(f"bayeswise.cli.commands.{file_of(verb)}").run
-    return with_threads(command)
+    return as_command(command)
 
 
 def file_of(verb: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from html import escape
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+Value = TypeVar("Value")
 Label: TypeAlias = str | int | float | bool  # what a state or a level is called
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
@@ -59,7 +60,18 @@ def told_apart(labels: Sequence[object]) -> list[str]:
     """
     texts = [str(label) for label in labels]
     twice = {text for text, n in Counter(texts).items() if n > 1}
-    return [repr(label) if text in twice else text for label, text in zip(labels, texts, strict=True)]
+    found = [repr(label) if text in twice else text for label, text in zip(labels, texts, strict=True)]
+    return found if len(set(found)) == len(found) else [repr(label) for label in labels]
+
+
+def keyed(pairs: Iterable[tuple[object, Value]]) -> dict[str, Value]:
+    """What belongs to each label, by its text; those that would look alike are told apart.
+
+    >>> keyed((("no", 5), ("yes", 9))), keyed(((1, 2), ("1", 3)))
+    ({'no': 5, 'yes': 9}, {'1': 2, "'1'": 3})
+    """
+    found = list(pairs)
+    return dict(zip(told_apart([label for label, _ in found]), (value for _, value in found), strict=True))
 
 
 def padded(line: str, width: int, *, right: bool = False) -> str:

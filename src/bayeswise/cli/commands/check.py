@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
@@ -38,11 +39,8 @@ def run(
     prior: costs_option.Prior = None,
     cv: CrossValidation = None,
     calibrate: calibrating.LearnedTable = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure the cost per case of a model's decisions on labelled rows, beside baselines.
@@ -70,7 +68,7 @@ def run(
         prior=prior,
         cv=cv,
         calibrate=calibrate,
-        reader={"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "table": table},
+        reader=reader,
     )
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_text(facts, indent=2) if as_json else found.to_text())
@@ -88,7 +86,7 @@ def evaluated(
     prior: list[str] | None,
     cv: str | None,
     calibrate: str | None,
-    reader: dict[str, Any],
+    reader: reading.Reading,
 ) -> tuple[Evaluation, Any, Source, bool]:
     """What `decide` would do with these rows and what that costs, by which model, the rows, and if they were learned.
 
@@ -96,9 +94,7 @@ def evaluated(
     """
     from bayeswise.evaluation.evaluate import evaluate
 
-    def opened(names: list[str]) -> Source:
-        return reading.open_table(names, like=model.schema, **reader)
-
+    opened = partial(reader.open, like=model.schema)
     calibrating.refuse_its_own_rows(calibrate, files, cv)
     folds = folds_of(cv)
     source, costs = opened(files), decision.costs if decision else None

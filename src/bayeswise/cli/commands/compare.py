@@ -37,15 +37,9 @@ def run(
         str | None, typer.Option("--models", metavar="A,B", help="The kinds of models to compare [all of classes].")
     ] = None,
     cv: Annotated[int, typer.Option("--cv", metavar="N", min=2, help="The number of folds.")] = 5,
-    category: columns.Categories = None,
-    number: columns.Numbers = None,
-    count: columns.Counts = None,
-    binary: columns.Flags = None,
-    ignore: columns.Ignored = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    kinds: columns.Kinds,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare all kinds of models of a table by the log-loss, or the cost, of rows that they never saw.
@@ -62,15 +56,8 @@ def run(
     """
     from bayeswise.cli.output.writing import say
 
-    source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
-    overrides = columns.asked_for(
-        [column.name for column in source.columns],
-        category=category,
-        number=number,
-        count=count,
-        binary=binary,
-        ignore=ignore,
-    )
+    source = reader.open(files)
+    overrides = kinds.asked_for([column.name for column in source.columns])
     if by == "cost" and costs is None:
         raise UsageError("--by cost needs costs", fix="add --costs decision.toml")
     if by == "bits":
@@ -90,8 +77,7 @@ def run(
             progress=lambda kind: bar.rename(f"comparing: {kind}"),
             **{name: value for name, value in overrides.items() if value},
         )
-    typed = {"category": category, "number": number, "count": count, "binary": binary, "ignore": ignore}
-    command = fit_command(files, target, found.best.name, typed, costs)
+    command = fit_command(files, target, found.best.name, vars(kinds), costs)
     if as_json:
         print(json_text(comparison_facts(found, target, command), indent=2))
         return

@@ -28,12 +28,10 @@ def run(
         Literal["uniform", "specific", "general"],
         typer.Option("--prior", help="Prior over concepts: uniform, or in favour of specific or general ones."),
     ] = "uniform",
+    *,
     category: columns.Categories = None,
     ignore: columns.Ignored = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Find the conjunctions of levels that are consistent with a table (version space); "?" stands for any level.
@@ -47,8 +45,8 @@ def run(
     """
     from bayeswise.models.hypotheses.concepts import as_plain, learn_concept
 
-    source = reading.open_table(files, null=null, delimiter=delimiter, encoding=encoding, table=table)
-    overrides = columns.asked_for([column.name for column in source.columns], category=category, ignore=ignore)
+    source = reader.open(files)
+    overrides = columns.Kinds(category=category, ignore=ignore).asked_for([each.name for each in source.columns])
     model = learn_concept(
         source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **overrides
     )

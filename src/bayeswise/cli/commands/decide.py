@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -63,11 +63,8 @@ def run(
     raw: Annotated[
         bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
     ] = False,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and totals.")] = False,
 ) -> None:
     """Append the action of least expected cost to a table.
@@ -93,15 +90,7 @@ def run(
     if out is not None and out != reading.STDIN:
         check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
     written = TableForm.of(out, form, as_json=as_json)
-    opened = partial(
-        reading.open_table,
-        null=null,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        table=table,
-        like=fitted.schema,
-    )
+    opened = partial(reader.open, like=fitted.schema)
     calibrated = None if calibrate is None else partial(calibrating.calibrated_model, fitted, calibrate, opened)
     route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty, why=why)
     source = opened(files, once=True)

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, UsageError
@@ -44,11 +44,8 @@ def run(
     png: Annotated[
         str | None, typer.Option("--png", metavar="OUT", help="Also write a PNG picture (needs matplotlib).")
     ] = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole explanation as JSON.")] = False,
 ) -> None:
     """Explain the prediction or decision for one row: prior x evidence of each column = posterior.
@@ -92,18 +89,9 @@ def run(
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     also = () if decision is None else decision.costs.columns
     if row:
-        one, title = typed_row(fitted, row, null, also), ""
+        one, title = typed_row(fitted, row, reader.null, also), ""
     else:
-        source = reading.open_table(
-            files or (),
-            null=null,
-            delimiter=delimiter,
-            decimal=decimal,
-            encoding=encoding,
-            table=table,
-            like=fitted.schema,
-            once=True,
-        )
+        source = reader.open(files or (), like=fitted.schema, once=True)
         one = row_of_table(fitted, source, row_number or 1, also)
         title = f"row {row_number or 1} of {source.description}"
     account = one.explained_by(fitted, title)

@@ -23,13 +23,8 @@ def run(
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="MODEL", help="The model file [TARGET.bayeswise].")
     ] = None,
-    category: columns.Categories = None,
-    number: columns.Numbers = None,
-    count: columns.Counts = None,
-    binary: columns.Flags = None,
-    text: columns.Texts = None,
-    ignore: columns.Ignored = None,
-    null: columns.NullWords = None,
+    *,
+    kinds: columns.Kinds,
     m_estimate: Annotated[
         float | None, typer.Option("--m-estimate", metavar="M", help="Pseudo-counts shared by all levels.")
     ] = None,
@@ -51,10 +46,7 @@ def run(
         typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
     **typed: Any,
 ) -> None:
@@ -78,15 +70,7 @@ def run(
     from bayeswise.models.fitting import learned_like, with_calibration
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
-    columns_typed = {
-        "category": category,
-        "number": number,
-        "count": count,
-        "binary": binary,
-        "text": text,
-        "ignore": ignore,
-    }
-    target, kinds = decision_option.target_and_kinds(decision, target, columns_typed)
+    target, kinds = decision_option.target_and_kinds(decision, target, kinds)
     wanted = FitRequest(kind_of_name(kind), kinds, what_was_typed({"m_estimate": m_estimate, **typed}))
     if model_like is not None:
         wanted.nothing_beside(model_like, target)
@@ -97,15 +81,7 @@ def run(
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     calibrate = None if wanted.kind.calibrates else wanted.typed.pop("calibrate", None)
     with Bar("learning") as bar:
-        opened = reading.open_table(
-            files,
-            null=null,
-            delimiter=delimiter,
-            decimal=decimal,
-            encoding=encoding,
-            table=table,
-            like=model_like and model_like.schema,
-        )
+        opened = reader.open(files, like=model_like and model_like.schema)
         source = reading.Watched(opened, bar)
         with told_warnings():
             if model_like is None:

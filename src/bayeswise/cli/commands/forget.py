@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_model_output, saved, say, told_warnings
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.progress import Bar
@@ -36,11 +36,8 @@ def run(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Remove rows from a model: the result is the model that never saw them, byte for byte.
@@ -60,25 +57,15 @@ def run(
     fitted = load_for("forget", model, "forget", "statistics")
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
-        opened = reading.open_table(
-            files,
-            null=null,
-            delimiter=delimiter,
-            decimal=decimal,
-            encoding=encoding,
-            table=table,
-            like=fitted.schema,
-            once=True,
-        )
+        opened = reader.open(files, like=fitted.schema, once=True)
         source = reading.Watched(opened, bar)
-        like = {"null": null, "delimiter": delimiter, "decimal": decimal, "encoding": encoding, "like": fitted.schema}
         if remaining is None:
             with told_warnings():
                 after = fitted.forget(source, again=again)
         else:
             with warnings.catch_warnings(action="ignore"):  # about members that learn again
                 left = fitted.forget(source, again=again)
-            after = relearned(fitted, left, reading.open_table(remaining, **like))
+            after = relearned(fitted, left, reader.open(remaining, like=fitted.schema))
     after.save(out)
     gone = count_of(weight_of(fitted) - weight_of(after))
     facts: dict[str, Any] = {

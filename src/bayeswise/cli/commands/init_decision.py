@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import UsageError
-from bayeswise.render.labels import shown, told_apart
+from bayeswise.render.labels import keyed, shown
 from bayeswise.tables.schema.inference import Examination, examine
 from bayeswise.tables.schema.labels import Label
 
@@ -27,11 +27,8 @@ def run(
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")
     ] = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the target, its classes and the file.")] = False,
 ) -> None:
     """Write a commented decision.toml to fill in, from the classes of a table.
@@ -46,16 +43,14 @@ def run(
     """
     if out is not None:
         check_output(out, files)
-    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    source = reader.open(files)
     examination = examine(source, target)
     text = "\n".join(decision_lines(examination)) + "\n"
     found = examination.target
     assert found is not None
     if as_json:
-        classes = dict(
-            zip(told_apart([label for label, _ in found.classes]), (n for _, n in found.classes), strict=True)
-        )
-        print(json.dumps({"target": found.target.name, "classes": classes, "file": text}, ensure_ascii=False, indent=2))
+        facts = {"target": found.target.name, "classes": keyed(found.classes), "file": text}
+        print(json.dumps(facts, ensure_ascii=False, indent=2))
     elif out is None:
         print(text, end="")
     if out is not None:

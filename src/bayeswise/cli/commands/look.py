@@ -16,29 +16,18 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
     target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
-    category: columns.Categories = None,
-    number: columns.Numbers = None,
-    count: columns.Counts = None,
-    binary: columns.Flags = None,
-    text: columns.Texts = None,
-    ignore: columns.Ignored = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    kinds: columns.Kinds,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the inferred kind of each column and the reason, the share of each class, and warnings.
 
     Exits with code 3 if no model can be fitted to the table as it is.
     """
-    source = reading.open_table(files, null=null, delimiter=delimiter, decimal=decimal, encoding=encoding, table=table)
+    source = reader.open(files)
     names = [column.name for column in source.columns]
-    asked = columns.asked_for(
-        names, category=category, number=number, count=count, binary=binary, text=text, ignore=ignore
-    )
-    examination = examine(source, target, weight=weight, **asked)
+    examination = examine(source, target, weight=weight, **kinds.asked_for(names))
     answer = report(examination, names, (*examination.advice, *find_leaks(source, examination)))
     if as_json:
         print(json.dumps(answer, ensure_ascii=False, indent=2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say, write_rows
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -42,11 +42,8 @@ def run(
         bool,
         typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it."),
     ] = False,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and counts.")] = False,
 ) -> None:
     """Append predictions to a table.
@@ -68,16 +65,7 @@ def run(
     if out is not None and out != reading.STDIN:
         check_output(out, [model, *files])
     written = TableForm.of(out, form, as_json=as_json)
-    source = reading.open_table(
-        files,
-        null=null,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        table=table,
-        like=fitted.schema,
-        once=True,
-    )
+    source = reader.open(files, like=fitted.schema, once=True)
     kept, opaque = kept_columns(keep, source.columns, source.description)
     target = fitted.schema.target.name
     layout = routes.layout(kept, target)

@@ -9,9 +9,9 @@ import numpy as np
 import typer
 
 from bayeswise.cli.commands.check import CrossValidation, evaluated
-from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say
 
 if TYPE_CHECKING:
@@ -30,11 +30,8 @@ def run(
     prior: costs_option.Prior = None,
     cv: CrossValidation = None,
     calibrate: calibrating.LearnedTable = None,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    *,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Also print the figures as JSON.")] = False,
 ) -> None:
     """Write an HTML report on decision cost: baselines, rows by action, calibration, curves.
@@ -53,21 +50,8 @@ def run(
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     check_output(out, [model, *files, *(each for each in (costs, calibrate) if each)])
-    reader: dict[str, Any] = {
-        "null": null,
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "encoding": encoding,
-        "table": table,
-    }
     found, used, source, learned = evaluated(
-        fitted,
-        files,
-        decision,
-        prior=prior,
-        cv=cv,
-        calibrate=calibrate,
-        reader=reader,
+        fitted, files, decision, prior=prior, cv=cv, calibrate=calibrate, reader=reader
     )
     title = f"Decisions about {fitted.schema.target.name}: {source.description}"
     with replacing_text(out) as page:

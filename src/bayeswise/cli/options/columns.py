@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import typer
-
-PANEL = "Columns"
 
 Categories: TypeAlias = Annotated[
     list[str] | None,
@@ -32,29 +31,31 @@ NullWords: TypeAlias = Annotated[
 ]
 
 
-def asked_for(
-    names: Iterable[str],
-    *,
-    category: list[str] | None = None,
-    number: list[str] | None = None,
-    count: list[str] | None = None,
-    binary: list[str] | None = None,
-    text: list[str] | None = None,
-    ignore: list[str] | None = None,
-) -> dict[str, Any]:
-    """What `examine` takes, from what was typed.
+@dataclass(frozen=True)
+class Kinds:
+    """The columns of each kind, as they were typed."""
 
-    >>> asked_for(["zip", "size"], category=["zip", "size=S,M,L"], ignore=["id"])
-    {'kinds': {'zip': 'category'}, 'levels': {'size': ['S', 'M', 'L']}, 'ignore': ['id']}
-    """
-    known = set(names)
-    plain = {"number": number, "count": count, "binary": binary, "text": text}
-    kinds = {name: kind for kind, asked in plain.items() for name in asked or ()}
-    levels: dict[str, list[str]] = {}
-    for word in category or ():
-        name, equals, declared = word.partition("=")
-        if equals and word not in known:
-            levels[name] = declared.split(",")
-        else:
-            kinds[word] = "category"
-    return {"kinds": kinds, "levels": levels, "ignore": list(ignore or ())}
+    category: Categories = None
+    number: Numbers = None
+    count: Counts = None
+    binary: Flags = None
+    text: Texts = None
+    ignore: Ignored = None
+
+    def asked_for(self, names: Iterable[str]) -> dict[str, Any]:
+        """What `examine` takes.
+
+        >>> Kinds(category=["zip", "size=S,M,L"], ignore=["id"]).asked_for(["zip", "size"])
+        {'kinds': {'zip': 'category'}, 'levels': {'size': ['S', 'M', 'L']}, 'ignore': ['id']}
+        """
+        known = set(names)
+        plain = {"number": self.number, "count": self.count, "binary": self.binary, "text": self.text}
+        kinds = {name: kind for kind, asked in plain.items() for name in asked or ()}
+        levels: dict[str, list[str]] = {}
+        for word in self.category or ():
+            name, equals, declared = word.partition("=")
+            if equals and word not in known:
+                levels[name] = declared.split(",")
+            else:
+                kinds[word] = "category"
+        return {"kinds": kinds, "levels": levels, "ignore": list(self.ignore or ())}

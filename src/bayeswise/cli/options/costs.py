@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from bayeswise.cli.options.columns import Kinds
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -66,27 +67,26 @@ Decision: TypeAlias = Annotated[
     str | None,
     typer.Option("--decision", metavar="FILE", help="decision.toml: its target and kinds, unless they are typed."),
 ]
-Kinds: TypeAlias = dict[str, list[str] | None]  # the columns of each kind, as they were typed
 
 
 def target_and_kinds(path: str | None, target: str | None, kinds: Kinds) -> tuple[str | None, Kinds]:
     """What was typed, and what the file adds to it; a column that was typed keeps its kind.
 
-    >>> target_and_kinds(None, "play", {"category": ["zip"], "number": None})
-    ('play', {'category': ['zip'], 'number': None})
+    >>> target_and_kinds(None, "play", Kinds(category=["zip"]))[1].category
+    ['zip']
     """
     if path is None:
-        return target, dict(kinds)
+        return target, kinds
     from bayeswise.decisions.costs.decision_file import read_columns
 
     named_target, named_kinds = read_columns(path)
-    typed = {name for columns in kinds.values() for name in columns or ()}
-    found = dict(kinds)
+    found = dict(vars(kinds))
+    typed = {name for columns in found.values() for name in columns or ()}
     for column, named in named_kinds.items():
         kind = "ignore" if named == "ignored" else named  # as the options are called
         if column not in typed:
             found[kind] = [*(found[kind] or ()), column]
-    return target or named_target, found
+    return target or named_target, Kinds(**found)
 
 
 LearnedTable: TypeAlias = Annotated[

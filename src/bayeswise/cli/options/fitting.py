@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayeswise.cli.options import columns
+from bayeswise.cli.options.columns import Kinds
 from bayeswise.cli.options.pairs import by_name, by_number, class_of
 from bayeswise.cli.options.settings import option, settings_by_option, settings_of
 from bayeswise.cli.output.model_facts import (
@@ -42,7 +42,7 @@ class FitRequest:
     """What was typed about the model and its columns."""
 
     kind: ModelKind
-    kinds: dict[str, list[str] | None]
+    kinds: Kinds
     typed: dict[str, Any]  # the options that are settings, by name
 
     def learned(self, source: Source, target: str, tell: Callable[[str], None] | None = None) -> tuple[Any, Report]:
@@ -69,7 +69,7 @@ class FitRequest:
     def _settings(self, names: Sequence[str]) -> dict[str, Any]:
         """All settings, those by column read for columns of these names; the prior of the classes stays text."""
         given = settings_of(self.kind, {name: value for name, value in self.typed.items() if name != "prior"})
-        about_columns = columns.asked_for(names, **self.kinds)
+        about_columns = self.kinds.asked_for(names)
         own = self.kind.declared()
         for name, pieces in given.items():
             if name in _READERS:
@@ -97,7 +97,7 @@ class FitRequest:
 
     def nothing_beside(self, like: Any, target: str | None) -> None:
         """Refuse what was typed beside a model whose columns and settings are to be taken."""
-        typed = [name for name, value in {**self.kinds, **self.typed}.items() if value is not None]
+        typed = [name for name, value in {**vars(self.kinds), **self.typed}.items() if value is not None]
         typed = [name for name in typed if name != "calibrate"]
         if typed:
             raise UsageError(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from bayeswise.cli.options.columns import NullWords
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import KindError, UsageError
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
 
 STDIN = "-"
-
-Threads: TypeAlias = Annotated[
-    int | None, typer.Option("--threads", metavar="N", min=1, help="Maximum number of threads.")
-]
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -43,30 +38,19 @@ TableName: TypeAlias = Annotated[
 ]
 
 
-def with_threads(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with --threads besides its own options, which limits all that it does."""
+@dataclass(frozen=True)
+class Reading:
+    """The options of a command that reads tables."""
 
-    @functools.wraps(command)
-    def limited(*words: Any, threads: int | None = None, **options: Any) -> Any:
-        if threads is None:
-            return command(*words, **options)
-        from bayeswise.foundation.threads import POLARS, limit_threads
+    null: NullWords = None
+    delimiter: Delimiter = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    table: TableName = None
 
-        before = os.environ.get(POLARS)
-        os.environ[POLARS] = str(threads)  # before polars is imported: nothing changes its pool later
-        try:
-            with limit_threads(threads):
-                return command(*words, **options)
-        finally:
-            del os.environ[POLARS]
-            if before is not None:
-                os.environ[POLARS] = before
-
-    own = inspect.signature(command, eval_str=True)
-    added = inspect.Parameter("threads", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Threads)
-    limited.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
-    limited.__annotations__ = {name: each.annotation for name, each in limited.__signature__.parameters.items()}  # type: ignore[attr-defined]
-    return limited
+    def open(self, files: Sequence[str], *, like: Schema | None = None, once: bool = False) -> Source:
+        """The table in some files, or on standard input."""
+        return open_table(files, like=like, once=once, **vars(self))
 
 
 def open_table(

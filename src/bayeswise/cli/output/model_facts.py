@@ -18,8 +18,8 @@ from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import normalise
+from bayeswise.render.labels import keyed
 from bayeswise.render.plain import json_number, json_value
-from bayeswise.tables.schema.report import keyed
 
 if TYPE_CHECKING:
     from bayeswise.models.regression.solving.newton import Certificate

@@ -14,12 +14,11 @@ from bayeswise.explanations.plain import balance_dict
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.atomic import replacing, replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
-from bayeswise.render.labels import shown
+from bayeswise.render.labels import keyed, shown
 from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.schema.report import keyed
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile

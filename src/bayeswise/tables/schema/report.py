@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from bayeswise.foundation.errors import BayeswiseError
+from bayeswise.render.labels import keyed
 from bayeswise.tables.schema.inference import Examination
-from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.notes import Advice
 from bayeswise.tables.schema.profile import ColumnProfile
-
-_Value = TypeVar("_Value")
 
 
 def report(examination: Examination, names: list[str], advice: tuple[Advice, ...]) -> dict[str, Any]:
@@ -60,15 +58,3 @@ def stops(examination: Examination) -> list[tuple[str | None, BayeswiseError]]:
     """What keeps a model from learning, by column; or that there is no column to learn from."""
     nothing = examination.nothing_to_learn
     return [*examination.problems.items()] or ([] if nothing is None else [(None, nothing)])
-
-
-def keyed(classes: Iterable[tuple[Label, _Value]]) -> dict[str, _Value]:
-    """What belongs to each class by its text; where 1 and '1' would be one key, by its spelling in Python.
-
-    >>> keyed((("no", 5), ("yes", 9))), keyed(((1, 2), ("1", 3)))
-    ({'no': 5, 'yes': 9}, {'1': 2, "'1'": 3})
-    """
-    pairs = list(classes)
-    texts = [str(label) for label, _ in pairs]
-    keys = texts if len(set(texts)) == len(texts) else [repr(label) for label, _ in pairs]
-    return {key: value for key, (_, value) in zip(keys, pairs, strict=True)}

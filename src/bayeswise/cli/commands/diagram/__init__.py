@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from bayeswise.cli.options.command import as_command
 from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number, class_of
-from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.output.writing import check_output, saved, say
 from bayeswise.foundation.errors import UsageError
 
@@ -37,7 +37,7 @@ def application(words: Sequence[str]) -> typer.Typer:
     )
     group.callback()(run)
     for verb, (command, line) in VERBS.items():
-        group.command(verb, short_help=line, cls=ManyPairs)(with_threads(command))
+        group.command(verb, short_help=line, cls=ManyPairs)(as_command(command))
     return group
 
 

@@ -71,20 +71,12 @@ def run(
     ] = 0.1,
     average: Annotated[bool, typer.Option("--average", help="Use averaged naive Bayes.")] = False,
     start: Annotated[str | None, typer.Option("--from", metavar="MODEL", help="Start from this model.")] = None,
-    category: columns.Categories = None,
-    number: columns.Numbers = None,
-    count: columns.Counts = None,
-    binary: columns.Flags = None,
-    text: columns.Texts = None,
-    ignore: columns.Ignored = None,
+    *,
+    kinds: columns.Kinds,
     raw: Annotated[
         bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
     ] = False,
-    null: columns.NullWords = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    table: reading.TableName = None,
+    reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Exchange questions and answers as JSON lines.")] = False,
 ) -> None:
     """Label the most informative rows, one key per row.
@@ -115,18 +107,9 @@ def run(
     decision = _decision(costs)
     model = _model(start)
     target = _target(target, decision, model)
-    source = reading.open_table(
-        files,
-        null=null,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        table=table,
-        like=model and model.schema,
-    )
+    source = reader.open(files, like=model and model.schema)
     pool = PoolTable.read(source, target, _named(classes, decision))
-    kinds = {"category": category, "number": number, "count": count, "binary": binary, "text": text, "ignore": ignore}
-    overrides = columns.asked_for([column.name for column in source.columns], **kinds)
+    overrides = kinds.asked_for([column.name for column in source.columns])
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
     begun = kept.journal.exists()
     known = _classes(pool, model, begun)

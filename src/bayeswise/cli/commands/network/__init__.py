@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayeswise.cli.options.command import as_command
 from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number
-from bayeswise.cli.options.reading import with_threads
 from bayeswise.cli.options.settings import LearnCommand
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError
@@ -51,7 +51,7 @@ def application(words: Sequence[str]) -> typer.Typer:
     group.callback()(run)
     for verb, line in VERBS.items():
         command = getattr(import_module(f"bayeswise.cli.commands.network.{verb}"), verb) if verb in words else unloaded
-        group.command(verb, short_help=line, cls=LearnCommand if verb == "learn" else ManyPairs)(with_threads(command))
+        group.command(verb, short_help=line, cls=LearnCommand if verb == "learn" else ManyPairs)(as_command(command))
     return group
 
 

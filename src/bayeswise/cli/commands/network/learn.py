@@ -131,7 +131,7 @@ def learn(
             f"{next(iter(overrides['states']))} has no column, and rows cannot show the strength of its edges",
             fix="leave --strengths out",
         )
-    asked = columns.asked_for(names, category=category, number=number)
+    asked = columns.Kinds(category=category, number=number).asked_for(names)
     rows = _read(source, ignore or (), weight, overrides, _cuts_of(cuts, names), asked)
     say(*(f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}." for name, found in rows.cuts.items()))
     with StepsBar() as bar:
