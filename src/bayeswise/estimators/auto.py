@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import ClassifierBase
+from bayeswise.estimators.base import ClassifierBase, with_parameters
 from bayeswise.models.auto.learning import of_batches
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
 
 
+@with_parameters
 class AutoClassifier(ClassifierBase):
     """p(class | row) from all models that apply, weighed by what they say of rows that they never saw.
 
@@ -26,34 +28,21 @@ class AutoClassifier(ClassifierBase):
     ['low', 'high']
     """
 
-    def __init__(
-        self,
-        choose: str = "stack",
-        *,
-        calibrate: str = "auto",
-        class_prior: Mapping[Any, float] | None = None,
-        costs: Mapping[str, Mapping[Any, float]] | None = None,
-        within: float | str | None = None,
-        missing: Any = "ignore",
-        unseen: Any = "smooth",
-        kinds: Mapping[str, str] | None = None,
-        levels: Mapping[str, Any] | None = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.choose = choose
-        self.calibrate = calibrate
-        self.class_prior = class_prior
-        self.costs = costs
-        self.within = within
-        self.missing = missing
-        self.unseen = unseen
-        self.kinds = kinds
-        self.levels = levels
-        self.class_weight = class_weight
+    choose: str = "stack"
+    _: KW_ONLY
+    calibrate: str = "auto"
+    class_prior: Mapping[Any, float] | None = None
+    costs: Mapping[str, Mapping[Any, float]] | None = None
+    within: float | str | None = None
+    missing: Any = "ignore"
+    unseen: Any = "smooth"
+    kinds: Mapping[str, str] | None = None
+    levels: Mapping[str, Any] | None = None
+    class_weight: Any = None
 
     _settings_type = AutoSettings
     _options_type = AutoOptions
-    model_: AutoModel
+    model_: AutoModel = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch."""

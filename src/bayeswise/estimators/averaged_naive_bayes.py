@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
+from bayeswise.estimators.base import with_parameters
 from bayeswise.estimators.naive_bayes import NaiveBayes
 from bayeswise.estimators.targets import prior_by_name
 from bayeswise.foundation.arrays import FloatArray
@@ -17,6 +19,7 @@ from bayeswise.models.settings.naive_bayes import MEstimate
 from bayeswise.tables.schema.schema import Schema
 
 
+@with_parameters
 class AveragedNaiveBayes(NaiveBayes):
     """p(class | row) averaged over all 2^d naive Bayes structures: every column relevant or not.
 
@@ -63,7 +66,7 @@ class AveragedNaiveBayes(NaiveBayes):
 
     _settings_type = AveragedSettings
     _options_type = AveragedOptions
-    model_: AveragedNaiveBayesModel
+    model_: AveragedNaiveBayesModel = field(init=False)
     _model_type = AveragedNaiveBayesModel
 
     @property

@@ -1,18 +1,18 @@
-"""What the scikit-learn faces have alike: a frozen model inside, as `model_`.
+"""What the estimators have alike: a frozen model inside, as `model_`.
 
-Face              X comes in, is checked and encoded, and the model answers batch by batch
-ClassifierFace    ... with the probability of each class
-MergingFace       ... from exact statistics, so that rows come, go and add up
+EstimatorBase     X comes in, is checked and encoded, and the model answers batch by batch
+ClassifierBase    ... with the probability of each class
+MergingBase       ... from exact statistics, so that rows come, go and add up
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import signature
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -44,6 +44,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 Kept = TypeVar("Kept", bound=Settings)
+Estimator = TypeVar("Estimator", bound="EstimatorBase")
 COLUMNS = declared(ColumnOptions)
 
 
@@ -56,12 +57,6 @@ class EstimatorBase(BaseEstimator):
     _options_type: ClassVar[type] = ColumnOptions  # and here, those that matter only while it is learned
     _own_parameters: ClassVar[Mapping[str, str]] = {}  # what the others mean, those of scikit-learn's ways
     _takes_labels: ClassVar[bool] = True  # whether columns of X may be text or categories
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        if "__init__" in vars(cls):
-            cls.__init__ = _taking_earlier_names(cls.__init__)  # type: ignore[method-assign]
-            cls.__doc__ = with_list(cls.__doc__, "Parameters", cls._described())
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name, also by the names of earlier versions."""
@@ -152,6 +147,15 @@ class EstimatorBase(BaseEstimator):
         return both
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def with_parameters(kind: type[Estimator]) -> type[Estimator]:
+    """An estimator whose parameters are its fields: help lists them, and their earlier names are still taken."""
+    made: Any = dataclass(eq=False, repr=False)(kind)
+    made.__init__ = _taking_earlier_names(made.__init__)
+    made.__doc__ = with_list(made.__doc__, "Parameters", made._described())
+    return kind
+
+
 def _own_texts(kind: type) -> Mapping[str, str]:
     own: Mapping[str, str] = vars(kind).get("_own_parameters", {})
     return own
@@ -168,7 +172,7 @@ def _taking_earlier_names(init: Callable[..., None]) -> Callable[..., None]:
 
 
 class ClassifierBase(ClassifierMixin, EstimatorBase):
-    """The face of a `ProbabilityModel`."""
+    """The estimator of a `ProbabilityModel`."""
 
     class_weight: Any = None
     _own_parameters: ClassVar[Mapping[str, str]] = {
@@ -224,9 +228,9 @@ class ClassifierBase(ClassifierMixin, EstimatorBase):
 
 
 class MergingBase(ClassifierBase):
-    """The face of a `Classifier`, whose statistics merge and subtract exactly."""
+    """The estimator of a `Classifier`, whose statistics merge and subtract exactly."""
 
-    # -- what each face says for itself -----------------------------------------------------------------------
+    # -- what each estimator says for itself -----------------------------------------------------------------------
     class_prior: Any
 
     def _settings(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.hypotheses.concepts import ConceptModel, check_way, concept_of
 
 
+@dataclass(eq=False, repr=False)
 class ConceptClassifier(ClassifierMixin, BaseEstimator):
     """Two classes told apart by a conjunction of levels, every column a category.
 
@@ -30,22 +32,14 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
     ['yes']
     """
 
-    def __init__(
-        self,
-        noise: float = 0.05,
-        prior: Any = "uniform",
-        by: Any = "average",
-        *,
-        positive: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        self.noise = noise
-        self.prior = prior
-        self.by = by
-        self.positive = positive
-        self.random_state = random_state
+    noise: float = 0.05
+    prior: Any = "uniform"
+    by: Any = "average"
+    _: KW_ONLY
+    positive: Any = None
+    random_state: int = 0
 
-    model_: ConceptModel
+    model_: ConceptModel = field(init=False)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Weigh every concept against the rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -44,6 +45,7 @@ def _is_model(maker: DecisionMaker) -> bool:
     return hasattr(maker.estimator, "schema")
 
 
+@dataclass(eq=False, repr=False)
 class DecisionMaker(ClassifierMixin, BaseEstimator):
     """The action of least expected cost, on the posterior of any classifier with `predict_proba`, or of a fitted model.
 
@@ -67,22 +69,13 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     __metadata_request__fit = {"rows": True}  # noqa: RUF012, scikit-learn reads it from the class
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        costs: Any = None,
-        *,
-        calibrate: str | None = None,
-        novelty: float | None = None,
-        cv: Any = 5,
-        unknown: Any = UNKNOWN,
-    ) -> None:
-        self.estimator = estimator
-        self.costs = costs
-        self.calibrate = calibrate
-        self.novelty = novelty
-        self.cv = cv
-        self.unknown = unknown
+    estimator: Any = None
+    costs: Any = None
+    _: KW_ONLY
+    calibrate: str | None = None
+    novelty: float | None = None
+    cv: Any = 5
+    unknown: Any = UNKNOWN
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, rows: Any = None, **fit_params: Any) -> Self:

@@ -9,6 +9,7 @@ up from the leaves once finds the best pruning.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, nml_bits
 
 
+@dataclass(eq=False, repr=False)
 class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     """The pruning of a full tree with the fewest bits for the tree and its exceptions.
 
@@ -36,10 +38,9 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     (2, DescriptionLength(10.3 bits by two-part; splits: 6.3, leaves: 4.0))
     """
 
-    def __init__(self, max_depth: int | None = None, code: str = "exceptions", random_state: int | None = 0) -> None:
-        self.max_depth = max_depth
-        self.code = code
-        self.random_state = random_state
+    max_depth: int | None = None
+    code: str = "exceptions"
+    random_state: int | None = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the full tree and cut what does not pay for itself."""

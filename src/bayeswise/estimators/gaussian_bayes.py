@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.base import MergingBase
+from bayeswise.estimators.base import MergingBase, with_parameters
 from bayeswise.estimators.targets import Labels
 from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
@@ -23,6 +24,7 @@ from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings, GaussianOptions
 
 
+@with_parameters
 class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBase):
     """p(class | row) proportional to p(class) Normal(row; mean of the class, covariance), from exact sums.
 
@@ -35,37 +37,24 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
     Regions(x0: 'low' | 5.5 | 'high')
     """
 
-    def __init__(
-        self,
-        covariance: str = "per-class",
-        variance_divisor: str = "n",
-        shrinkage: float | Literal["auto"] = 0.0,
-        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
-        *,
-        prior: NormalInverseWishart | None = None,
-        predictive: str = "plug-in",
-        variance_floor: float = 1e-9,
-        missing: str = "ignore",
-        n_components: int | None = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.covariance = covariance
-        self.variance_divisor = variance_divisor
-        self.shrinkage = shrinkage
-        self.class_prior = class_prior
-        self.prior = prior
-        self.predictive = predictive
-        self.variance_floor = variance_floor
-        self.missing = missing
-        self.n_components = n_components
-        self.class_weight = class_weight
+    covariance: str = "per-class"
+    variance_divisor: str = "n"
+    shrinkage: float | Literal["auto"] = 0.0
+    class_prior: Mapping[Any, float] | Sequence[float] | None = None
+    _: KW_ONLY
+    prior: NormalInverseWishart | None = None
+    predictive: str = "plug-in"
+    variance_floor: float = 1e-9
+    missing: str = "ignore"
+    n_components: int | None = None
+    class_weight: Any = None
 
     _settings_type = GaussianBayesSettings
     _options_type = GaussianOptions
     _own_parameters: ClassVar[Mapping[str, str]] = {
         "n_components": "how many of Fisher's directions `transform` gives; None for all"
     }
-    model_: GaussianBayesModel
+    model_: GaussianBayesModel = field(init=False)
 
     _takes_labels: ClassVar[bool] = False
 

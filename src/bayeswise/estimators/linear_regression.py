@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import EstimatorBase
+from bayeswise.estimators.base import EstimatorBase, with_parameters
 from bayeswise.estimators.features import (
     ExpandedColumns,
     batches_of,
@@ -44,6 +44,7 @@ def _has_moments(estimator: LinearRegression) -> bool:
     return estimator.likelihood == "gaussian"
 
 
+@with_parameters
 class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     """y = w0 + w . x + noise: the likelihood chooses the loss, the prior the regulariser.
 
@@ -74,31 +75,19 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     ([2.0], 1.0, [21.0])
     """
 
-    def __init__(
-        self,
-        likelihood: str = "gaussian",
-        prior: str | None = "gaussian",
-        scale: float | str = "auto",
-        *,
-        df: float = 4.0,
-        fit_intercept: bool = True,
-        standardise: bool = True,
-        missing: str = "error",
-        kinds: Mapping[str, str] | None = None,
-        levels: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.likelihood = likelihood
-        self.prior = prior
-        self.scale = scale
-        self.df = df
-        self.fit_intercept = fit_intercept
-        self.standardise = standardise
-        self.missing = missing
-        self.kinds = kinds
-        self.levels = levels
+    likelihood: str = "gaussian"
+    prior: str | None = "gaussian"
+    scale: float | str = "auto"
+    _: KW_ONLY
+    df: float = 4.0
+    fit_intercept: bool = True
+    standardise: bool = True
+    missing: str = "error"
+    kinds: Mapping[str, str] | None = None
+    levels: Mapping[str, Any] | None = None
 
     _settings_type = LinearSettings
-    model_: LinearModel | IteratedModel | WideModel
+    model_: LinearModel | IteratedModel | WideModel = field(init=False)
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import ClassifierBase
+from bayeswise.estimators.base import ClassifierBase, with_parameters
 from bayeswise.estimators.features import (
     ExpandedColumns,
     checked_columns,
@@ -30,6 +31,7 @@ from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.tables.batch import Batch
 
 
+@with_parameters
 class LogisticRegression(ExpandedColumns, ClassifierBase):
     """p(class | row) = softmax(w0 + w . x) at the most probable weights: MAP is penalised likelihood.
 
@@ -58,37 +60,22 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     (['low', 'high'], True, True)
     """
 
-    def __init__(
-        self,
-        prior: str | None = "gaussian",
-        scale: float | str = 1.0,
-        *,
-        df: float = 4.0,
-        marginalize: bool = False,
-        fit_intercept: bool = True,
-        standardise: bool = True,
-        missing: str = "error",
-        tol: float = 1e-8,
-        max_iter: int = 200,
-        kinds: Mapping[str, str] | None = None,
-        levels: Mapping[str, Any] | None = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.prior = prior
-        self.scale = scale
-        self.df = df
-        self.marginalize = marginalize
-        self.fit_intercept = fit_intercept
-        self.standardise = standardise
-        self.missing = missing
-        self.tol = tol
-        self.max_iter = max_iter
-        self.kinds = kinds
-        self.levels = levels
-        self.class_weight = class_weight
+    prior: str | None = "gaussian"
+    scale: float | str = 1.0
+    _: KW_ONLY
+    df: float = 4.0
+    marginalize: bool = False
+    fit_intercept: bool = True
+    standardise: bool = True
+    missing: str = "error"
+    tol: float = 1e-8
+    max_iter: int = 200
+    kinds: Mapping[str, str] | None = None
+    levels: Mapping[str, Any] | None = None
+    class_weight: Any = None
 
     _settings_type = LogisticSettings
-    model_: LogisticModel
+    model_: LogisticModel = field(init=False)
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

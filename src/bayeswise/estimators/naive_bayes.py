@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import KW_ONLY, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from bayeswise.engines import Request, summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.base import MergingBase
+from bayeswise.estimators.base import MergingBase, with_parameters
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
@@ -30,6 +30,7 @@ from bayeswise.tables.schema.schema import Schema
 S = TypeVar("S")
 
 
+@with_parameters
 class NaiveBayes(MergingBase):
     """p(class | row) proportional to p(class) prod p(cell | class), for numbers, categories, flags and text together.
 
@@ -44,46 +45,28 @@ class NaiveBayes(MergingBase):
     ['low']
     """
 
-    def __init__(
-        self,
-        families: Any = "auto",
-        smoothing: float | MEstimate = 1.0,
-        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
-        prior_smoothing: float = 0.0,
-        variance_divisor: str = "n",
-        missing: Any = "ignore",
-        unseen: Any = "smooth",
-        *,
-        shared_variance: bool = False,
-        denominator: str = "levels",
-        variance_rule: str = "floor",
-        variance_floor: float = 1e-9,
-        convention: str | None = None,
-        kinds: Mapping[str, str] | None = None,
-        levels: Mapping[str, Any] | None = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.families = families
-        self.smoothing = smoothing
-        self.class_prior = class_prior
-        self.prior_smoothing = prior_smoothing
-        self.variance_divisor = variance_divisor
-        self.missing = missing
-        self.unseen = unseen
-        self.shared_variance = shared_variance
-        self.denominator = denominator
-        self.variance_rule = variance_rule
-        self.variance_floor = variance_floor
-        self.convention = convention
-        self.kinds = kinds
-        self.levels = levels
-        self.class_weight = class_weight
+    families: Any = "auto"
+    smoothing: float | MEstimate = 1.0
+    class_prior: Mapping[Any, float] | Sequence[float] | None = None
+    prior_smoothing: float = 0.0
+    variance_divisor: str = "n"
+    missing: Any = "ignore"
+    unseen: Any = "smooth"
+    _: KW_ONLY
+    shared_variance: bool = False
+    denominator: str = "levels"
+    variance_rule: str = "floor"
+    variance_floor: float = 1e-9
+    convention: str | None = None
+    kinds: Mapping[str, str] | None = None
+    levels: Mapping[str, Any] | None = None
+    class_weight: Any = None
 
     _settings_type = NaiveBayesSettings
     _options_type: ClassVar[type] = FamilyOptions
-    model_: NaiveBayesModel
+    model_: NaiveBayesModel = field(init=False)
     _model_type: ClassVar[type[NaiveBayesModel]] = NaiveBayesModel
-    selection_: Selection
+    selection_: Selection = field(init=False)
 
     # -- what was learned, under scikit-learn's names ---------------------------------------------------------
     @property

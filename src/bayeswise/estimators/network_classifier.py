@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar
 
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.estimators import features
-from bayeswise.estimators.base import COLUMNS, MergingBase
+from bayeswise.estimators.base import COLUMNS, MergingBase, with_parameters
 from bayeswise.estimators.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
@@ -20,6 +21,7 @@ from bayeswise.networks.network import BeliefNetwork
 from bayeswise.tables.batch import Batch
 
 
+@with_parameters
 class NetworkClassifier(MergingBase):
     """p(class | row) from a belief network of the class and all columns.
 
@@ -34,40 +36,22 @@ class NetworkClassifier(MergingBase):
     1.0
     """
 
-    def __init__(
-        self,
-        structure: str = "tan",
-        prior: str = "laplace",
-        smoothing: float = 1.0,
-        class_prior: Mapping[Any, float] | Sequence[float] | None = None,
-        *,
-        k: int = 2,
-        min_frequency: float = 1.0,
-        criterion: str = "bic",
-        max_parents: int = 3,
-        numbers: str = "cut",
-        cuts: Mapping[str, Sequence[float]] | None = None,
-        missing: Any = "ignore",
-        unseen: Any = "smooth",
-        kinds: Mapping[str, str] | None = None,
-        levels: Mapping[str, Any] | None = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.structure = structure
-        self.prior = prior
-        self.smoothing = smoothing
-        self.class_prior = class_prior
-        self.k = k
-        self.min_frequency = min_frequency
-        self.criterion = criterion
-        self.max_parents = max_parents
-        self.numbers = numbers
-        self.cuts = cuts
-        self.missing = missing
-        self.unseen = unseen
-        self.kinds = kinds
-        self.levels = levels
-        self.class_weight = class_weight
+    structure: str = "tan"
+    prior: str = "laplace"
+    smoothing: float = 1.0
+    class_prior: Mapping[Any, float] | Sequence[float] | None = None
+    _: KW_ONLY
+    k: int = 2
+    min_frequency: float = 1.0
+    criterion: str = "bic"
+    max_parents: int = 3
+    numbers: str = "cut"
+    cuts: Mapping[str, Sequence[float]] | None = None
+    missing: Any = "ignore"
+    unseen: Any = "smooth"
+    kinds: Mapping[str, str] | None = None
+    levels: Mapping[str, Any] | None = None
+    class_weight: Any = None
 
     _settings_type = NetworkSettings
     _options_type = NetworkOptions
@@ -75,7 +59,7 @@ class NetworkClassifier(MergingBase):
         "criterion": "score that the search for any graph maximises: the setting `score`, here a method of estimators",
         "numbers": '"cut" where that shortens the description of the classes (Fayyad and Irani), or each a "category"',
     }
-    model_: NetworkClassifierModel
+    model_: NetworkClassifierModel = field(init=False)
 
     @property
     def network(self) -> BeliefNetwork:
