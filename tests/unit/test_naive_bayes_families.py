@@ -249,7 +249,9 @@ def test_columns_of_0_and_1_are_selected_as_flags() -> None:
         "x": generator.normal(size=200).tolist(),
         "y": np.where(y, "yes", "no").tolist(),
     }
-    model = bw.fit(rows, "y", model="naive-bayes", families="select")
+    model = bw.fit(rows, "y", model="naive-bayes", families="select", kinds={"flag": "number"})
     assert dict(model.facts().families) == {"flag": "bernoulli", "visits": "poisson", "x": "normal"}
-    asked = bw.fit(rows, "y", model="naive-bayes")
-    assert asked.facts().families["flag"] == "normal"  # unless it is selected, or said: kinds={"flag": "binary"}
+    inferred = bw.fit(rows, "y", model="naive-bayes", families="select")
+    assert inferred.facts().families["flag"] == "categorical"
+    asked = bw.fit(rows, "y", model="naive-bayes", kinds={"flag": "number"})
+    assert asked.facts().families["flag"] == "normal"

@@ -1,8 +1,9 @@
 """X as scikit-learn users bring it: a matrix of numbers, a sparse matrix, or a dataframe of anything.
 
 A matrix is numbers throughout (or categories, if the family says so); a sparse matrix is one block of word counts; the
-columns of a dataframe are judged like those of any table, except that a number stays a number even where a table would
-call it an identifier. `checked` is the border: behind it X is an array, a CSR matrix or a table with names.
+columns of a dataframe are judged like those of any table (0 and 1 are flags), except that a number stays a number even
+where a table would call it an identifier. `checked` is the border: behind it X is an array, a CSR matrix or a table
+with names.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels
 from bayeswise.tables.encoding.encoder import Encoder, refuse_infinite, refuse_missing_numbers
 from bayeswise.tables.schema.inference import infer_schema
+from bayeswise.tables.schema.kinds import flags_among
 from bayeswise.tables.schema.labels import LabelType, Vocabulary
-from bayeswise.tables.schema.names import normal_name
+from bayeswise.tables.schema.names import find_name, normal_name
 from bayeswise.tables.schema.schema import LABELLED, Column, Columns, Kind, Schema, Target
 from bayeswise.tables.source import Source, open_source
 
@@ -177,7 +179,8 @@ def schema_of(
     *,
     categorical: bool,
     overrides: Mapping[str, Any],
-    flags_are_numbers: bool = False,
+    flags_as_numbers: bool | Sequence[str] = False,
+    booleans_as_numbers: bool = False,
 ) -> Schema:
     """What the columns of X mean; the target is y, or the first name like it that no column has."""
     target = Target("y", "mixed")
@@ -190,12 +193,16 @@ def schema_of(
     source = open_source(X)
     kinds = dict(overrides.get("kinds") or {})
     declared = {normal_name(str(name)) for name in overrides.get("levels") or ()}
-    numbers = ("integer", "float", "boolean") if flags_are_numbers else ("integer", "float")
-    for column in source.columns:
-        if categorical:
-            kinds.setdefault(column.name, "category")
-        elif column.storage in numbers and normal_name(column.name) not in declared:
-            kinds.setdefault(column.name, "number")
+    numbers = ("integer", "float", "boolean") if booleans_as_numbers else ("integer", "float")
+    stored = [column.name for column in source.columns if column.storage in numbers]
+    free = [name for name in stored if normal_name(name) not in declared and name not in kinds]
+    flags = set(flags_among(source, free) if is_frame(X) and flags_as_numbers is not True and not categorical else ())
+    asked = () if isinstance(flags_as_numbers, bool) else flags_as_numbers
+    flags -= {find_name(name, [column.name for column in source.columns], where="X") for name in asked}
+    if categorical:
+        kinds = {**dict.fromkeys((column.name for column in source.columns), "category"), **kinds}
+    else:
+        kinds |= {name: "number" for name in free if name not in flags}
     schema = infer_schema(source, None, **{**overrides, "kinds": kinds})
     if schema.ignored:
         reasons = "; ".join(f"{name!r} ({schema[name].reason})" for name in schema.ignored)
@@ -395,7 +402,7 @@ def schema_for(X: Any, overrides: Mapping[str, Any]) -> Schema:
                 fix="leave it out, or give a dataframe",
             )
         return usable(Schema(_unnamed(X.shape[1], "number", None), Target("y", "mixed")))
-    return usable(schema_of(X, categorical=False, overrides=overrides))
+    return usable(schema_of(X, categorical=False, overrides=overrides, flags_as_numbers=True))
 
 
 def batches_of(

@@ -153,7 +153,10 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
             model.fisher(asked)
 
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
-        schema = features.schema_of(X, categorical=False, overrides=self._overrides(), flags_are_numbers=True)
+        overrides = self._overrides()
+        schema = features.schema_of(
+            X, categorical=False, overrides=overrides, flags_as_numbers=True, booleans_as_numbers=True
+        )
         refuse_other_kinds(schema)
         return GaussianBayesModel(schema, settings, summarise([], schema, request_of(schema)).statistics)
 

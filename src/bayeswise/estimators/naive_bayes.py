@@ -17,7 +17,14 @@ from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.naive_bayes.categories import CategoryScores
-from bayeswise.models.naive_bayes.choices import TEXT_MODELS, Selection, extent_of, factors_for, select_families
+from bayeswise.models.naive_bayes.choices import (
+    TEXT_MODELS,
+    Selection,
+    extent_of,
+    factors_for,
+    flags_as_numbers,
+    select_families,
+)
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -150,7 +157,12 @@ class NaiveBayes(MergingBase):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> NaiveBayesModel:
-        schema = features.schema_of(X, categorical=self._is_categorical(), overrides=self._overrides())
+        schema = features.schema_of(
+            X,
+            categorical=self._is_categorical(),
+            overrides=self._overrides(),
+            flags_as_numbers=flags_as_numbers(self.families),
+        )
         factors = self._factors(X, schema, labels, weights)
         empty = summarise([], schema, Request({})).statistics
         return self._model_type(schema, settings, empty, factors, self._selects())

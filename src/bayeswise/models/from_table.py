@@ -28,10 +28,17 @@ def divided(overrides: dict[str, Any], words: Sequence[str] = SCHEMA_WORDS) -> t
     return about_columns, {name: value for name, value in overrides.items() if name not in words}
 
 
-def schema_for(source: Source, target: str, schema: Schema | None, about_columns: dict[str, Any]) -> Schema:
-    """The schema that was given, or the one that the table shows."""
+def schema_for(
+    source: Source,
+    target: str,
+    schema: Schema | None,
+    about_columns: dict[str, Any],
+    *,
+    flags_as_numbers: bool | Sequence[str] = False,
+) -> Schema:
+    """The schema that was given, or the one that the table shows; columns of 0 and 1 are flags unless told not to."""
     if schema is None:
-        return infer_schema(source, target, **about_columns)
+        return infer_schema(source, target, **about_columns, flags_as_numbers=flags_as_numbers)
     if about_columns:
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
     return schema

@@ -30,7 +30,7 @@ def learned(
     settings = GaussianBayesSettings().changed(**beliefs)
     source = open_like(table, schema)
     inferred = schema is None
-    schema = schema_for(source, target, schema, about_columns)
+    schema = schema_for(source, target, schema, about_columns, flags_as_numbers=True)
     if inferred:
         schema = of_numbers(schema)
     refuse_other_kinds(schema)

@@ -34,6 +34,7 @@ from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.schema import Kind, Schema
 
 _NUMBER_SUPPORTS = ("real", "positive", "unit interval", "count", "binary")
+_OF_LABELS = ("categorical", "bernoulli")
 TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 
 
@@ -88,6 +89,17 @@ def _chosen(schema: Schema, wanted: Families) -> list[tuple[Any, tuple[str, ...]
     return [*asked, *(each for each in by_kind if each[1] == schema.texts != names)]
 
 
+def flags_as_numbers(wanted: Families) -> bool | list[str]:
+    """The columns that stay numbers though they hold 0 and 1 only, as their family is one of numbers; True for all.
+
+    >>> flags_as_numbers("auto"), flags_as_numbers("normal"), flags_as_numbers({"a": "poisson", "b": "bernoulli"})
+    (False, True, ['a'])
+    """
+    if isinstance(wanted, Mapping):
+        return [name for name, family in wanted.items() if getattr(family, "name", family) not in _OF_LABELS]
+    return not isinstance(wanted, Selection) and not (isinstance(wanted, str) and wanted in ("auto", "select"))
+
+
 def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
     """The family of each kind that has one, numbers before texts."""
     numbers: dict[Kind, Any] = {"number": families.Normal(), "count": families.Poisson()}
@@ -118,7 +130,7 @@ def _family(schema: Schema, column: str, family: Any) -> Any:
     if kind == "text":
         return _one_of(family, TEXT_MODELS, column)
     if kind in ("category", "binary"):
-        return _one_of(getattr(family, "name", family), ("categorical", "bernoulli"), column)
+        return _one_of(getattr(family, "name", family), _OF_LABELS, column)
     known = number_families()
     if isinstance(family, str) and family in TEXT_MODELS:
         return family

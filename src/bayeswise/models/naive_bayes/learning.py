@@ -7,7 +7,14 @@ from typing import Any
 
 from bayeswise.engines import of_no_rows
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
-from bayeswise.models.naive_bayes.choices import Extent, Selection, check_flags, factors_for, select_families
+from bayeswise.models.naive_bayes.choices import (
+    Extent,
+    Selection,
+    check_flags,
+    factors_for,
+    flags_as_numbers,
+    select_families,
+)
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.settings.naive_bayes import Families, NaiveBayesSettings, settings_of
@@ -36,7 +43,7 @@ def learned(
     about_columns, beliefs = divided(overrides)
     settings = settings_of(convention, beliefs)
     source = open_like(table, schema)
-    schema = schema_for(source, target, schema, about_columns)
+    schema = schema_for(source, target, schema, about_columns, flags_as_numbers=flags_as_numbers(families))
     check_declared(settings.class_prior, schema)
     if isinstance(families, str) and families == "select":
         families = select(source, schema)

@@ -59,7 +59,8 @@ def learned_logistic(
     about_columns, beliefs = divided(overrides, COLUMN_WORDS)
     settings = LogisticSettings().changed(**beliefs)
     source = open_like(table, schema)
-    return logistic_of(source, usable(schema_for(source, target, schema, about_columns)), settings, progress)
+    schema = usable(schema_for(source, target, schema, about_columns, flags_as_numbers=True))
+    return logistic_of(source, schema, settings, progress)
 
 
 def logistic_of(
@@ -184,7 +185,7 @@ def learned_linear(
     source = open_like(table, schema)
     if schema is None:
         about_columns = _number_target(target, about_columns)
-    schema = usable(schema_for(source, target, schema, about_columns))
+    schema = usable(schema_for(source, target, schema, about_columns, flags_as_numbers=True))
     _refuse_labels(source, schema)
     return linear_of(source, schema, settings, progress)
 

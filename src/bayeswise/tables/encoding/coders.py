@@ -163,7 +163,8 @@ class LevelCoder:
         declared = ", ".join(quoted(level) for level in (self.declared or ())[:8])
         return SchemaError(
             f"column {self.name!r} has the level {quoted(label)!r}, which is not among the declared ones: {declared}",
-            fix=f"correct the cell, or declare it in levels={{{self.name!r}: [...]}}",
+            fix=f"correct the cell, declare it in levels={{{self.name!r}: [...]}}"
+            + (f", or learn anew with {keep(self.name, 'number')}" if self.label_type == "integer" else ""),
         )
 
 

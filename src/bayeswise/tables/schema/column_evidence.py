@@ -105,6 +105,12 @@ def has_few_values(column: ColumnProfile) -> bool:
     return column.distinct <= FEW_VALUES and 2 * column.distinct <= column.present and all_whole(column)
 
 
+def is_flag(column: ColumnProfile) -> bool:
+    """Every cell is 0 or 1, and there are both."""
+    extremes = column.minimum == 0.0 and column.maximum == 1.0
+    return extremes and numerals(column) == column.present and not column.infinite and all_whole(column)
+
+
 def all_whole(column: ColumnProfile) -> bool:
     """Every number is a whole one, also where it is stored or written as 3.0."""
     if column.decimals == 0:

@@ -3,14 +3,14 @@
     all cells missing, lists, structs, bytes, dates          ignored
     declared levels (pandas categories, Enum)                category, all its declared levels kept
     a single value                                           ignored
-    true and false                                           binary
+    true and false, or 0 and 1                               binary
     more than half of the cells are numbers                  number, or ignored if it is an id or too wide for doubles
     several words, mostly different                          text
     every text different, or more than a million             ignored
     other text, also of two levels and of leading zeros      category
 
 Two-level text is a category and not binary: a third level may come tomorrow, while a flag has two states for good.
-Whole numbers stay numbers; `count` is never inferred, since a Poisson count and a score of 1 to 5 look alike.
+Other whole numbers stay numbers; `count` is never inferred, since a Poisson count and a score of 1 to 5 look alike.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema.labels import label_type_of
-from bayeswise.tables.schema.notes import Advice, advice_on, keep, leave_out, note_on
+from bayeswise.tables.schema.labels import Vocabulary, label_type_of
+from bayeswise.tables.schema.notes import IS_FLAG, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
 from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind
 from bayeswise.tables.source import Source
+
+FLAG = Vocabulary([0, 1])
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Finding:
 
 def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Finding:
     """The column with its kind and reason, and what a reader should know about it."""
-    kind, reason = _asked(override) or _inferred(profile, textual)
+    kind, reason = _asked(override) or _inferred(profile, textual, override.flag_is_number)
     try:
         column = _column(profile, textual, override, kind, reason)
     except SchemaError as error:
@@ -78,6 +80,11 @@ def asked_for(name: str, kind: Kind, override: Override) -> Column:
     )
 
 
+def _flag(name: str, override: Override) -> Column:
+    """The column that `infer_kind` makes of one of 0 and 1."""
+    return Column(name, "binary", "integer", FLAG, override.missing, override.unseen, IS_FLAG)
+
+
 def _asked(override: Override) -> tuple[Kind, str] | None:
     if override.kind == "ignored":
         return "ignored", "ignored on request"
@@ -86,7 +93,7 @@ def _asked(override: Override) -> tuple[Kind, str] | None:
     return (override.kind, "asked for") if override.kind is not None else None
 
 
-def _inferred(profile: ColumnProfile, textual: bool) -> tuple[Kind, str]:
+def _inferred(profile: ColumnProfile, textual: bool, flag_is_number: bool) -> tuple[Kind, str]:
     reason = _unreadable(profile)
     if reason:
         return "ignored", reason
@@ -97,7 +104,7 @@ def _inferred(profile: ColumnProfile, textual: bool) -> tuple[Kind, str]:
     if profile.booleans == profile.present:
         return "binary", "true or false"
     if evidence.is_numeric(profile, textual):
-        return _inferred_number(profile)
+        return ("binary", IS_FLAG) if evidence.is_flag(profile) and not flag_is_number else _inferred_number(profile)
     return _inferred_text(profile)
 
 
@@ -130,6 +137,8 @@ def _inferred_text(profile: ColumnProfile) -> tuple[Kind, str]:
 
 
 def _column(profile: ColumnProfile, textual: bool, override: Override, kind: Kind, reason: str) -> Column:
+    if reason == IS_FLAG:
+        return _flag(profile.name, override)
     labels = evidence.label_type(profile, textual)
     levels = override.levels or profile.declared
     if override.levels and (textual or not profile.present):
@@ -231,18 +240,44 @@ def _could_be_number(override: Override, name: str) -> bool:
 
 
 def _numbers(source: Source, overrides: Overrides, names: list[str]) -> dict[str, Column]:
-    """Those of the columns that are certainly numbers."""
+    """Those of the columns that are certainly numbers, or flags."""
     low, high, present = extremes(source, names)
     plain = is_plain(low, high, present)
     finite = np.isfinite(low) & np.isfinite(high)
     sure = plain if plain.all() else plain | (finite & [overrides[name].kind == "number" for name in names])
-    return _alike(list(compress(names, sure)), "number", overrides)
+    open_to = [overrides[name].kind is None and not overrides[name].flag_is_number for name in names]
+    flags = _of_zero_and_one(source, list(compress(names, plain & (low == 0.0) & (high == 1.0) & open_to)))
+    return {**_alike(list(compress(names, sure)), "number", overrides), **_alike(flags, "binary", overrides)}
+
+
+def flags_among(source: Source, names: list[str]) -> list[str]:
+    """Those of the columns of numbers that hold 0 and 1 and nothing else.
+
+    >>> from bayeswise.tables.source import open_source
+    >>> table = {"paid": [0, 1, 1], "share": [0.0, 0.5, 1.0], "none": [0, 0, 0]}
+    >>> flags_among(open_source(table), list(table))
+    ['paid']
+    """
+    low, high, _ = extremes(source, names)
+    return _of_zero_and_one(source, list(compress(names, (low == 0.0) & (high == 1.0))))
+
+
+def _of_zero_and_one(source: Source, names: list[str]) -> list[str]:
+    """Those of the columns between 0 and 1 that hold nothing else; one more pass, over them alone."""
+    whole = np.ones(len(names), dtype=np.bool_)
+    for chunk in source.chunks(names) if names else ():
+        values, _ = chunk.matrix(names)
+        whole &= by_column(np.logical_and, (values == 0.0) | (values == 1.0) | np.isnan(values))
+    return list(compress(names, whole))
 
 
 def _alike(names: list[str], kind: Kind, overrides: Overrides) -> dict[str, Column]:
     """A column for each name, made once for each override."""
     first = {id(overrides[name]): name for name in reversed(names)}
-    made = {key: asked_for(name, kind, overrides[name]) for key, name in first.items()}
+    made = {
+        key: _flag(name, overrides[name]) if kind == "binary" else asked_for(name, kind, overrides[name])
+        for key, name in first.items()
+    }
     return {name: made[id(overrides[name])] for name in names}
 
 

@@ -14,6 +14,8 @@ from bayeswise.tables.schema.null_words import described
 from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind, Schema, Target
 
+IS_FLAG = "a flag: 0 or 1"
+"""The reason for the kind of a column of 0 and 1."""
 _SHOWN_LEVELS = 5
 _SHOWN_COLUMNS = 8
 _MANY_LEVELS = 1000
@@ -54,6 +56,8 @@ def note_on(column: Column, profile: ColumnProfile) -> str:
 
 
 def _cells(column: Column, profile: ColumnProfile) -> list[str]:
+    if column.reason == IS_FLAG:
+        return [IS_FLAG]
     if column.kind in LABELLED:
         return _levels(column, profile)
     if column.kind == "text":

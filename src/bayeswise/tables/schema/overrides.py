@@ -20,6 +20,8 @@ class Override:
     levels: tuple[Label, ...] | None = None
     missing: MissingPolicy = "ignore"
     unseen: UnseenPolicy = "smooth"
+    flag_is_number: bool = False
+    """A column of 0 and 1 stays one of numbers."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Asked(TypedDict, total=False):
     """What may be asked for when a table is read; it beats what is inferred.
 
     `levels` of a category are all it can have, `levels` of the target are its classes; `missing` and `unseen` are one
-    policy for all columns or a mapping for some.
+    policy for all columns or a mapping for some. `flags_as_numbers` are columns of which 0 and 1 are amounts and not
+    answers, or True for all of them.
     """
 
     weight: str | None
@@ -56,6 +59,7 @@ class Asked(TypedDict, total=False):
     ignore: Iterable[str]
     missing: MissingPolicy | Mapping[str, MissingPolicy]
     unseen: UnseenPolicy | Mapping[str, UnseenPolicy]
+    flags_as_numbers: bool | Iterable[str]
 
 
 @dataclass(frozen=True)
@@ -92,15 +96,20 @@ def _by_column(names: Names, asked: Asked) -> dict[str, Override]:
     by_kind = _kinds(names, kinds, _ignored(asked.get("ignore", ())), by_levels)
     policies: dict[str, Any] = {what: policy for what, policy in asked.items() if what in ("missing", "unseen")}
     some = {what: names.keyed(policy) for what, policy in policies.items() if isinstance(policy, Mapping)}
-    common = Override(**{what: policy for what, policy in policies.items() if what not in some})
+    numeric = asked.get("flags_as_numbers", False)
+    common = Override(
+        **{what: policy for what, policy in policies.items() if what not in some}, flag_is_number=numeric is True
+    )
+    amounts = set() if isinstance(numeric, bool) else set(map(names.find, numeric))
     own = {
         name: replace(
             common,
             kind=by_kind.get(name),
             levels=by_levels.get(name),
+            flag_is_number=common.flag_is_number or name in amounts,
             **{what: by_name[name] for what, by_name in some.items() if name in by_name},
         )
-        for name in {**by_kind, **by_levels, **some.get("missing", {}), **some.get("unseen", {})}
+        for name in {*by_kind, *by_levels, *some.get("missing", {}), *some.get("unseen", {}), *amounts}
     }
     return {**dict.fromkeys(names.names, common), **own}
 
