@@ -1,7 +1,13 @@
-"""A bar on stderr: on a terminal, or where it is asked for, and only when it takes long."""
+"""A bar on stderr: on a terminal, or where it is asked for, and only when it takes long.
+
+A program that runs a command and reads its stderr sets BAYESWISE_PROGRESS=json: then each line that begins with
+`{"progress"` says what is done, how much of it and how much there is.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
 from types import TracebackType
@@ -11,6 +17,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE = 1.0  # seconds without a bar
+JSON = "BAYESWISE_PROGRESS"
+_PAUSE = 0.1  # seconds between two lines of JSON
 
 
 class _Display:
@@ -23,14 +31,26 @@ class _Display:
         self._shown = asked_for or (shown and sys.stderr is not None and sys.stderr.isatty())
         self._start = time.monotonic()
         self._display: tuple[Progress, TaskID] | None = None
+        self._as_json = os.environ.get(JSON) == "json" and sys.stderr is not None
+        self._told: tuple[float, str] = (0.0, "")
 
     def _show(self, what: str, done: int, total: int | None) -> None:
+        if self._as_json:
+            self._tell(what, done, total)
+            return
         if not self._shown or time.monotonic() - self._start < PATIENCE:
             return
         if self._display is None:
             self._display = self._begun()
         progress, task = self._display
         progress.update(task, description=what, completed=done, total=total)
+
+    def _tell(self, what: str, done: int, total: int | None) -> None:
+        """A line for a program; not more often than it can read, unless something else is done now."""
+        now = time.monotonic()
+        if now - self._told[0] >= _PAUSE or what != self._told[1]:
+            self._told = now, what
+            print(json.dumps({"progress": what, "done": done, "total": total}), file=sys.stderr, flush=True)
 
     def _begun(self) -> tuple[Progress, TaskID]:
         from rich.console import Console

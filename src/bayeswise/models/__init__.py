@@ -4,6 +4,7 @@ registry.py            the kinds of models: names, learners, settings and files 
 settings/              every setting of every model, declared once
 fitting.py             `bw.fit`, from any table to a model of any kind
 from_table.py          look once, decide the schema, sweep once
+typed_row.py           one row as a person types it
 table_model.py         what every model over a table does
 classifier.py          what every classifier made of exact statistics does
 held_out.py            posteriors of rows with their state: as they are, leave-one-out, folds
@@ -11,6 +12,7 @@ relearning.py          learned rows under the model of the others
 forgetting.py          which batches a model has forgotten
 calibrated.py          a model with calibrated posteriors
 averaging.py           several models instead of one
+facts.py               what a model has learned, as plain data
 files.py               which types a model file may hold, by kind of model
 naive_bayes/           columns that are independent given the class
 averaged_naive_bayes/  the average over all naive Bayes structures

@@ -16,13 +16,13 @@ from bayeswise import __version__
 from bayeswise.foundation.errors import BayeswiseError, legible
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
-from bayeswise.workbench.pages import data, files
+from bayeswise.workbench.pages import costs, data, explain, files, jobs, model, trust
 from bayeswise.workbench.safety import Access, Guard
 from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (data, files)
+PAGES = (files, jobs, data, model, costs, explain, trust)
 
 
 def application(bench: Bench) -> FastAPI:

@@ -1,9 +1,18 @@
-"""What the routes share: the workspace and its limits."""
+"""What the routes share: the workspace, its limits and its jobs."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+from bayeswise.decisions.costs.decision_file import DecisionFile
+from bayeswise.decisions.costs.warnings import CostWarning
+from bayeswise.foundation.errors import FitError, KindError
+from bayeswise.models.files import load
+from bayeswise.models.table_model import capabilities_of
+from bayeswise.workbench.jobs import Jobs
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
 
@@ -14,3 +23,30 @@ class Bench:
 
     workspace: Workspace
     limits: Limits = field(default_factory=Limits)
+
+    def model(self, name: str) -> Any:
+        """The model in a file, loaded once as long as the file stays as it is."""
+        path = self.workspace.file(name)
+        return self.workspace.remembered(path, "model", lambda: load(path))
+
+    def model_of_classes(self, name: str) -> Any:
+        """A model that answers with the probability of each class."""
+        model = self.model(name)
+        if not capabilities_of(model).classes:
+            raise KindError(f"{name!r} does not answer with classes", fix="choose a model of classes")
+        return model
+
+    def decision(self, name: str, model: Any) -> DecisionFile:
+        """A decision file, its states and target checked against a model."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CostWarning)  # they are part of the view
+            found = DecisionFile.read(self.workspace.file(name), model.classes)
+        target = model.schema.target.name
+        if found.target is not None and found.target != target:
+            raise FitError(f"{name!r} is about {found.target!r}; the model is about {target!r}", fix="choose another")
+        found.costs.aligned(model.classes)
+        return found
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        return Jobs(self.workspace, self.limits)

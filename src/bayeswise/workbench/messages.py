@@ -14,6 +14,9 @@ FileName = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
 
 
+FLAG = "--"  # stands for the value of an option that has none
+
+
 class Said(BaseModel):
     """What a request or an answer holds; unknown fields are refused."""
 
@@ -75,7 +78,7 @@ def arguments(*words: str, options: Mapping[str, Iterable[str] | str | None] | N
     typed = [f"./{word}" if word.startswith("-") and place else word for place, word in enumerate(words)]
     for option, value in (options or {}).items():
         for each in [value] if isinstance(value, str) else list(value or ()):
-            typed += [f"{option}={each}"] if each.startswith("-") else [option, each]
+            typed += [option] if each is FLAG else [f"{option}={each}"] if each.startswith("-") else [option, each]
     return typed
 
 

@@ -135,16 +135,29 @@ class Workspace:
         """Write a file whole if it still has the version that was read (None: there was no file); its new version."""
         path = self.place(name)
         with self._writing:
-            found = version_of(path) if path.exists() else None
-            if found != version:
-                raise ConflictError(
-                    f"{quoted(name)} has changed since it was read"
-                    if version is not None
-                    else f"{quoted(name)} exists already",
-                    fix="read it again, then repeat the change",
-                )
+            self.check_version(name, version)
             write_bytes(path, data)
             return version_of(path)
+
+    def take(self, hidden: str, name: str, version: str | None) -> str:
+        """Move a file that was written beside its place into it, if nobody else has changed that meanwhile."""
+        path = self.place(name)
+        with self._writing:
+            self.check_version(name, version)
+            (self.root / hidden).replace(path)
+            return version_of(path)
+
+    def check_version(self, name: str, version: str | None) -> None:
+        """Refuse to replace a file that is not the one that the user saw."""
+        path = self.place(name)
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{quoted(name)} is not a file", fix="choose another name")
+        if not path.parent.is_dir():
+            raise NotFoundError(f"{quoted(name)} lies in a folder that does not exist", fix="choose another name")
+        found = version_of(path) if path.exists() else None
+        if found != version:
+            what = "exists already" if version is None else "has changed since it was read"
+            raise ConflictError(f"{quoted(name)} {what}", fix="read it again, then repeat the change")
 
     def remembered(
         self, path: Path, question: Hashable, answer: Callable[[], _Answer], *, also: tuple[Path, ...] = ()

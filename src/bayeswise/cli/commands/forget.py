@@ -51,8 +51,8 @@ def run(
     remain are refused, too.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.models.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
     fitted = load_for("forget", model, "forget", "statistics")
     replaced = check_model_output(out, files, force=force, updated=[model])

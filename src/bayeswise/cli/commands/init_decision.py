@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -11,13 +10,12 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say
+from bayeswise.decisions.costs.decision_file import toml_key, toml_text
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import UsageError
 from bayeswise.render.labels import keyed, shown
 from bayeswise.tables.schema.inference import Examination, examine
-from bayeswise.tables.schema.labels import Label
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_LISTED = 8
 
 
@@ -75,7 +73,7 @@ def decision_lines(examination: Examination) -> Iterator[str]:
         return
     labels = [label for label, _ in found.classes]
     yield f"# What to do about {shown(name)}, and what that costs. Lines that begin with # are comments."
-    yield f"target = {_quoted(name)}"
+    yield f"target = {toml_text(name)}"
     yield ""
     yield "# Kinds of columns that `fit --decision` should not guess: number, count, category, binary, text, ignored."
     yield from _kind_lines(examination)
@@ -85,30 +83,30 @@ def decision_lines(examination: Examination) -> Iterator[str]:
     yield ""
     total = sum(count for _, count in found.classes)
     yield f"# How frequent each class is where you decide, if not as in this table ({total:,} rows):"
-    shares = ", ".join(f"{_key(label)} = {count / max(total, 1):.4g}" for label, count in found.classes)
+    shares = ", ".join(f"{toml_key(label)} = {count / max(total, 1):.4g}" for label, count in found.classes)
     yield f"# prior = {{ {shares} }}"
     yield ""
     yield "# What each action costs in each true state; gains are negative. One line for each action: name it as you"
     yield "# call it, and add those that you have. A cost may be a formula over columns, as in the comments."
     yield "[costs]"
     for action in labels:
-        cells = ", ".join(f"{_key(state)} = {int(state != action)}" for state in labels)
-        yield f"{_key(action)} = {{ {cells} }}"
+        cells = ", ".join(f"{toml_key(state)} = {int(state != action)}" for state in labels)
+        yield f"{toml_key(action)} = {{ {cells} }}"
     yield "# ask = 0.25                       # the same cost in every state: somebody finds out"
     numbers = [f.column.name for f in examination.findings if f.column.kind in ("number", "count")]
     formula = f"0.1 * {numbers[0]}" if numbers and numbers[0].isidentifier() else "0.1 * amount"
-    formulas = ", ".join(f"{_key(state)} = {_quoted(formula)}" for state in labels)
+    formulas = ", ".join(f"{toml_key(state)} = {toml_text(formula)}" for state in labels)
     yield f"# other = {{ {formulas} }}"
     yield ""
     yield "# What it costs to find out the value of a column, for `bayeswise next-test`:"
     first = next((f.column.name for f in examination.findings), "column")
     yield "# [prices]"
-    yield f"# {_key(first)} = 5"
+    yield f"# {toml_key(first)} = 5"
 
 
 def _of_number(name: str) -> Iterator[str]:
     yield f"# What choosing a number for {shown(name)} costs. Lines that begin with # are comments."
-    yield f"target = {_quoted(name)}"
+    yield f"target = {toml_text(name)}"
     yield ""
     yield "# What each unit costs that the choice is too low (under) or too high (over): the best choice is the"
     yield "# quantile under / (under + over). Instead of both, loss may be squared (the mean) or absolute (the median)."
@@ -120,15 +118,6 @@ def _of_number(name: str) -> Iterator[str]:
 def _kind_lines(examination: Examination) -> Iterator[str]:
     found = [(finding.column.name, finding.column.kind) for finding in examination.findings]
     for name, kind in found[:_MOST_LISTED]:
-        yield f"# kinds.{_key(name)} = {_quoted(kind)}"
+        yield f"# kinds.{toml_key(name)} = {toml_text(kind)}"
     if len(found) > _MOST_LISTED:
         yield f"# ... and {len(found) - _MOST_LISTED} more: bayeswise look shows them"
-
-
-def _key(name: Label) -> str:
-    """A key of TOML, quoted where it must be."""
-    return str(name) if _BARE.fullmatch(str(name)) else _quoted(str(name))
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

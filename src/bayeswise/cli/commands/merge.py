@@ -29,8 +29,8 @@ def run(
     The models must have the same columns and settings; use `fit --like`.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.model_facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.models.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.models.table_model import capabilities_of
 
     if len(models) < 2:
@@ -76,7 +76,7 @@ def show(facts: dict[str, Any], loaded: list[Any]) -> None:
     from rich.text import Text
 
     from bayeswise.cli.output.look_page import class_table
-    from bayeswise.cli.output.model_facts import weight_of
+    from bayeswise.models.facts import weight_of
     from bayeswise.render.labels import quoted
     from bayeswise.render.terminal import plain_table
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from bayeswise.cli.options.columns import Kinds
 from bayeswise.cli.options.pairs import by_name, by_number, class_of
-from bayeswise.cli.options.settings import option, settings_by_option, settings_of
-from bayeswise.cli.output.model_facts import (
+from bayeswise.cli.options.settings import option, settings_of
+from bayeswise.cli.output.writing import say
+from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
+from bayeswise.models.facts import (
     calibration_of,
     class_prior,
     class_weights,
@@ -20,13 +22,12 @@ from bayeswise.cli.output.model_facts import (
     regression_of,
     temper_of,
 )
-from bayeswise.cli.output.writing import say
-from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
 from bayeswise.models.fitting import learned
 from bayeswise.models.from_table import divided
 from bayeswise.models.naive_bayes import select
 from bayeswise.models.registry import ModelKind
 from bayeswise.models.settings.declaration import Setting
+from bayeswise.models.settings.description import settings_by_option
 from bayeswise.posteriors.prior import SUM_TOLERANCE
 from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import exact

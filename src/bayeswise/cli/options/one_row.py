@@ -11,12 +11,12 @@ from bayeswise.cli.options.reading import Watched, null_words
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.models.typed_row import typed_batch
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.invalid_values import place_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Chunk, Source
-from bayeswise.tables.sources.memory.records import ListsSource
 
 if TYPE_CHECKING:
     from bayeswise.models.regression.regression_model import ScoreAccount
@@ -51,12 +51,7 @@ def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None, als
     found = {find_name(name, names, where="the model"): value for name, value in typed.items()}
     for name in [name for name in found if name not in schema.used and name not in also]:
         say(f"{name}: the model does not use this column.")
-    cells: list[list[str | None]] = [[found.get(name)] for name in schema.used]
-    source = ListsSource("the row", list(schema.used), cells, 1)
-    source.textual = True
-    source.null_words = null_words(null, schema)
-    (batch,) = _encoder(model, check_invalid=True).batches(source)
-    return OneRow(batch, found)
+    return OneRow(typed_batch(model, found, null_words(null, schema)), found)
 
 
 def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = ()) -> OneRow:
@@ -64,7 +59,7 @@ def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = 
     known = [column.name for column in source.columns]
     beside = {name: find_name(name, known, where=source.description) for name in also}
     watched = Watched(source, also=tuple(beside.values()))
-    for batch in _encoder(model, check_invalid=False).batches(watched):
+    for batch in _encoder(model).batches(watched):
         chunk = watched.chunk
         assert chunk is not None
         if chunk.first_row + chunk.n_rows >= number:
@@ -80,13 +75,13 @@ def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = 
     )
 
 
-def _encoder(model: Any, check_invalid: bool) -> Encoder:
+def _encoder(model: Any) -> Encoder:
     return Encoder(
         model.schema,
         learning=False,
         vocabularies=model.vocabularies,
         batch_rows=None,
-        check_invalid=check_invalid,
+        check_invalid=False,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
@@ -15,8 +14,8 @@ from bayeswise.models.registry import MODELS, ModelKind
 
 if TYPE_CHECKING:
     from bayeswise.models.settings.declaration import Setting
+    from bayeswise.models.settings.description import Having
 
-Having = dict[ModelKind, "Setting"]  # the kinds of models that have a setting, and how each declares it
 Run = TypeVar("Run", bound=Callable[..., None])
 
 _COLUMNS = ("category", "number", "count", "binary", "text", "ignore", "null")
@@ -26,26 +25,10 @@ _READING = ("delimiter", "decimal", "encoding", "table")
 # -- from declarations to options -----------------------------------------------------------------------------
 
 
-@cache
-def settings_by_option() -> dict[str, dict[str, Having]]:
-    """The settings that each option gives, by name; `--prior` gives that of classes, of weights or of tables.
-
-    >>> list(settings_by_option()["prior"]), list(settings_by_option()["no_intercept"])
-    (['class_prior', 'prior'], ['fit_intercept'])
-    """
-    from bayeswise.models.settings.description import settings_by_kind
-
-    found: dict[str, dict[str, Having]] = {}
-    for name, having in settings_by_kind().items():
-        for kind, each in having.items():
-            if each.option != "":
-                key = each.option or (f"no_{name}" if each.default is True else name)
-                found.setdefault(key.replace("-", "_"), {}).setdefault(name, {})[kind] = each
-    return found
-
-
 def with_settings(run: Run) -> Run:
     """Put an option for each setting into the signature of a command that takes what was typed by name."""
+    from bayeswise.models.settings.description import settings_by_option
+
     own = [each for each in inspect.signature(run, eval_str=True).parameters.values() if each.name != "typed"]
     spelled = [_parameter(key, settings) for key, settings in settings_by_option().items()]
     run.__signature__ = inspect.Signature([*own, *spelled])  # type: ignore[attr-defined]
@@ -179,7 +162,7 @@ def group_of(key: str) -> str:
     >>> group_of("target"), group_of("levels"), group_of("smoothing"), group_of("shrinkage")
     ('Common', 'Columns', 'Several models', 'Gaussian classes (gaussian)')
     """
-    from bayeswise.models.settings.description import title_of
+    from bayeswise.models.settings.description import settings_by_option, title_of
 
     if key in _READING:
         return "Reading"
@@ -210,6 +193,8 @@ def settings_of(kind: ModelKind, typed: Mapping[str, Any]) -> dict[str, Any]:
     >>> settings_of(kind_of_name("linear"), {"scale": "2", "no_intercept": True})
     {'scale': 2.0, 'fit_intercept': False}
     """
+    from bayeswise.models.settings.description import settings_by_option
+
     given = dict(typed)
     shared = given.pop("m_estimate", None)
     found = {}
@@ -223,6 +208,8 @@ def settings_of(kind: ModelKind, typed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _no_say(kind: ModelKind, key: str) -> UsageError:
+    from bayeswise.models.settings.description import settings_by_option
+
     others = [other for other in MODELS if any(other in having for having in settings_by_option()[key].values())]
     choices = " or ".join(f"--model {other.name}" for other in others)
     return UsageError(f"{option(key)} has no say in a {kind.name} model", fix=f"leave it out, or choose {choices}")

@@ -5,7 +5,6 @@ fixes.py         a `Fix:` as it is typed on the command line
 look_page.py     the page of `look`
 fit_page.py      the page of `fit`
 inspect_page.py  the page of `inspect`
-model_facts.py   what a model has learned, as plain data
 reasons.py       what `explain` shows
 answers.py       predictions for a stream of rows
 decided_rows.py  decisions for a stream of rows

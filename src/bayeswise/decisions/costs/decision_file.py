@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,7 @@ from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import KINDS
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _KEYS = ("target", "kinds", "costs", "utilities", "number", "reject", "prior", "priors", "prices")
 
 
@@ -51,6 +54,13 @@ class DecisionFile:
         document = read_document(path)
         if not isinstance(document, dict):
             return cls(costs_in(document, path))
+        return cls.of_document(document, where, classes)
+
+    @classmethod
+    def of_document(
+        cls, document: Mapping[str, Any], where: str, classes: Sequence[Label] | None = None
+    ) -> DecisionFile:
+        """What a TOML document says; `where` is what messages call it."""
         _refuse_unknown(document, where)
         if classes is not None:
             _refuse_other_classes(document, classes, where)
@@ -166,3 +176,46 @@ def _number(what: str, value: Any, where: str) -> float:
         found = shown(value, 40)
         raise CostError(f"{where}: {what} must be a number from 0 on; found {found}", fix="correct that entry")
     return number
+
+
+# -- writing --------------------------------------------------------------------------------------------------------
+
+
+def decision_text(document: Mapping[str, Any]) -> str:
+    """A decision as TOML: entries first, then costs with one line for each action, then the other tables.
+
+    >>> print(decision_text({"target": "play", "costs": {"go": {"no": 3, "yes": "-0.1 * fee"}, "stay": 1}}), end="")
+    target = "play"
+    <BLANKLINE>
+    [costs]
+    go = { no = 3, yes = "-0.1 * fee" }
+    stay = 1
+    """
+    lines = [f"{toml_key(key)} = {_value(value)}" for key, value in document.items() if not isinstance(value, Mapping)]
+    for key, table in document.items():
+        if isinstance(table, Mapping) and table:
+            lines += ["", f"[{toml_key(key)}]"]
+            lines += [f"{toml_key(name)} = {_value(value)}" for name, value in table.items()]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def toml_key(name: Label) -> str:
+    """A key of TOML, quoted where it must be.
+
+    >>> toml_key("amount"), toml_key("not paid")
+    ('amount', '"not paid"')
+    """
+    return str(name) if _BARE.fullmatch(str(name)) else toml_text(str(name))
+
+
+def toml_text(text: str) -> str:
+    """A text in quotes."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{toml_key(name)} = {_value(each)}' for name, each in value.items())} }}"
+    if isinstance(value, str):
+        return toml_text(value)
+    return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))

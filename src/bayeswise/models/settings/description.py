@@ -31,6 +31,7 @@ _TITLES: dict[Group, str] = {
     "auto": "All models",
 }
 _WIDTH = 116
+Having = dict[ModelKind, Setting]  # the kinds of models that have a setting, and how each declares it
 
 
 class _ModelsOwn:
@@ -52,6 +53,22 @@ def settings_by_kind() -> dict[str, dict[ModelKind, Setting]]:
     several = [name for name, having in found.items() if _title_among(name, having) == "Several models"]
     order = [*_names(ColumnOptions), *several, *found]
     return {name: found[name] for name in dict.fromkeys(order) if name in found}
+
+
+@cache
+def settings_by_option() -> dict[str, dict[str, Having]]:
+    """The settings that each option gives, by name; `--prior` gives that of classes, of weights or of tables.
+
+    >>> list(settings_by_option()["prior"]), list(settings_by_option()["no_intercept"])
+    (['class_prior', 'prior'], ['fit_intercept'])
+    """
+    found: dict[str, dict[str, Having]] = {}
+    for name, having in settings_by_kind().items():
+        for kind, each in having.items():
+            if each.option != "":
+                key = each.option or (f"no_{name}" if each.default is True else name)
+                found.setdefault(key.replace("-", "_"), {}).setdefault(name, {})[kind] = each
+    return found
 
 
 def titles() -> list[str]:

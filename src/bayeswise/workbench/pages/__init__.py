@@ -1,5 +1,10 @@
 """The pages of the workbench, one file for what each of them asks: routes, and the form of requests and answers.
 
-files.py  the files of the workspace
-data.py   columns, kinds, reasons and pictures of a table
+files.py    the files of the workspace
+jobs.py     what runs in the background
+data.py     columns, kinds, reasons and pictures of a table
+model.py    kinds of models, fitting, comparing, settings changed live
+costs.py    posteriors as bytes, decision files, what decisions cost
+explain.py  why a case is answered as it is, and what would change that
+trust.py    whether posteriors keep what they promise
 """

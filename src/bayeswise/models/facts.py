@@ -1,4 +1,4 @@
-"""What a model has learned, as plain data: for `fit`, which has just done so, and for `inspect`."""
+"""What a model has learned, as plain data: for `fit`, which has just done so, for `inspect` and for the workbench."""
 
 from __future__ import annotations
 
@@ -261,3 +261,37 @@ def _certificate(found: Certificate | None) -> dict[str, Any] | None:
         "converged": found.converged,
         "tolerance": json_number(found.tolerance),
     }
+
+
+def about_model(model: Any) -> dict[str, Any]:
+    """What the model knows; of one without rows only what it looks at."""
+    schema = model.schema
+    regression = regression_of(model) if knows_rows(model) else {}
+    classes = class_weights(model)
+    learned = parameters_of(model) if classes else {}
+    policies = {column.name: {"missing": column.missing, "unseen": column.unseen} for column in schema}
+    counted = classes or "weights" in regression
+    return {
+        "target": None if schema.target is None else schema.target.name,
+        "weight": schema.weight,
+        "null_words": None if schema.null_words is None else list(schema.null_words),
+        "classes": classes,
+        "prior": class_prior(model) if classes else {},
+        "convention": convention_of(model),
+        **calibration_of(model),
+        "settings": settings_of(model.settings),
+        "n_free_parameters": model.n_free_parameters() if counted else 0,
+        "columns": [
+            {**column, **policies[column["name"]], "learned": learned.get(column["name"])}
+            for column in columns_of(model)
+        ],
+        **temper_of(model),
+        **regression,
+        **mixture_of(model),
+    }
+
+
+def knows_rows(model: Any) -> bool:
+    """Whether anything was learned: a model may have forgotten all its rows."""
+    rows: float | None = None if model.capabilities.classes else model.rows_learned
+    return rows is None or rows > 0

@@ -1,0 +1,310 @@
+"""The Costs page: posteriors sent once as bytes, decision.toml read and written, and what decisions cost."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from pydantic import Field, StringConstraints
+
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.decision_file import DecisionFile, decision_text
+from bayeswise.decisions.costs.tables import read_toml
+from bayeswise.decisions.costs.warnings import CostWarning
+from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.foundation.errors import BayeswiseError, CostError
+from bayeswise.models.held_out import HeldOut, held_out
+from bayeswise.models.table_model import leaves_rows_out
+from bayeswise.statistics.intervals import MOST_FOLDS
+from bayeswise.tables.schema.null_words import words_of
+from bayeswise.tables.source import Source, open_source
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.workspace import version_of
+
+Cell = float | Annotated[str, StringConstraints(max_length=1_000)]
+Held = Literal["as it is", "leave-one-out"]
+
+
+class RowsView(Said):
+    """What `GET /api/costs/rows.bin` holds, in this order, in the byte order of the machine (little-endian).
+
+    posterior  float64 (rows, states), row by row
+    weights    float64 (rows,)
+    columns    float64 (rows,) each, for those that formulas may name
+    truth      int32 (rows,), the position of the true state; -1 where it is not known
+    """
+
+    model: str
+    table: str
+    rows: int
+    states: list[str]
+    prior: list[float]
+    columns: list[str]
+    has_truth: bool
+    how: str
+    bytes: int
+    same_as: SameAs
+
+
+class DecisionDocument(Said):
+    """What a decision.toml says: costs of actions in states, as numbers or as formulas over columns."""
+
+    target: Name | None = None
+    reject: Name | None = None
+    costs: Annotated[dict[Name, dict[Name, Cell]], Field(min_length=1, max_length=1_000)]
+    prior: Annotated[dict[Name, float], Field(max_length=10_000)] | None = None
+    prices: Annotated[dict[Name, float], Field(max_length=10_000)] = Field(default_factory=dict)
+    kinds: Annotated[dict[Name, Name], Field(max_length=10_000)] = Field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        return {name: value for name, value in self.model_dump().items() if value not in (None, {})}
+
+
+class PieceView(Said):
+    """Where an action is best: from one probability of the first state to another."""
+
+    action: str
+    low: float
+    high: float
+
+
+class DecisionView(Said):
+    """A decision, what is probably not meant in it, and where each action is best if there are two states."""
+
+    file: str | None
+    version: str | None
+    document: DecisionDocument
+    actions: list[str]
+    states: list[str]
+    warnings: list[str]
+    rule: list[PieceView]
+    text: str
+
+
+class SaveRequest(Said):
+    """A decision to be written; `version` is that of the file that was read, None if there was none."""
+
+    file: FileName
+    version: str | None = None
+    document: DecisionDocument
+
+
+class EvaluateRequest(Said):
+    """A model, rows with their state, and costs: of a file, or as they stand on the page."""
+
+    model: FileName
+    table: FileName
+    decision: FileName | None = None
+    costs: Annotated[dict[Name, dict[Name, Cell]], Field(max_length=1_000)] | None = None
+
+
+class EvaluationView(Said):
+    """What `bayeswise check --json` prints."""
+
+    facts: dict[str, Any]
+    same_as: SameAs
+
+
+def routes(bench: Bench) -> APIRouter:
+    """/api/costs/rows, /api/costs/rows.bin, /api/costs/evaluate and /api/decision."""
+    router = APIRouter(prefix="/api", tags=["costs"], responses=PROBLEMS)
+
+    @router.get("/costs/rows")
+    def rows(model: Annotated[FileName, Query()], table: Annotated[FileName, Query()]) -> RowsView:
+        """What the posteriors of a table look like as bytes."""
+        found = rows_of(bench, model, table)
+        fitted = bench.model_of_classes(model)
+        target = fitted.schema.target.name
+        leave = ", cv='loo'" if found.known.how == "leave-one-out" else ""
+        return RowsView(
+            model=model,
+            table=table,
+            rows=len(found.known.truth),
+            states=[str(state) for state in found.known.states],
+            prior=np.exp(fitted.log_prior).tolist(),
+            columns=list(found.columns),
+            has_truth=found.has_truth,
+            how=found.known.how,
+            bytes=len(found.data),
+            same_as=SameAs(
+                shell=shell("check" if found.has_truth else "predict", model, table)
+                + (" --cv loo" if leave and found.has_truth else "" if found.has_truth else " --proba"),
+                python=python(
+                    f"model = {call('bw.load', model)}",
+                    f"bw.evaluate(model, {table!r}{leave})  # rows with a value in {target!r}",
+                ),
+            ),
+        )
+
+    @router.get(
+        "/costs/rows.bin",
+        response_class=Response,
+        responses={200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
+    )
+    def rows_as_bytes(model: Annotated[FileName, Query()], table: Annotated[FileName, Query()]) -> Response:
+        """The posteriors, weights, columns of numbers and true states of a table; see `RowsView`."""
+        return Response(rows_of(bench, model, table).data, media_type="application/octet-stream")
+
+    @router.post("/costs/evaluate")
+    def evaluate(asked: EvaluateRequest) -> EvaluationView:
+        """What decisions cost per case on rows whose state is known, with intervals."""
+        fitted = bench.model_of_classes(asked.model)
+        found = rows_of(bench, asked.model, asked.table)
+        if not found.has_truth:
+            raise CostError(f"{asked.table!r} does not have the target", fix="choose rows whose state is known")
+        costs: Any = (
+            None if asked.costs is None else costs_of(DecisionDocument(costs=asked.costs)).aligned(fitted.classes)
+        )
+        if costs is None and asked.decision is not None:
+            costs = bench.decision(asked.decision, fitted).costs
+        evaluation = evaluation_of(found.known, costs, opened(bench, asked.table, fitted))
+        options = {"--costs": asked.decision or "decision.toml"}
+        if found.known.how == "leave-one-out":
+            options["--cv"] = "loo"
+        return EvaluationView(
+            facts=evaluation.to_dict(),
+            same_as=SameAs(
+                shell=shell("check", asked.model, asked.table, options=options),
+                python=python(
+                    f"model = {call('bw.load', asked.model)}",
+                    f"bw.evaluate(model, {asked.table!r}, costs={asked.costs or asked.decision!r})",
+                ),
+            ),
+        )
+
+    @router.get("/decision")
+    def decision(file: Annotated[FileName, Query()]) -> DecisionView:
+        """A decision file."""
+        path = bench.workspace.file(file)
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always", CostWarning)
+            document = document_of(read_toml(path), file)
+        return decision_view(document, file, version_of(path))
+
+    @router.post("/decision/check")
+    def check(document: DecisionDocument) -> DecisionView:
+        """What a decision says, without writing it."""
+        return decision_view(document, None, None)
+
+    @router.put("/decision")
+    def save(asked: SaveRequest) -> DecisionView:
+        """Write a decision file, unless somebody else changed it since it was read."""
+        if not asked.file.endswith(".toml"):
+            raise CostError(f"{asked.file!r} does not end in .toml", fix="name it NAME.toml")
+        view = decision_view(asked.document, asked.file, None)  # what cannot be read is not written
+        version = bench.workspace.write(asked.file, view.text.encode(), asked.version)
+        return view.model_copy(update={"version": version})
+
+    return router
+
+
+# -- rows as bytes ----------------------------------------------------------------------------------------------------
+
+
+class RowsOfTable:
+    """The posteriors of a table, and what belongs to them."""
+
+    def __init__(self, known: HeldOut, columns: dict[str, Any], has_truth: bool) -> None:
+        self.known, self.columns, self.has_truth = known, columns, has_truth
+        parts = [known.posterior, known.weights, *columns.values()]
+        self.data = b"".join(np.ascontiguousarray(part, dtype="<f8").tobytes() for part in parts)
+        self.data += np.ascontiguousarray(known.truth, dtype="<i4").tobytes()
+
+
+def opened(bench: Bench, table: str, model: Any) -> Source:
+    """A table of the workspace, with the null words of a model."""
+    return open_source(bench.workspace.file(table), null_words=words_of(model.schema))
+
+
+def rows_of(bench: Bench, model: str, table: str) -> RowsOfTable:
+    """Each row left out of the model where it has learned just this table, else the rows as they are."""
+    fitted = bench.model_of_classes(model)
+    path = bench.workspace.file(table)
+    return bench.workspace.remembered(
+        bench.workspace.file(model), "rows", lambda: _rows_of(bench, fitted, table), also=(path,)
+    )
+
+
+def _rows_of(bench: Bench, model: Any, table: str) -> RowsOfTable:
+    source = opened(bench, table, model)
+    names = [column.name for column in source.columns]
+    if model.schema.target.name in names:
+        learned = model.capabilities.leave_one_out and model.has_learned_exactly(source)
+        cv = "loo" if learned and leaves_rows_out(model) else None
+        known = held_out(model, source, cv=cv, most_folds=MOST_FOLDS)
+        has_truth = True
+    else:
+        posterior = model.predict_proba(source)
+        n = len(posterior)
+        unknown = np.full(n, -1)
+        known = HeldOut(model.classes, posterior, unknown, np.ones(n), np.ones(n, dtype=bool), "as it is")
+        has_truth = False
+    if len(known.truth) > bench.limits.rows:
+        raise CostError(
+            f"{table!r} has {len(known.truth):,} rows; the page takes up to {bench.limits.rows:,}",
+            fix="use `bayeswise check` and `bayeswise decide`, which have no limit",
+        )
+    return RowsOfTable(known, _numbers(source, model, known), has_truth)
+
+
+def _numbers(source: Source, model: Any, known: HeldOut) -> dict[str, Any]:
+    """The columns of numbers, which formulas of costs may name."""
+    numeric = [column.name for column in source.columns if column.storage in ("integer", "float")]
+    numeric += [name for name in model.schema.numbers if name not in numeric]
+    parts: dict[str, list[Any]] = {name: [] for name in numeric if any(c.name == name for c in source.columns)}
+    for chunk in source.chunks(list(parts)):
+        for name, found in parts.items():
+            found.append(chunk.numbers(name)[0])
+    return {name: np.concatenate(found)[known.kept] for name, found in parts.items() if found}
+
+
+# -- decisions --------------------------------------------------------------------------------------------------------
+
+
+def document_of(document: dict[str, Any], where: str) -> DecisionDocument:
+    """A TOML document with its costs in full: every action in every state."""
+    read = DecisionFile.of_document(document, where)
+    cells = {str(a): {str(s): cell for s, cell in row.items()} for a, row in read.costs.to_dict().items()}
+    return DecisionDocument(
+        target=read.target,
+        reject=None if read.costs.reject is None else str(read.costs.reject),
+        costs=cells,
+        prior=None if read.prior is None else dict(read.prior),
+        prices=dict(read.prices),
+        kinds=dict(read.kinds),
+    )
+
+
+def costs_of(document: DecisionDocument) -> Costs:
+    """The costs of a document, checked."""
+    return DecisionFile.of_document(document.to_document(), "the decision").costs
+
+
+def decision_view(document: DecisionDocument, file: str | None, version: str | None) -> DecisionView:
+    """A decision with its warnings, its rule and its text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CostWarning)
+        costs = costs_of(document)
+    pieces = []
+    if costs.constant and len(costs.states) == 2:
+        try:
+            pieces = [
+                PieceView(action=str(piece.action), low=float(piece.low), high=float(piece.high))
+                for piece in costs.rule().pieces
+            ]
+        except BayeswiseError:  # costs so large that no threshold can be computed
+            pieces = []
+    return DecisionView(
+        file=file,
+        version=version,
+        document=document,
+        actions=[str(action) for action in costs.actions],
+        states=[str(state) for state in costs.states],
+        warnings=list(costs.warnings),
+        rule=pieces,
+        text=decision_text(document.to_document()),
+    )

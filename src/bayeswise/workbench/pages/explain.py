@@ -1,0 +1,332 @@
+"""The Explain page: a case and why it is answered as it is; what would change the answer, and what to find out next."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from pydantic import Field, StringConstraints
+
+from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
+from bayeswise.evaluation.empty_columns import next_test_for
+from bayeswise.explanations import Account, alternatives_of, least_change
+from bayeswise.explanations.nomogram import Nomogram
+from bayeswise.foundation.errors import BayeswiseError, KindError, ParameterError
+from bayeswise.models.typed_row import typed_batch
+from bayeswise.render.numbers import exact
+from bayeswise.tables.schema.labels import find_state
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+
+CellText = Annotated[str, StringConstraints(max_length=100_000)]
+_MOST_ROWS = 500
+_MOST_ALTERNATIVES = 60
+
+
+class RowsPage(Said):
+    """Some rows of a table as they are written, counted from 1."""
+
+    table: str
+    columns: list[str]
+    start: int
+    rows: list[list[str | None]]
+    more: bool
+
+
+class ExplainRequest(Said):
+    """A case as it is typed; columns that are not named are missing."""
+
+    model: FileName
+    cells: Annotated[dict[Name, CellText | None], Field(max_length=20_000)] = Field(default_factory=dict)
+    state: CellText | None = None
+    against: CellText | None = None
+    decision: FileName | None = None
+
+
+class Part(Said):
+    """What a column says: log p(cell | state) of each state, and its weight for `state` against its rival."""
+
+    column: str
+    value: str | float | bool | None
+    note: str
+    log_likelihood: list[float | None]
+    weight: float | None
+
+
+class ChangeView(Said):
+    """The least change that gives another answer."""
+
+    to: str
+    proven: bool
+    changes: list[dict[str, Any]]
+    posterior: list[float]
+
+
+class LineView(Said):
+    """A ruler of the nomogram: the values that a column may have, by points."""
+
+    column: str
+    values: list[str]
+    points: list[float]
+    current: int | None
+    decisive: list[str]
+
+
+class NomogramView(Said):
+    """log-odds = at_zero + per_point x total points."""
+
+    lines: list[LineView]
+    at_zero: float
+    per_point: float
+    total: float | None
+    complete: bool
+
+
+class TestView(Said):
+    """A column that is not known yet: what knowing it would save, and its price."""
+
+    column: str
+    value: float
+    price: float
+    net: float
+
+
+class ActionView(Said):
+    """The action of least expected cost, and what decides it."""
+
+    action: str
+    against: str | None
+    expected_cost: dict[str, float]
+    summary: str
+    threshold: float | None
+    change: ChangeView | None
+    next_test: str | None
+    tests: list[TestView]
+
+
+class ExplainView(Said):
+    """Prior x what each column says = posterior."""
+
+    states: list[str]
+    state: str
+    against: str
+    most_probable: str
+    log_prior: list[float | None]
+    prior: list[float]
+    parts: list[Part]
+    log_joint: list[float | None]
+    posterior: list[float]
+    log_prior_odds: float | None
+    log_odds: float | None
+    change: ChangeView | None
+    nomogram: NomogramView | None
+    action: ActionView | None
+    notes: list[str]
+    same_as: SameAs
+
+
+def routes(bench: Bench) -> APIRouter:
+    """GET /api/rows, POST /api/explain."""
+    router = APIRouter(prefix="/api", tags=["explain"], responses=PROBLEMS)
+
+    @router.get("/rows")
+    def rows(
+        table: Annotated[FileName, Query()],
+        start: Annotated[int, Query(ge=1, le=1_000_000_000)] = 1,
+        count: Annotated[int, Query(ge=1, le=_MOST_ROWS)] = 20,
+    ) -> RowsPage:
+        """Some rows of a table."""
+        return rows_page(bench, table, start, count)
+
+    @router.post("/explain")
+    def explain(asked: ExplainRequest) -> ExplainView:
+        """Why a case is answered as it is."""
+        return explain_view(bench, asked)
+
+    return router
+
+
+def rows_page(bench: Bench, table: str, start: int, count: int) -> RowsPage:
+    """Rows are read from the first one on: formats without an index have no other way."""
+    from bayeswise.workbench.table_choice import TableChoice
+
+    source = TableChoice(table=table).opened(bench.workspace, bench.limits)
+    names = [column.name for column in source.columns][:200]
+    found: list[list[str | None]] = []
+    for chunk in source.chunks(names):
+        last = chunk.first_row + chunk.n_rows
+        if last >= start:
+            columns = [chunk.texts(name) for name in names]
+            first = max(0, start - 1 - chunk.first_row)
+            places = range(first, min(chunk.n_rows, first + count + 1 - len(found)))
+            found += [[None if column[row] is None else str(column[row]) for column in columns] for row in places]
+        if len(found) > count:
+            break
+    return RowsPage(table=table, columns=names, start=start, rows=found[:count], more=len(found) > count)
+
+
+def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
+    """The account of a model, and of the action if there are costs."""
+    model = bench.model_of_classes(asked.model)
+    if not hasattr(model, "explain"):
+        raise KindError("this kind of model does not explain its answers", fix="choose another model")
+    batch = typed_batch(model, asked.cells)
+    account = model.explain(batch)
+    if not isinstance(account, Account):
+        raise KindError("this model answers with a number, not with classes", fix="choose a model of classes")
+    notes = [f"{name}: the model does not use this column" for name in asked.cells if name not in model.schema.names]
+    decision = None if asked.decision is None else bench.decision(asked.decision, model)
+    if decision is not None and (moved := decision.prior_of(model.classes)) is not None:
+        account = with_prior(account, np.exp(model.log_prior), moved)
+        notes.append("the prior is that of the decision file")
+    state = _state(asked.state, account) or account.most_probable
+    against = _state(asked.against, account) or account.rival_of(state)
+    if state == against:
+        raise ParameterError(f"{state!r} is compared with itself", fix="choose another class")
+    balance = account.weigh(state, against)
+    parts = [
+        Part(
+            column=each.column,
+            value=_cell(each.value),
+            note=each.note,
+            log_likelihood=list(map(float, each.log_likelihood)),
+            weight=float(
+                each.log_likelihood[account.states.index(state)] - each.log_likelihood[account.states.index(against)]
+            )
+            if np.isfinite(each.log_likelihood).all()
+            else None,
+        )
+        for each in account.contributions
+    ]
+    action = None if decision is None else _action(model, batch, account, decision, asked)
+    row = [f"{name}={value}" for name, value in asked.cells.items() if value is not None]
+    options: dict[str, Any] = {"--row": row, "--costs": asked.decision, "--against": asked.against}
+    return ExplainView(
+        states=list(map(str, account.states)),
+        state=str(state),
+        against=str(against),
+        most_probable=str(account.most_probable),
+        log_prior=account.log_prior.tolist(),
+        prior=account.prior.tolist(),
+        parts=parts,
+        log_joint=account.log_joint.tolist(),
+        posterior=account.posterior.tolist(),
+        log_prior_odds=float(balance.log_prior_odds),
+        log_odds=float(balance.log_odds),
+        change=_change(model, account, state, asked),
+        nomogram=_nomogram(model, account, state, against),
+        action=action,
+        notes=notes,
+        same_as=SameAs(
+            shell=shell("explain", asked.model, options=options)
+            + (" --flip" if model.capabilities.alternatives else ""),
+            python=python(
+                f"model = {call('bw.load', asked.model)}",
+                f"model.explain({ {n: _cell_of(model, n, v) for n, v in asked.cells.items() if v is not None}!r})",
+            ),
+        ),
+    )
+
+
+def _state(text: str | None, account: Account) -> Any:
+    if text is None:
+        return None
+    by_text = {str(state): state for state in account.states}
+    return account.states[find_state(by_text.get(text, text), account.states)]
+
+
+def _cell(value: Any) -> Any:
+    plain = value.item() if isinstance(value, np.generic) else value
+    return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)
+
+
+def _cell_of(model: Any, name: str, text: str) -> Any:
+    """A cell as Python would write it."""
+    if name in model.schema.numbers:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _flip_view(change: Any) -> ChangeView | None:
+    if change is None:
+        return None
+    found = change.to_dict()
+    return ChangeView(
+        to=str(found["to"]), proven=found["proven"], changes=found["changes"], posterior=found["posterior"]
+    )
+
+
+def _change(model: Any, account: Account, state: Any, asked: ExplainRequest) -> ChangeView | None:
+    if not model.capabilities.alternatives:
+        return None
+    try:
+        to = state if state != account.most_probable else None
+        return _flip_view(least_change(account, alternatives_of(model, account.cells), to))
+    except BayeswiseError:  # columns that offer nothing else, or too many that do
+        return None
+
+
+def _nomogram(model: Any, account: Account, state: Any, against: Any) -> NomogramView | None:
+    if not model.capabilities.alternatives:
+        return None
+    try:
+        offered = alternatives_of(model, account.cells)
+        some = {name: tuple(itertools.islice(values, _MOST_ALTERNATIVES)) for name, values in offered.items()}
+        found = Nomogram.of(account, some, state, against)
+    except BayeswiseError:
+        return None
+    return NomogramView(
+        lines=[
+            LineView(
+                column=line.column,
+                values=list(line.values),
+                points=list(line.points),
+                current=line.current,
+                decisive=list(line.decisive),
+            )
+            for line in found.lines
+        ],
+        at_zero=found.log_odds_at_zero,
+        per_point=found.log_odds_per_point,
+        total=found.total,
+        complete=found.complete,
+    )
+
+
+def _action(model: Any, batch: Any, account: Account, decision: Any, asked: ExplainRequest) -> ActionView:
+    """Why this action, what would change it, and which empty column is most worth its price."""
+    costs = decision.costs.aligned(account.states)
+    if not costs.constant:
+        numbers = {
+            name: float(exact(text, name)) for name in costs.columns if (text := asked.cells.get(name)) is not None
+        }
+        costs = costs.for_row(numbers)
+    by_text = {str(action) for action in costs.actions}
+    rival = action_named(asked.against, costs) if asked.against in by_text and asked.against is not None else None
+    story = ActionAccount.of(account, costs, rival)
+    if model.capabilities.alternatives:
+        story = with_change(model, story, keep=[name for name in decision.costs.columns if name in account.columns])
+    tests: list[TestView] = []
+    best = None
+    try:
+        answer = next_test_for(model, batch, costs, dict(decision.prices), prior=decision.prior_of(model.classes))
+        tests = [TestView(column=t.column, value=t.value, price=t.price, net=t.net) for t in answer.tests]
+        best = None if answer.best is None else answer.best.column
+    except BayeswiseError:  # a model whose empty columns have no distribution
+        tests = []
+    facts = story.to_dict()
+    return ActionView(
+        action=str(facts["action"]),
+        against=None if facts.get("against") is None else str(facts["against"]),
+        expected_cost={str(name): cost for name, cost in facts["expected_cost"].items()},
+        summary=story.summary(),
+        threshold=facts.get("threshold"),
+        change=_flip_view(story.change),
+        next_test=best,
+        tests=tests,
+    )

@@ -1,0 +1,266 @@
+"""The Model page: kinds of models with their settings, fitting and comparing in the background, live settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from pydantic import Field, StrictBool, StringConstraints
+
+from bayeswise.foundation.errors import KindError, ParameterError
+from bayeswise.models.description_length.lengths import description_length
+from bayeswise.models.facts import about_model
+from bayeswise.models.files import inner_of, kind_of
+from bayeswise.models.naive_bayes import NaiveBayesModel
+from bayeswise.models.registry import MODELS
+from bayeswise.models.settings.description import settings_by_option, title_of
+from bayeswise.models.table_model import capabilities_of
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import FLAG, PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python, shell
+from bayeswise.workbench.pages.jobs import JobView
+from bayeswise.workbench.table_choice import TableChoice
+from bayeswise.workbench.workspace import version_of
+
+Value = StrictBool | int | float | Annotated[str, StringConstraints(max_length=10_000)]
+Settings = Annotated[dict[str, Value | list[Value]], Field(max_length=200)]
+_LIVE = ("smoothing", "class_prior", "prior_smoothing", "shrinkage", "variance_floor", "shared_variance")
+_LIVE_ROWS = 50_000
+_OPTION = re.compile(r"[a-z][a-z-]*")
+
+
+class SettingView(Said):
+    """A setting: the option that sets it on the command line, and what it may be."""
+
+    option: str
+    name: str
+    help: str
+    group: str
+    default: str | None
+    choices: list[str]
+    number: bool
+    at_least: float | None
+    at_most: float | None
+    live: bool
+
+
+class KindView(Said):
+    """A kind of model, and its settings."""
+
+    name: str
+    group: str
+    settings: list[SettingView]
+
+
+class FitRequest(TableChoice):
+    """A table, a kind of model with its settings, and the file to write; `version` is that of the file it replaces."""
+
+    model: Name = "naive-bayes"
+    settings: Settings = Field(default_factory=dict)
+    decision: FileName | None = None
+    output: FileName
+    version: str | None = None
+
+
+class CompareRequest(TableChoice):
+    """A table, the kinds of models to compare, and what decides."""
+
+    models: Annotated[list[Name], Field(max_length=50)] = Field(default_factory=list)
+    decision: FileName | None = None
+    by_bits: bool = False
+    folds: Annotated[int, Field(ge=2, le=100)] = 5
+
+
+class ModelView(Said):
+    """A model file: what `bayeswise inspect --json` prints of it, and which settings can be changed live."""
+
+    model: str
+    version: str
+    kind: str
+    facts: dict[str, Any]
+    live: list[str]
+    same_as: SameAs
+
+
+class LiveRequest(Said):
+    """A model, the table that it has learned, and settings to try without another pass over the rows."""
+
+    model: FileName
+    table: FileName
+    smoothing: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] | None = None
+    shrinkage: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    class_prior: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=1_000)] | None = None
+
+
+class LiveView(Said):
+    """How the changed model does on its own rows, each left out in turn."""
+
+    rows: int
+    log_loss: float | None
+    error: float
+    bits: float | None
+    prior: dict[str, float]
+    same_as: SameAs
+
+
+def routes(bench: Bench) -> APIRouter:
+    """GET /api/kinds, GET /api/model, POST /api/fit, /api/compare and /api/model/live."""
+    router = APIRouter(prefix="/api", tags=["model"], responses=PROBLEMS)
+
+    @router.get("/kinds")
+    def kinds() -> list[KindView]:
+        """The kinds of models, and all that can be set about each."""
+        return [_kind_view(kind) for kind in MODELS]
+
+    @router.get("/model")
+    def model(model: Annotated[FileName, Query()]) -> ModelView:
+        """What a model file holds."""
+        fitted = bench.model(model)
+        path = bench.workspace.file(model)
+        return ModelView(
+            model=model,
+            version=version_of(path),
+            kind=kind_of(inner_of(fitted)),
+            facts=about_model(fitted) if hasattr(fitted, "schema") else {},
+            live=_live_settings(fitted),
+            same_as=SameAs(shell=shell("inspect", model), python=python(f"model = {call('bw.load', model)}", "model")),
+        )
+
+    @router.post("/fit", status_code=202)
+    def fit(asked: FitRequest) -> JobView:
+        """Learn a model in the background."""
+        bench.workspace.file(asked.table)
+        if asked.decision is not None:
+            bench.workspace.file(asked.decision)
+        if not asked.output.endswith(".bayeswise"):
+            raise ParameterError(f"{asked.output!r} does not end in .bayeswise", fix="name the model NAME.bayeswise")
+        chosen = {**asked.options, "--model": asked.model, "--decision": asked.decision, **_typed(asked.settings)}
+
+        def command(output: str | None) -> list[str]:
+            return [*arguments("fit", asked.table, options={**chosen, "--output": output}), "--json"]
+
+        return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
+
+    @router.post("/compare", status_code=202)
+    def compare(asked: CompareRequest) -> JobView:
+        """Compare kinds of models in the background, by rows that they never saw or by description length."""
+        bench.workspace.file(asked.table)
+        chosen = {name: value for name, value in asked.options.items() if name != "--text"}
+        if asked.decision is not None:
+            bench.workspace.file(asked.decision)
+            chosen["--costs"] = asked.decision
+        if asked.by_bits:
+            chosen["--by"] = "bits"
+        else:
+            chosen |= {"--models": ",".join(asked.models) or None, "--cv": str(asked.folds)}
+        return JobView.of(bench.jobs.start(lambda _: [*arguments("compare", asked.table, options=chosen), "--json"]))
+
+    @router.post("/model/live")
+    def live(asked: LiveRequest) -> LiveView:
+        """A model under other settings, at once: its statistics are kept, so that no row is read again."""
+        return live_view(bench, asked)
+
+    return router
+
+
+def live_view(bench: Bench, asked: LiveRequest) -> LiveView:
+    """The leave-one-out log-loss and errors of the changed model, on rows that were encoded once."""
+    fitted = bench.model(asked.model)
+    known = _live_settings(fitted)
+    changes: dict[str, Any] = {
+        name: value for name in ("smoothing", "shrinkage") if (value := getattr(asked, name)) is not None
+    }
+    if asked.class_prior is not None:
+        by_text = {str(label): label for label in fitted.classes}
+        changes["class_prior"] = {by_text.get(name, name): p for name, p in asked.class_prior.items()}
+    for name in changes:
+        if name not in known:
+            raise KindError(f"{name} of this model cannot be changed without its rows", fix="fit it again")
+    if not known:
+        raise KindError("this kind of model keeps no statistics that settings could change", fix="fit it again")
+    batches = bench.workspace.remembered(
+        bench.workspace.file(asked.model),
+        "learned rows",
+        lambda: _some(map(fitted.recoded, fitted.learned(bench.workspace.file(asked.table)))),
+        also=(bench.workspace.file(asked.table),),
+    )
+    changed = fitted.changed(**changes) if changes else fitted
+    posterior = changed.leave_one_out(batches)
+    truth = np.concatenate([changed.groups_of(batch) for batch in batches])
+    own = posterior[np.arange(len(truth)), truth]
+    with np.errstate(divide="ignore"):
+        log_loss = float(-np.log(own).mean()) if len(own) else 0.0
+    bits = description_length(changed).bits if isinstance(changed, NaiveBayesModel) else None
+    return LiveView(
+        rows=len(truth),
+        log_loss=log_loss,
+        error=float((posterior.argmax(axis=1) != truth).mean()) if len(truth) else 0.0,
+        bits=bits,
+        prior={str(label): float(p) for label, p in zip(changed.classes, np.exp(changed.log_prior), strict=True)},
+        same_as=SameAs(
+            shell=shell("fit", asked.table, options=_live_options(fitted, changes)),
+            python=python(f"model = {call('bw.load', asked.model)}.{call('changed', **changes)}"),
+        ),
+    )
+
+
+def _some(batches: Any) -> list[Any]:
+    """The first rows, as many as can be left out while a slider moves."""
+    found, rows = [], 0
+    for batch in batches:
+        found.append(batch.rows(slice(0, min(batch.n_rows, _LIVE_ROWS - rows))))
+        rows += found[-1].n_rows
+        if rows >= _LIVE_ROWS:
+            break
+    return found
+
+
+def _live_settings(model: Any) -> list[str]:
+    if not capabilities_of(model).leave_one_out or not hasattr(model, "changed") or model.selected_by_rows:
+        return []
+    return [name for name in _LIVE if hasattr(getattr(model, "settings", None), name)]
+
+
+def _live_options(model: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
+    prior = [f"{label}={p:g}" for label, p in changes.get("class_prior", {}).items()]
+    numbers = {f"--{name}": f"{value:g}" for name, value in changes.items() if name != "class_prior"}
+    return {"--target": model.schema.target.name, **numbers, "--prior": prior}
+
+
+def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as options; a flag that is false is left out."""
+    typed: dict[str, Any] = {}
+    for option, value in settings.items():
+        if not _OPTION.fullmatch(option) or option.replace("-", "_") not in {*settings_by_option(), "m_estimate"}:
+            raise ParameterError(f"there is no setting {option!r}", fix="choose one that GET /api/kinds lists")
+        if value is True:
+            typed[f"--{option}"] = [FLAG]
+        elif value is not False:
+            typed[f"--{option}"] = [str(each) for each in (value if isinstance(value, list) else [value])]
+    return typed
+
+
+def _kind_view(kind: Any) -> KindView:
+    found = []
+    for key, settings in settings_by_option().items():
+        for name, having in settings.items():
+            if kind in having:
+                each = having[kind]
+                default = None if each.default is None else str(each.default)
+                found.append(
+                    SettingView(
+                        option=key.replace("_", "-"),
+                        name=name,
+                        help=each.help,
+                        group=title_of(name),
+                        default=default,
+                        choices=[str(choice) for choice in each.choices if choice is not None],
+                        number=each.number is not None,
+                        at_least=each.at_least if each.at_least is not None else each.above,
+                        at_most=each.at_most if each.at_most is not None else each.below,
+                        live=name in _LIVE,
+                    )
+                )
+    return KindView(name=kind.name, group=kind.group, settings=found)

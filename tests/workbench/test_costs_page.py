@@ -1,0 +1,112 @@
+"""Posteriors as bytes, decision files with versions, and costs that agree with the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import bayeswise as bw
+from bayeswise.decisions.costs.decision_file import DecisionFile
+
+
+@pytest.fixture
+def credit(folder: Path) -> Path:
+    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    return folder
+
+
+def test_posteriors_come_once_as_bytes(client: TestClient, credit: Path) -> None:
+    asked = {"model": "credit.bayeswise", "table": "credit-test.csv"}
+    view = client.get("/api/costs/rows", params=asked).json()
+    data = client.get("/api/costs/rows.bin", params=asked).content
+    n, k = view["rows"], len(view["states"])
+    assert len(data) == view["bytes"] == 8 * n * k + 8 * n + 8 * n * len(view["columns"]) + 4 * n
+    posterior = np.frombuffer(data, "<f8", n * k).reshape(n, k)
+    assert (posterior == bw.load(credit / "credit.bayeswise").predict_proba(str(credit / "credit-test.csv"))).all()
+    truth = np.frombuffer(data, "<i4", offset=len(data) - 4 * n)
+    assert np.bincount(truth).tolist() == [89, 411]
+    assert view["columns"] == ["income", "amount"]
+
+
+def test_rows_that_were_learned_are_left_out_one_by_one(client: TestClient, folder: Path) -> None:
+    asked = {"model": "golf.bayeswise", "table": "golf.csv"}
+    assert client.get("/api/costs/rows", params=asked).json()["how"] == "leave-one-out"
+    posterior = np.frombuffer(client.get("/api/costs/rows.bin", params=asked).content, "<f8", 28).reshape(14, 2)
+    assert (posterior == bw.load(folder / "golf.bayeswise").leave_one_out(str(folder / "golf.csv"))).all()
+
+
+def test_a_table_without_the_target_has_posteriors_too(client: TestClient) -> None:
+    view = client.get("/api/costs/rows", params={"model": "golf.bayeswise", "table": "golf-tomorrow.csv"}).json()
+    assert not view["has_truth"]
+
+
+def test_costs_are_those_of_check(client: TestClient, credit: Path, bayeswise: Callable[..., Any]) -> None:
+    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
+    facts = client.post("/api/costs/evaluate", json=asked).json()["facts"]
+    said = bayeswise(
+        *("check", credit / "credit.bayeswise", credit / "credit-test.csv"),
+        *("--costs", credit / "credit.toml", "--json"),
+    )
+    by_command = json.loads(said.out)
+    assert facts == {name: by_command[name] for name in facts}
+
+
+def test_a_decision_file_is_read_changed_and_saved(client: TestClient, folder: Path) -> None:
+    view = client.get("/api/decision?file=credit.toml").json()
+    assert view["actions"] == ["refuse", "lend", "ask"]
+    assert view["document"]["costs"]["lend"] == {"yes": "-0.12 * amount", "no": "0.6 * amount"}
+    document = view["document"]
+    document["costs"]["refuse"] = {"yes": 20, "no": 0}
+    saved = client.put("/api/decision", json={"file": "credit.toml", "version": view["version"], "document": document})
+    assert saved.status_code == 200, saved.text
+    read = DecisionFile.read(folder / "credit.toml")
+    assert read.costs.to_dict()["refuse"] == {"yes": 20.0, "no": 0.0}
+    assert (read.target, read.costs.reject) == ("repaid", "ask")
+    late = client.put("/api/decision", json={"file": "credit.toml", "version": view["version"], "document": document})
+    assert late.status_code == 409
+
+
+def test_two_tabs_that_save_at_once_do_not_lose_what_the_other_wrote(client: TestClient) -> None:
+    view = client.get("/api/decision?file=credit.toml").json()
+    asked = {"file": "credit.toml", "version": view["version"], "document": view["document"]}
+    asked["document"]["costs"]["ask"] = {"yes": 7, "no": 7}
+    answers = [client.put("/api/decision", json=asked).status_code for _ in range(2)]
+    assert answers == [200, 409]
+
+
+def test_thresholds_are_those_of_the_rule(client: TestClient) -> None:
+    costs = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": {"spam": 0.5, "ham": 0.5}}
+    view = client.post("/api/decision/check", json={"costs": costs}).json()
+    assert [(piece["action"], piece["low"]) for piece in view["rule"]] == [("bin", 0.95), ("ask", 0.5), ("keep", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        {"go": {"no": "rm -rf /", "yes": 0}},
+        {"go": {"no": "__import__('os')", "yes": 0}},
+        {"go": {"no": 1e400, "yes": 0}},
+        {"": {"no": 1}},
+        {},
+    ],
+)
+def test_costs_that_mean_nothing_are_refused_and_not_written(client: TestClient, folder: Path, costs: Any) -> None:
+    text = json.dumps({"file": "new.toml", "document": {"costs": costs}})
+    answer = client.put("/api/decision", content=text, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422), answer.text
+    assert not (folder / "new.toml").exists()
+
+
+def test_any_name_survives_the_file(client: TestClient) -> None:
+    name = 'a "b" = [c]\n\t# \x7f é 😀'
+    document = {"target": name, "costs": {name: {"x y": 1.5, "z": -2}, "other": {"x y": 0, "z": 0}}}
+    saved = client.put("/api/decision", json={"file": "odd.toml", "document": document})
+    assert saved.status_code == 200, saved.text
+    read = client.get("/api/decision?file=odd.toml").json()["document"]
+    assert (read["target"], read["costs"]) == (document["target"], document["costs"])
