@@ -48,7 +48,6 @@ _SHRINK = "shrinkage goes towards the diagonal, not a multiple of the identity; 
 _STORED = "the covariance is a function of the statistic, so that there is nothing to store or not to store"
 _NO_SUM = "a prior that does not sum to 1 is an error, and is not divided by its sum"
 _SPARSE = "linear regression takes dense rows; sparse ones are for logistic regression and naive Bayes"
-_SPARSE_L1 = "the Laplace prior is fitted to dense rows, and says so where X is sparse"
 _SPARSIFY = "weights are dense: there is no sparsify()"
 _INDICES = "about solvers that refuse 64-bit indices; ours takes them"
 _SEVERAL = "one target at a time: scikit-learn's MultiOutputRegressor puts several together"
@@ -60,11 +59,9 @@ _LEAST_NORM = "columns that depend on each other are named in a warning and get 
 
 NOT_APPLICABLE: dict[str, str] = {
     # -- naive Bayes
-    "tests/test_naive_bayes.py::test_gnb": _WORDS,
     "tests/test_naive_bayes.py::test_gnb_check_update_with_no_data": _INNER,
     "tests/test_naive_bayes.py::test_NB_partial_fit_no_first_classes*": _WORDS,
     "tests/test_naive_bayes.py::test_discretenb_provide_prior[[]*": _WORDS,
-    "tests/test_naive_bayes.py::test_mnnb*": _WORDS,
     "tests/test_naive_bayes.py::test_cnb": _INNER,
     "tests/test_naive_bayes.py::test_categoricalnb[[]*": _LEVELS,
     "tests/test_naive_bayes.py::test_categoricalnb_with_min_categories*": _LEVELS,
@@ -98,7 +95,6 @@ NOT_APPLICABLE: dict[str, str] = {
     "linear_model/tests/test_logistic.py::test_max_iter*": _ITERATIONS,
     "linear_model/tests/test_logistic.py::test_n_iter*": _ITERATIONS,
     "linear_model/tests/test_logistic.py::test_zero_max_iter*": _ITERATIONS,
-    "linear_model/tests/test_logistic.py::test_logreg_l1[[]*": _SPARSE_L1,
     "linear_model/tests/test_logistic.py::test_sparsify*": _SPARSIFY,
     "linear_model/tests/test_logistic.py::test_large_sparse_matrix*": _INDICES,
     "linear_model/tests/test_logistic.py::test_write_parameters": _READ_ONLY,

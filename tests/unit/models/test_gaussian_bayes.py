@@ -382,3 +382,24 @@ def test_fishers_projection_ignores_scale_and_offset() -> None:
     assert plain.transform(X).shape == (60, 1)
     with pytest.raises(ParameterError, match="2 classes have 1 directions"):
         bw.GaussianBayes(n_components=2).fit(X, y).transform(X)
+
+
+def test_rows_without_a_cell_do_not_slow_the_completion_down() -> None:
+    x = [None] * 30 + [0.0, 1.0, 4.0, 7.0]
+    rows = [{"a": value, "y": "pq"[k % 2]} for k, value in enumerate(x)]
+    model = fit(rows, "y", kinds={"a": "number"})
+    assert model.completion is not None and model.completion.n_steps == 2
+    assert model.means[:, 0] == pytest.approx([2.0, 4.0], rel=1e-15)
+    assert model.covariances[:, 0, 0] == pytest.approx([4.0, 9.0], rel=1e-14)  # of (0, 4) and (1, 7)
+
+
+@pytest.mark.parametrize("form", ["per-class", "shared"])
+def test_a_slow_completion_is_extrapolated_to_its_end(form: str) -> None:
+    rng = np.random.default_rng(0)
+    state = rng.integers(0, 3, 60)
+    X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) + state[:, None] * 0.5
+    X[rng.random(X.shape) < 0.4] = np.nan  # plain steps: 874 for covariances of their own
+    completion = bw.GaussianBayes(form, missing="ignore").fit(X, state).model_.completion
+    assert completion is not None and completion.converged and completion.n_steps < 200
+    likelihood = completion.log_likelihood
+    assert (np.diff(likelihood) >= -1e-12 * (1.0 + np.abs(likelihood[1:]))).all()
