@@ -61,6 +61,8 @@ def interrupted(
         ("predict", signal.SIGINT, 130),
         ("predict", signal.SIGTERM, 143),
         ("forget", signal.SIGINT, 130),
+        ("compare", signal.SIGINT, 130),
+        ("check", signal.SIGINT, 130),
     ],
 )
 def test_an_interrupted_command_leaves_nothing_behind(
@@ -72,12 +74,16 @@ def test_an_interrupted_command_leaves_nothing_behind(
         "fit": ["fit", "-", "-t", "play", "-o", "out"],
         "predict": ["predict", golf_model, "-", "-o", "out"],
         "forget": ["forget", golf_model, "-", "-o", "out"],
+        "compare": ["compare", "-", "-t", "play"],
+        "check": ["check", golf_model, "-"],
     }[verb]
     header, *rows = golf.read_bytes().splitlines(keepends=True)
     # enough for `predict` to have written rows beside the place of its output
     done = interrupted(words, header + b"".join(rows) * 3_000, folder, by)
     assert (done.returncode, done.stdout) == (code, b"")
     assert b"Traceback" not in done.stderr
+    if by == signal.SIGINT:
+        assert done.stderr.splitlines()[-1] == b"bayeswise: interrupted"
     assert list(folder.iterdir()) == []
 
 

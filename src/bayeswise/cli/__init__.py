@@ -29,6 +29,7 @@ __all__ = ["main"]
 
 
 VERBOSE = ("-v", "--verbose")
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(said(error, words), verbose)
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        begin = "\n" if sys.stderr is not None and sys.stderr.isatty() else ""  # after the ^C that a terminal shows
+        print(f"{begin}bayeswise: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except SystemExit as stop:  # a signal that came outside of the verb
         return stop.code if isinstance(stop.code, int) else 1
     except Exception as error:
@@ -96,6 +99,8 @@ def run(words: Sequence[str], verbose: bool = False) -> int:
         # typer answers a closed pipe by a quiet exit 1; a reader that has seen enough is no failure
         if isinstance(stop.__context__, BrokenPipeError):
             raise stop.__context__ from None
+        if stop.code == INTERRUPTED:  # typer answers Ctrl-C by this code without a word
+            raise KeyboardInterrupt from None
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     return 0
 
