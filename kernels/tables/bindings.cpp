@@ -248,6 +248,8 @@ nb::dict profile_result(const Profiler& p, std::size_t most) {
     return d;
 }
 
+nb::bytes bytes_object(const std::string& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
 void set_rules(TextRules* self, const std::vector<std::string>& null_words, char decimal_mark) {
     new (self) TextRules{NullWords(null_words), decimal_mark};
 }
@@ -309,7 +311,9 @@ void bind_arrow(nb::module_& m) {
     nb::class_<Profiler>(m, "Profiler", "Counts what the cells of one column look like.")
         .def(nb::init<std::size_t, std::size_t, std::size_t>(), "exact_distinct"_a, "counted_levels"_a,
              "counted_bytes"_a)
-        .def("result", &profile_result, "most"_a);
+        .def("result", &profile_result, "most"_a)
+        .def("state", [](const Profiler& p) { return bytes_object(p.state()); })
+        .def("absorb", [](Profiler& p, nb::bytes state) { p.absorb({state.c_str(), state.size()}); }, "state"_a);
     nb::class_<Column>(m, "Column", "One column of some rows.")
         .def_ro("n_rows", &Column::n_rows)
         .def("numbers", &column_numbers, "rules"_a, "out"_a.noconvert(),

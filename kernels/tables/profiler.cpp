@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <stdexcept>
 
 namespace bayeswise::tables {
 
@@ -36,6 +38,74 @@ std::string shortened(std::string_view s, std::size_t most) {
     return std::string(s.substr(0, most)) + "\xE2\x80\xA6";
 }
 
+// Numbers and texts one after the other.
+class Writer {
+public:
+    void number(uint64_t x) { bytes.append(reinterpret_cast<const char*>(&x), sizeof x); }
+    void real(double x) {
+        uint64_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        number(bits);
+    }
+    void text(std::string_view s) {
+        number(s.size());
+        bytes.append(s);
+    }
+
+    std::string bytes;
+};
+
+class Reader {
+public:
+    explicit Reader(std::string_view bytes) : left_(bytes) {}
+    uint64_t number() {
+        uint64_t x;
+        std::memcpy(&x, taken(sizeof x).data(), sizeof x);
+        return x;
+    }
+    double real() {
+        const uint64_t bits = number();
+        double x;
+        std::memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    std::string_view text() { return taken(number()); }
+    // A count of things of which each takes at least so many bytes.
+    uint64_t count(std::size_t least) {
+        const uint64_t n = number();
+        if (n > left_.size() / least) throw std::invalid_argument("the state of a profiler is cut off");
+        return n;
+    }
+    void end() const {
+        if (!left_.empty()) throw std::invalid_argument("the state of a profiler goes on after its end");
+    }
+
+private:
+    std::string_view taken(uint64_t n) {
+        if (n > left_.size()) throw std::invalid_argument("the state of a profiler is cut off");
+        const std::string_view front = left_.substr(0, n);
+        left_.remove_prefix(n);
+        return front;
+    }
+
+    std::string_view left_;
+};
+
+void write_hashes(Writer& to, const DistinctHashes& hashes) {
+    const std::vector<uint64_t> all = hashes.sorted();
+    to.number(static_cast<uint64_t>(hashes.depth()));
+    to.number(all.size());
+    for (uint64_t hash : all) to.number(hash);
+}
+
+void read_hashes(Reader& from, DistinctHashes& into) {
+    const uint64_t depth = from.number();
+    if (depth > 63) throw std::invalid_argument("the state of a profiler makes no sense");
+    std::vector<uint64_t> all(from.count(sizeof(uint64_t)));
+    for (uint64_t& hash : all) hash = from.number();
+    into.merge(static_cast<int>(depth), all);
+}
+
 }  // namespace
 
 DistinctHashes::DistinctHashes(std::size_t cap) : cap_(cap) {}
@@ -46,6 +116,21 @@ void DistinctHashes::add(uint64_t hash) {
     if (slots_.empty()) slots_.assign(1024, 0);
     insert(hash);
     if (size_ > (depth_ == 0 ? cap_ : std::min(cap_, kSampleSize))) thin();
+}
+
+void DistinctHashes::merge(int depth, const std::vector<uint64_t>& hashes) {
+    if (depth > depth_) {
+        depth_ = depth;
+        if (!slots_.empty()) rebuild(slots_.size());
+    }
+    for (uint64_t hash : hashes) add(hash);
+}
+
+std::vector<uint64_t> DistinctHashes::sorted() const {
+    std::vector<uint64_t> all;
+    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(all), [](uint64_t hash) { return hash != 0; });
+    std::sort(all.begin(), all.end());
+    return all;
 }
 
 void DistinctHashes::insert(uint64_t hash) {
@@ -148,13 +233,17 @@ void Profiler::number(double x) {
 
 void Profiler::count_invalid(std::string_view s, Place place) {
     ++invalid;
-    const auto later = [](const InvalidExample& a, const InvalidExample& b) { return a.place.row < b.place.row; };
-    if (invalid_examples.size() == kNExamples) {
-        if (place.row > invalid_examples.back().place.row) return;
-        invalid_examples.pop_back();
-    }
+    keep_example(s, place);
+}
+
+void Profiler::keep_example(std::string_view s, Place place) {
+    const auto later = [](const InvalidExample& a, const InvalidExample& b) {
+        return a.place.row != b.place.row ? a.place.row < b.place.row : a.text < b.text;
+    };
+    if (invalid_examples.size() == kNExamples && place.row > invalid_examples.back().place.row) return;
     invalid_examples.push_back({place, shortened(s, kExampleBytes)});
     std::sort(invalid_examples.begin(), invalid_examples.end(), later);
+    if (invalid_examples.size() > kNExamples) invalid_examples.pop_back();
 }
 
 void Profiler::count_text(std::string_view s, Tag tag, bool decimal) {
@@ -173,13 +262,13 @@ void Profiler::count_bits(Tag tag, uint64_t bits, bool decimal) {
         (decimal ? decimals_ : hashes_).add(hash);
 }
 
-void Profiler::count(int32_t level, bool decimal) {
+void Profiler::count(int32_t level, bool decimal, uint64_t times) {
     const std::size_t i = static_cast<std::size_t>(level);
     if (i < counts_.size()) {
-        ++counts_[i];
+        counts_[i] += times;
         return;
     }
-    counts_.push_back(1);
+    counts_.push_back(times);
     is_decimal_.push_back(decimal);
     n_decimals_ += decimal;
     if (levels_->size() > counted_levels_ || levels_->text_bytes() > counted_bytes_ || n_decimals_ > kCountedDecimals)
@@ -204,6 +293,73 @@ std::vector<std::pair<Level, uint64_t>> Profiler::frequent(std::size_t most) con
     std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(), before);
     all.resize(n);
     return all;
+}
+
+std::string Profiler::state() const {
+    Writer to;
+    for (uint64_t n : {rows, missing, integers, zero_padded, decimals, invalid, booleans, infinite, wide_integers,
+                       longest, texts, words})
+        to.number(n);
+    to.real(minimum), to.real(maximum);
+    to.number(null_words.size());
+    for (const auto& [word, n] : null_words) to.text(word), to.number(n);
+    to.number(invalid_examples.size());
+    for (const InvalidExample& e : invalid_examples) {
+        to.number(static_cast<uint64_t>(e.place.row)), to.number(static_cast<uint64_t>(e.place.line));
+        to.text(e.text);
+    }
+    to.number(counted());
+    if (!counted()) {
+        write_hashes(to, hashes_), write_hashes(to, decimals_);
+        return std::move(to.bytes);
+    }
+    to.number(levels_->size());
+    for (std::size_t k = 0; k < levels_->size(); ++k) {
+        const Level& level = (*levels_)[k];
+        to.number(static_cast<uint64_t>(level.tag)), to.number(level.bits), to.text(level.text);
+        to.number(counts_[k]), to.number(is_decimal_[k]);
+    }
+    return std::move(to.bytes);
+}
+
+void Profiler::absorb(std::string_view state) {
+    Reader from(state);
+    for (uint64_t* n :
+         {&rows, &missing, &integers, &zero_padded, &decimals, &invalid, &booleans, &infinite, &wide_integers})
+        *n += from.number();
+    longest = std::max(longest, from.number());
+    texts += from.number(), words += from.number();
+    minimum = std::min(minimum, from.real()), maximum = std::max(maximum, from.real());
+    for (uint64_t n = from.count(16); n > 0; --n) {
+        const std::string word(from.text());
+        null_words[word] += from.number();
+    }
+    for (uint64_t n = from.count(24); n > 0; --n) {
+        const int64_t row = static_cast<int64_t>(from.number()), line = static_cast<int64_t>(from.number());
+        keep_example(from.text(), Place{row, line});
+    }
+    if (from.number() == 0) {
+        if (levels_) stop_counting();
+        read_hashes(from, hashes_), read_hashes(from, decimals_);
+        return from.end();
+    }
+    for (uint64_t n = from.count(40); n > 0; --n) {
+        const uint64_t tag = from.number(), bits = from.number();
+        const std::string_view text = from.text();
+        const uint64_t times = from.number(), decimal = from.number();
+        if (tag > static_cast<uint64_t>(Tag::text))
+            throw std::invalid_argument("the state of a profiler makes no sense");
+        count_level(Level{static_cast<Tag>(tag), bits, text}, decimal != 0, times);
+    }
+    from.end();
+}
+
+void Profiler::count_level(const Level& level, bool decimal, uint64_t times) {
+    const bool named = level.tag == Tag::text || level.tag == Tag::wide_integer;
+    const uint64_t hash = named ? hash_text(level.tag, level.text) : hash_bits(level.tag, level.bits);
+    if (!levels_) return (decimal ? decimals_ : hashes_).add(hash);
+    count(named ? levels_->of_text(level.text, hash, level.tag) : levels_->of_bits(level.tag, level.bits, hash),
+          decimal, times);
 }
 
 double Profiler::mean_words() const {

@@ -24,6 +24,9 @@ class DistinctHashes {
 public:
     explicit DistinctHashes(std::size_t cap);
     void add(uint64_t hash);
+    void merge(int depth, const std::vector<uint64_t>& hashes);
+    int depth() const { return depth_; }
+    std::vector<uint64_t> sorted() const;
     bool exact() const { return depth_ == 0; }
     uint64_t estimate() const { return static_cast<uint64_t>(size_) << depth_; }
 
@@ -60,6 +63,10 @@ public:
     // The most frequent levels, by falling count, then by value; none if there were too many to count.
     std::vector<std::pair<Level, uint64_t>> frequent(std::size_t most) const;
     bool counted() const { return levels_ != nullptr; }
+    // All that was counted, as bytes; absorbing them is the same as having seen those cells. std::invalid_argument for
+    // bytes that no profiler wrote.
+    std::string state() const;
+    void absorb(std::string_view state);
     double mean_words() const;
 
     uint64_t rows = 0, missing = 0, integers = 0, zero_padded = 0, decimals = 0, invalid = 0, booleans = 0;
@@ -71,9 +78,11 @@ public:
 private:
     void number(double x);
     void count_invalid(std::string_view s, Place place);
+    void keep_example(std::string_view s, Place place);
+    void count_level(const Level& level, bool decimal, uint64_t times);
     void count_text(std::string_view s, Tag tag, bool decimal);
     void count_bits(Tag tag, uint64_t bits, bool decimal);
-    void count(int32_t level, bool decimal);
+    void count(int32_t level, bool decimal, uint64_t times = 1);
     void stop_counting();
 
     std::size_t counted_levels_, counted_bytes_;

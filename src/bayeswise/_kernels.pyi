@@ -203,6 +203,10 @@ class Profiler:
 
     def __init__(self, exact_distinct: int, counted_levels: int, counted_bytes: int) -> None: ...
     def result(self, most: int) -> dict[str, Any]: ...
+    def state(self) -> bytes:
+        """All that was counted, as bytes."""
+    def absorb(self, state: bytes) -> None:
+        """Count all that another profiler with the same limits has counted."""
 
 class Column:
     """One column of some rows."""

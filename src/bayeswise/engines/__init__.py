@@ -1,10 +1,13 @@
-"""Who sweeps the rows: `summarise(batches, request)` answers a request with statistics, on any number of threads.
+"""Who sweeps the rows: `swept(source, schema, request)` answers a request with statistics, wherever the rows are.
 
 request.py  what a model needs of rows, united by `|`
 local.py    the local sweep, in ranges of rows on threads
+passes.py   the same by one pass over any table, merged in any order
+dask.py     Dask: one task for each partition, answers merged in a tree
 """
 
 from bayeswise.engines.local import Summary, of_no_rows, summarise
+from bayeswise.engines.passes import Coded, swept
 from bayeswise.engines.request import Ask, Request
 
-__all__ = ["Ask", "Request", "Summary", "of_no_rows", "summarise"]
+__all__ = ["Ask", "Coded", "Request", "Summary", "of_no_rows", "summarise", "swept"]

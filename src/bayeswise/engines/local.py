@@ -47,7 +47,7 @@ def summarise(
     summary: Summary | None = None
     for batch in batches:
         found = _of_batch(batch, schema, request, declared)
-        summary = _merged(summary, found) if summary is not None and summary.n_rows else found
+        summary = found if summary is None else merged(summary, found)
         if progress is not None:
             progress(batch.n_rows)
     if summary is None:
@@ -137,7 +137,10 @@ def _empty_text() -> TextBlock:
     return TextBlock(csr_matrix((0, 0)), Vocabulary())
 
 
-def _merged(left: Summary, right: Summary) -> Summary:
+def merged(left: Summary, right: Summary) -> Summary:
+    """What both found together."""
+    if not left.n_rows or not right.n_rows:
+        return right if right.n_rows else left
     return Summary(
         left.statistics.merge(right.statistics),
         left.n_rows + right.n_rows,

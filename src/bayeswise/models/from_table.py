@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bayeswise.engines import Request, summarise
+from bayeswise import engines
+from bayeswise.engines import Coded, Request
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
@@ -52,14 +53,13 @@ def check_declared(class_prior: Mapping[Any, float] | None, schema: Schema) -> N
 
 
 def swept(
-    source: Source, schema: Schema, request: Request, progress: Progress | None
+    source: Source, schema: Schema, request: Request, progress: Progress | None, coded: Coded | None = None
 ) -> tuple[Grouped[Product], Report]:
     """What a request asks of all rows, and what was met on the way."""
-    encoder = Encoder(schema, learning=True)
-    found = summarise(encoder.batches(source), schema, request, progress=progress)
-    if found.n_rows == 0:
+    found, report = engines.swept(source, schema, request, progress=progress, coded=coded)
+    if report.rows == report.without_target + report.without_weight:
         raise no_rows(source, schema)
-    return found.statistics, encoder.report
+    return found, report
 
 
 def no_rows(source: Source, schema: Schema) -> SchemaError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from bayeswise.engines.passes import REPORT_TYPES, STATISTIC_TYPES, columns_of
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
@@ -23,8 +24,10 @@ from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logisti
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics.protocol import Weights
+from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.null_words import open_like
@@ -194,15 +197,15 @@ def linear_of(
     source: Source, schema: Schema, settings: LinearSettings, progress: Progress | None = None
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of all rows of a source."""
-    rows = TargetRows(schema, source)
-    swept = (told(pair, pair[0], progress) for pair in rows)
     if settings.likelihood == "gaussian" and not is_wide(len(schema.used)):
-        solved = LinearModel.of_rows(schema, settings, swept)
-        if solved is None:
+        found = _moments(source, MomentsPass(schema, settings), progress)
+        if not found.moments:
             raise no_rows(source, schema)
+        solved = LinearModel(schema, settings, found.moments[0], found.moments[1:])
         tell_dependent(solved)
-        return solved, rows.report
-    parts = list(swept)
+        return solved, found.report
+    rows = TargetRows(schema, source)
+    parts = [told(pair, pair[0], progress) for pair in rows]
     if not parts:
         raise no_rows(source, schema)
     for batch, numbers in parts:
@@ -214,6 +217,47 @@ def linear_of(
     model = fit_iterated(design.features, design.matrix, target, design.weights, settings)
     tell_unfinished(model.certificate)
     return model, rows.report
+
+
+@dataclass(frozen=True)
+class FoundMoments:
+    """The moments of all rows, then those of each fold, if folds are needed; none without rows."""
+
+    moments: tuple[RegressionMoments, ...]
+    report: Report
+
+
+@dataclass(frozen=True)
+class MomentsPass(Pass[FoundMoments]):
+    """The moments of a linear regression."""
+
+    schema: Schema
+    settings: LinearSettings
+    name: ClassVar[str] = "statistics"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return (FoundMoments, *STATISTIC_TYPES, *REPORT_TYPES)
+
+    def of(self, source: Source, progress: Progress | None = None) -> FoundMoments:
+        rows = TargetRows(self.schema, source, whole=False)
+        model = LinearModel.of_rows(self.schema, self.settings, (told(pair, pair[0], progress) for pair in rows))
+        return FoundMoments(() if model is None else (model.statistics, *model.folds), rows.report)
+
+    def merged(self, one: FoundMoments, other: FoundMoments) -> FoundMoments:
+        both = zip(one.moments, other.moments, strict=True) if one.moments and other.moments else ()
+        moments = tuple(mine.merge(theirs) for mine, theirs in both) or one.moments or other.moments
+        return FoundMoments(moments, one.report.merge(other.report))
+
+
+def _moments(source: Source | SpreadSource, work: MomentsPass, progress: Progress | None) -> FoundMoments:
+    """The moments of all rows of a source."""
+    if isinstance(source, SpreadSource):
+        found = source.ask(work, columns_of(work.schema, source))
+    else:
+        found = work.of(source, progress)
+    found.report.check(work.schema, source.description)
+    return found
 
 
 def _number_target(target: str, about_columns: dict[str, Any]) -> dict[str, Any]:

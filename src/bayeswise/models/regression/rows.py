@@ -186,12 +186,12 @@ class TargetRows:
     ([([[1.0], [3.0]], [5.0, 7.0])], 1)
     """
 
-    def __init__(self, schema: Schema, source: Source, *, check_invalid: bool = True) -> None:
+    def __init__(self, schema: Schema, source: Source, *, check_invalid: bool = True, whole: bool = True) -> None:
         assert schema.target is not None
         self.target = schema.target.name
         self.source = source
         beside = Schema((*schema.columns, Column(self.target, "number")), None, schema.weight)
-        self._encoder = Encoder(beside, learning=True, check_invalid=check_invalid)
+        self._encoder = Encoder(beside, learning=True, check_invalid=check_invalid, whole=whole)
         self._without_target = 0
 
     @property

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.engines import summarise
+from bayeswise import engines
+from bayeswise.engines import Coded, Request, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
-from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for
+from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for, swept
 from bayeswise.models.settings.network import NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.coding import Coding, found_cuts, joined_weights, with_cuts
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
@@ -22,6 +23,7 @@ from bayeswise.networks.learning.climbing import climb
 from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.rows import MOST_LEVELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
+from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
@@ -70,19 +72,21 @@ def learned_network(
     source = open_like(table, schema)
     columns = schema_for(source, target, schema, about_columns)
     check_declared(settings.class_prior, columns)
-    sweeps: list[Encoder] = []
 
     def batches() -> Iterable[Batch]:
-        sweeps.append(Encoder(columns, learning=True))
-        return sweeps[-1].batches(source)
+        return Encoder(columns, learning=True).batches(source)
 
-    model = prepared(batches, columns, settings, cuts)
-    found = model.summary(batches(), progress)
+    def counted(coding: Coding, request: Request) -> Grouped[Product]:
+        return engines.swept(source, columns, request, coded=Coded(coding.coded, coding.batch))[0]
+
+    model = prepared(batches, columns, settings, cuts, counted)
+    coded = Coded(model.coding.coded, model.coding.batch)
+    found, report = swept(source, columns, model.request(), progress, coded)
     if not found.labels:
         raise no_rows(source, columns)
     model = replace(model, statistics=found)
     model.check_prior()
-    return model, sweeps[-1].report
+    return model, report
 
 
 def of_batches(batches: Sequence[Batch], schema: Schema, settings: NetworkSettings) -> NetworkClassifierModel:
@@ -98,16 +102,23 @@ learned_markov_blanket = partial(learned_network, structure="markov-blanket")
 
 
 def prepared(
-    batches: Batches, schema: Schema, settings: NetworkSettings, cuts: Mapping[str, Any] | None = None
+    batches: Batches,
+    schema: Schema,
+    settings: NetworkSettings,
+    cuts: Mapping[str, Any] | None = None,
+    counted: Counting | None = None,
 ) -> NetworkClassifierModel:
-    """The model of no rows, with the cuts and the graph that encoded rows ask for: a sweep for each if need be."""
+    """The model of no rows, with the cuts and the graph that encoded rows ask for: a sweep for each if need be.
+
+    `counted` answers requests about all rows where these rows are.
+    """
     given = {name: tuple(float(cut) for cut in found) for name, found in (cuts or {}).items()}
     missing = [name for name in schema.numbers if name not in given]
     found = found_cuts(batches(), schema) if missing else {}
     all_cuts = {name: given.get(name, found.get(name, ())) for name in schema.numbers}
     schema = with_cuts(schema, all_cuts)
     coding = Coding(schema, all_cuts)
-    graph = found_graph(batches, coding, settings)
+    graph = found_graph(batches, coding, settings, counted)
     asked = request_of(coding, settings.needs, graph, settings.holes == "em")
     nothing = summarise([], coding.coded, asked).statistics
     target = schema.target.name if schema.target else "class"
@@ -117,20 +128,25 @@ def prepared(
 
 
 Batches = Callable[[], Iterable[Batch]]  # each call sweeps the rows anew
+Counting = Callable[[Coding, Request], Grouped[Product]]
 
 
-def found_graph(batches: Batches, coding: Coding, settings: NetworkSettings) -> Graph | None:
+def found_graph(
+    batches: Batches, coding: Coding, settings: NetworkSettings, counted: Counting | None = None
+) -> Graph | None:
     """The graph of a structure whose tables need more than pairs; None where pairs are enough."""
     if settings.needs != "families":
         return None
-    coded = (coding.batch(batch) for batch in batches())
     if settings.structure == "markov-blanket":
-        return _climbed(coded, coding, settings)
-    return _k_dependence(coded, coding, settings.k)
+        return _climbed((coding.batch(batch) for batch in batches()), coding, settings)
+    request = request_of(coding, "pairs", None)
+    if counted is not None:
+        return _k_dependence(counted(coding, request), settings.k)
+    coded = (coding.batch(batch) for batch in batches())
+    return _k_dependence(summarise(coded, coding.coded, request).statistics, settings.k)
 
 
-def _k_dependence(coded: Iterator[Batch], coding: Coding, k: int) -> Graph:
-    found = summarise(coded, coding.coded, request_of(coding, "pairs", None)).statistics
+def _k_dependence(found: Grouped[Product], k: int) -> Graph:
     information = Information(PairTable.of(found.part[PAIRS]))
     chosen = k_parents(information.between[None], information.about_class[None], k)[0]
     return Graph.of_parents([sorted(int(place) for place in above if place >= 0) for above in chosen])

@@ -45,7 +45,8 @@ class Encoder:
     `vocabularies` are the levels, words and classes that are known, by name of column. While learning they grow,
     unless the schema declares them; while predicting a label beyond them is `UNSEEN`. `with_target` asks for the
     target and the weights (always while learning). `check_invalid=False` takes any number of invalid values, as
-    forgetting must.
+    forgetting must. `whole=False` says that sources are parts of a table: who has the reports of all parts checks
+    what only the whole table can tell.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Encoder:
         with_target: bool | None = None,
         batch_rows: int | None = BATCH_ROWS,
         check_invalid: bool = True,
+        whole: bool = True,
     ) -> None:
         if batch_rows is not None and batch_rows < 1:
             raise ParameterError(f"batch_rows is {batch_rows}", fix="choose a number from 1 on, or None")
@@ -65,6 +67,7 @@ class Encoder:
         self.with_target = learning if with_target is None else with_target
         self.batch_rows = batch_rows
         self.check_invalid = check_invalid
+        self.whole = whole
         self.report = Report()
         self.coders = Coders.of(schema, learning, vocabularies or {}, self.with_target)
 
@@ -85,7 +88,9 @@ class Encoder:
         self.report = sweep.report
         for chunk in source.chunks(sweep.plan.columns(source)):
             yield from in_parts(sweep.encode(chunk), self.batch_rows)
-        sweep.finish(self.check_invalid)
+        sweep.finish()
+        if self.whole:
+            sweep.report.check(self.schema, source.description, invalid=self.check_invalid, learning=self.learning)
 
 
 ROWS_WORTH_A_THREAD = 20_000
@@ -94,13 +99,48 @@ RawLabels: TypeAlias = tuple[CodeArray, Sequence[Label]]  # codes of levels as t
 
 @dataclass
 class Report:
-    """What a sweep met on its way."""
+    """What a sweep met on its way; the heaviest weight is None where all rows count once."""
 
     rows: int = 0
     without_target: int = 0
     without_weight: int = 0
     invalid: dict[str, InvalidCount] = field(default_factory=dict)
     unseen: dict[str, int] = field(default_factory=dict)
+    heaviest: float | None = None
+    in_column: bool = True  # whether the weights stand in a column
+
+    def check(self, schema: Schema, description: str, *, invalid: bool = True, learning: bool = True) -> None:
+        """Check what only the whole table can tell."""
+        for name, count in self.invalid.items():
+            if invalid and count.too_many:
+                error = SchemaError if learning else KindError
+                raise error(
+                    f"column {name!r} is a number, but in {description} {count}",
+                    fix=f"correct these cells, or learn anew with {keep(name, 'category')}",
+                )
+        if learning and self.heaviest is not None:
+            refuse_all_zero(self.heaviest, self.rows, _where_weights(schema.weight if self.in_column else None))
+
+    def merge(self, other: Report) -> Report:
+        """What sweeps over two parts of a table met."""
+        heaviest = [each for each in (self.heaviest, other.heaviest) if each is not None]
+        none = InvalidCount()
+        return Report(
+            self.rows + other.rows,
+            self.without_target + other.without_target,
+            self.without_weight + other.without_weight,
+            {
+                name: self.invalid.get(name, none).merge(other.invalid.get(name, none))
+                for name in {**self.invalid, **other.invalid}
+            },
+            {name: self.unseen.get(name, 0) + other.unseen.get(name, 0) for name in {**self.unseen, **other.unseen}},
+            max(heaviest, default=None),
+            self.in_column and other.in_column,
+        )
+
+
+def _where_weights(column: str | None) -> str:
+    return "the weights" if column is None else f"column {column!r}"
 
 
 class Sweep:
@@ -118,11 +158,10 @@ class Sweep:
         self.schema = schema
         self.coders = coders
         self.source = source
-        self.report = Report()
+        self.report = Report(in_column=weights is None)
         self.targets = None if targets is None or coders.classes is None else _all_labels(targets)
         self.weights = None if weights is None else as_weights(weights)
         self.weight = schema.weight if with_target and weights is None else None
-        self.heaviest = 0.0
         target = coders.classes.name if coders.classes is not None and self.targets is None else None
         self.plan = plan_for(schema, source, [name for name in (target, self.weight) if name is not None])
         for coder in coders.levels.values():
@@ -152,18 +191,9 @@ class Sweep:
             kept=None if kept is None else np.flatnonzero(kept),
         )
 
-    def finish(self, check_invalid: bool) -> None:
-        """Judge what only the whole table can tell."""
-        for name, count in self.report.invalid.items():
-            if check_invalid and count.too_many:
-                error = SchemaError if self.coders.learning else KindError
-                raise error(
-                    f"column {name!r} is a number, but in {self.source.description} {count}",
-                    fix=f"correct these cells, or learn anew with {keep(name, 'category')}",
-                )
+    def finish(self) -> None:
+        """Report what is known when all rows have passed."""
         self.report.unseen = {name: coder.n_unseen for name, coder in self.coders.levels.items() if coder.n_unseen}
-        if self.coders.learning and (self.weight is not None or self.weights is not None):
-            refuse_all_zero(self.heaviest, self.report.rows, self._where_weights)
         n_targets = None if self.targets is None else len(self.targets[0])
         n_weights = None if self.weights is None else len(self.weights)
         for what, given in (("targets", n_targets), ("weights", n_weights)):
@@ -178,12 +208,8 @@ class Sweep:
             weights = chunk.numbers(self.plan[self.weight])[0]
         else:
             return None
-        self.heaviest = max(self.heaviest, float(weights.max(initial=0.0)))
-        return checked_weights(weights, chunk.first_row, self._where_weights)
-
-    @property
-    def _where_weights(self) -> str:
-        return "the weights" if self.weight is None else f"column {self.weight!r}"
+        self.report.heaviest = max(self.report.heaviest or 0.0, float(weights.max(initial=0.0)))
+        return checked_weights(weights, chunk.first_row, _where_weights(self.weight))
 
     def _groups_of(self, chunk: Chunk) -> RawLabels:
         if self.coders.classes is None:

@@ -43,6 +43,11 @@ class InvalidCount:
         self.invalid += len(invalid)
         self.examples.extend(invalid[: _KEPT - len(self.examples)])
 
+    def merge(self, other: InvalidCount) -> InvalidCount:
+        """The invalid values of both sweeps."""
+        examples = [*self.examples, *other.examples][:_KEPT]
+        return InvalidCount(self.cells + other.cells, self.invalid + other.invalid, examples)
+
     @property
     def too_many(self) -> bool:
         return too_many_invalid(self.invalid, self.cells)

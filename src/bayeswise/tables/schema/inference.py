@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Unpack
@@ -15,13 +15,21 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.render.labels import quoted
+from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema.kinds import Finding, infer_kind, inferred_from_extremes
+from bayeswise.tables.schema.kinds import (
+    Finding,
+    ignored_on_request,
+    infer_kind,
+    inferred_from_extremes,
+    maybe_numbers,
+    sure_numbers,
+)
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
 from bayeswise.tables.schema.notes import Advice, keep, leave_out, no_column
 from bayeswise.tables.schema.overrides import Asked, Names, Override, Overrides, overrides_for
-from bayeswise.tables.schema.profile import ColumnProfile, profile
-from bayeswise.tables.schema.schema import LABELLED, Columns, Schema, Target
+from bayeswise.tables.schema.profile import ColumnProfile, ProfilePass, profile, profiles_of
+from bayeswise.tables.schema.schema import LABELLED, Column, Columns, Schema, Target
 from bayeswise.tables.source import Source
 
 _MOST_CODES = 50  # whole numbers in a target, before they are taken for measurements
@@ -94,13 +102,42 @@ def examine(source: Source, target: str | None = None, **asked: Unpack[Asked]) -
 def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Schema:
     """The schema that `examine` finds, sooner: most columns of plain numbers need no full profile."""
     overrides = _overrides(source, target, asked)
-    quick = inferred_from_extremes(source, overrides)
+    if isinstance(source, SpreadSource):
+        quick, profiles = _of_one_pass(source, overrides)
+    else:
+        quick = inferred_from_extremes(source, overrides)
+        names = _to_profile(overrides, quick)
+        profiles = profile(source, names) if names else {}
     slow = tuple(name for name in overrides.features if name not in quick)
-    names = [*slow, *(name for name in (overrides.target, overrides.weight) if name is not None)]
-    schema = _inferred_column(source, overrides, slow, profile(source, names) if names else {}).schema
+    schema = _inferred_column(source, overrides, slow, profiles).schema
     columns = {**quick, **{column.name: column for column in schema}}
     examples = list(map(columns.__getitem__, overrides.features))
     return replace(schema, columns=Columns.like(overrides.features, examples))
+
+
+def _to_profile(overrides: Overrides, quick: Collection[str]) -> list[str]:
+    """The columns that are not known yet, then the target and the weight."""
+    slow = [name for name in overrides.features if name not in quick]
+    return [*slow, *(name for name in (overrides.target, overrides.weight) if name is not None)]
+
+
+def _of_one_pass(source: SpreadSource, overrides: Overrides) -> tuple[dict[str, Column], Mapping[str, ColumnProfile]]:
+    """What extremes say and the profiles of all other columns, by one pass.
+
+    There is a second one over columns whose numbers look plain in each partition, and are not in all of them together:
+    numbers of rows in a shuffled table, or beyond 2**53 in some rows.
+    """
+    ignored = ignored_on_request(overrides)
+    maybe = maybe_numbers(source, overrides)
+    full = _to_profile(overrides, {*ignored, *maybe})
+    found = source.ask(ProfilePass(tuple(full), tuple(maybe)), [*full, *maybe])
+    quick = {**ignored, **sure_numbers(maybe, found.extremes, overrides, found.flags_in)}
+    names = _to_profile(overrides, quick)
+    late = [name for name in names if name not in found.states]
+    if late:
+        more = source.ask(ProfilePass(tuple(late)), late)
+        found = replace(found, states={**found.states, **more.states})
+    return quick, profiles_of(source, found, names)
 
 
 def _overrides(source: Source, target: str | None, asked: Asked) -> Overrides:

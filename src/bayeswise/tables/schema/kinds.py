@@ -15,17 +15,17 @@ Other whole numbers stay numbers; `count` is never inferred, since a Poisson cou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema.extremes import Extremes, extremes, is_plain, of_zero_and_one
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
 from bayeswise.tables.schema.notes import IS_FLAG, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
@@ -216,21 +216,28 @@ def _infinite(column: Column, profile: ColumnProfile) -> NonFiniteError:
     )
 
 
-_WIDEST = 2.0**53
-_FOLD = 64
-
-
 def inferred_from_extremes(source: Source, overrides: Overrides) -> dict[str, Column]:
     """The columns whose full profile would say the same; one stands for all that differ from it by name only."""
+    names = maybe_numbers(source, overrides)
+    found = ignored_on_request(overrides)
+    if not names:
+        return found
+    return {**found, **sure_numbers(names, extremes(source, names), overrides, partial(_of_zero_and_one, source))}
+
+
+def ignored_on_request(overrides: Overrides) -> dict[str, Column]:
+    """Columns that need no look."""
+    return _alike([name for name in overrides.features if overrides[name].kind == "ignored"], "ignored", overrides)
+
+
+def maybe_numbers(source: Source, overrides: Overrides) -> list[str]:
+    """Columns whose extremes may be enough to know that they are numbers."""
     storages = {column.name: column.storage for column in source.columns}
-    ignored = [name for name in overrides.features if overrides[name].kind == "ignored"]
-    numbers = [
+    return [
         name
         for name in overrides.features
         if storages[name] in ("integer", "float") and _could_be_number(overrides[name], name)
     ]
-    found = _alike(ignored, "ignored", overrides)
-    return {**found, **_numbers(source, overrides, numbers)} if numbers else found
 
 
 def _could_be_number(override: Override, name: str) -> bool:
@@ -239,14 +246,16 @@ def _could_be_number(override: Override, name: str) -> bool:
     return override.kind is None and override.levels is None and not evidence.named_like_an_id(name)
 
 
-def _numbers(source: Source, overrides: Overrides, names: list[str]) -> dict[str, Column]:
-    """Those of the columns that are certainly numbers, or flags."""
-    low, high, present = extremes(source, names)
+def sure_numbers(
+    names: list[str], found: Extremes, overrides: Overrides, flags_in: Callable[[list[str]], list[str]]
+) -> dict[str, Column]:
+    """Those of the columns that are certainly numbers, or flags: `flags_in` finds these among some names."""
+    low, high, present = found
     plain = is_plain(low, high, present)
     finite = np.isfinite(low) & np.isfinite(high)
     sure = plain if plain.all() else plain | (finite & [overrides[name].kind == "number" for name in names])
     open_to = [overrides[name].kind is None and not overrides[name].flag_is_number for name in names]
-    flags = _of_zero_and_one(source, list(compress(names, plain & (low == 0.0) & (high == 1.0) & open_to)))
+    flags = flags_in(list(compress(names, plain & (low == 0.0) & (high == 1.0) & open_to)))
     return {**_alike(list(compress(names, sure)), "number", overrides), **_alike(flags, "binary", overrides)}
 
 
@@ -266,8 +275,7 @@ def _of_zero_and_one(source: Source, names: list[str]) -> list[str]:
     """Those of the columns between 0 and 1 that hold nothing else; one more pass, over them alone."""
     whole = np.ones(len(names), dtype=np.bool_)
     for chunk in source.chunks(names) if names else ():
-        values, _ = chunk.matrix(names)
-        whole &= by_column(np.logical_and, (values == 0.0) | (values == 1.0) | np.isnan(values))
+        whole &= of_zero_and_one(chunk.matrix(names)[0])
     return list(compress(names, whole))
 
 
@@ -279,38 +287,3 @@ def _alike(names: list[str], kind: Kind, overrides: Overrides) -> dict[str, Colu
         for key, name in first.items()
     }
     return {name: made[id(overrides[name])] for name in names}
-
-
-def extremes(source: Source, names: list[str]) -> tuple[FloatArray, FloatArray, IntArray]:
-    """The least, the largest and the number of cells of each column; NaN where there is none."""
-    low, high = np.full((2, len(names)), np.nan)
-    present = np.zeros(len(names), dtype=np.int64)
-    for chunk in source.chunks(names):
-        values, _ = chunk.matrix(names)
-        missing = np.isnan(values)
-        low = np.fmin(low, by_column(np.fmin, values))
-        high = np.fmax(high, by_column(np.fmax, values))
-        present += chunk.n_rows - (by_column(np.add, missing.astype(np.int64)) if missing.any() else 0)
-    return low, high, present
-
-
-def by_column(combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-    """Reduce the rows, 64 side by side, since NumPy is slow along short rows.
-
-    >>> by_column(np.add, np.ones((200, 3))).tolist()
-    [200.0, 200.0, 200.0]
-    """
-    n_rows, n_columns = values.shape
-    whole = n_rows - n_rows % _FOLD
-    if whole == 0 or n_columns == 0:
-        return np.asarray(combine.reduce(values, axis=0))
-    folded = combine.reduce(values[:whole].reshape(whole // _FOLD, _FOLD * n_columns), axis=0)
-    rows = np.concatenate([folded.reshape(_FOLD, n_columns), values[whole:]])
-    return np.asarray(combine.reduce(rows, axis=0))
-
-
-def is_plain(low: FloatArray, high: FloatArray, present: IntArray) -> BoolArray:
-    """Finite, not constant, not without gaps, and within what doubles hold exactly."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        gapless = high - low + 1 == present
-        return np.asarray((low < high) & (low >= -_WIDEST) & (high <= _WIDEST) & ~gapless)

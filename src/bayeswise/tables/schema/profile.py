@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import compress
 from typing import Any
 
+import numpy as np
+
 from bayeswise._kernels import Profiler
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.threads import each
+from bayeswise.tables.partitions import Pass, SpreadSource
+from bayeswise.tables.schema.extremes import (
+    Extremes,
+    both_extremes,
+    extremes_of,
+    is_plain,
+    no_extremes,
+    of_zero_and_one,
+)
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.source import InvalidValue, RawColumn, Source, Storage, first_not_utf8
+from bayeswise.tables.source import Chunk, InvalidValue, RawColumn, Source, Storage, first_not_utf8, not_utf8
 
 EXACT_DISTINCT = 1 << 20
 """Up to this many different values are counted exactly (in narrow tables), more are estimated to about 1 %."""
@@ -80,25 +94,141 @@ def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str
     >>> golf["wind"].levels, golf["degrees"].missing, golf["degrees"].maximum
     ((('strong', 1), ('weak', 1)), 1, 20.0)
     """
-    raw = {column.name: column for column in source.columns}
-    names = list(raw) if columns is None else list(columns)
-    profilers = {name: Profiler(_exact_distinct(len(names)), COUNTED_LEVELS, COUNTED_BYTES) for name in names}
+    names = [column.name for column in source.columns] if columns is None else list(columns)
+    if isinstance(source, SpreadSource):
+        return profiles_of(source, source.ask(ProfilePass(tuple(names)), names), names)
+    profilers = {name: empty_profiler(len(names)) for name in names}
     for chunk in source.chunks(names):
-        each(lambda column, chunk=chunk: chunk.profile(*column), profilers.items())  # type: ignore[misc]
+        show(chunk, profilers)
+    return _profiles(source, profilers)
+
+
+def empty_profiler(n_columns: int) -> Profiler:
+    """A profiler of one of so many columns; those of wide tables count fewer values exactly, below 100 MB in all."""
+    exact_distinct = max(1 << 12, min(EXACT_DISTINCT, (1 << 22) // max(1, n_columns)))
+    return Profiler(exact_distinct, COUNTED_LEVELS, COUNTED_BYTES)
+
+
+def show(chunk: Chunk, profilers: Mapping[str, Profiler]) -> None:
+    """Show the cells of a chunk to the profilers of their columns."""
+    each(lambda column: chunk.profile(*column), profilers.items())
+
+
+def _profiles(source: Source, profilers: Mapping[str, Profiler]) -> dict[str, ColumnProfile]:
+    raw = {column.name: column for column in source.columns}
     return {name: _column_profile(source, raw[name], profiler) for name, profiler in profilers.items()}
-
-
-def _exact_distinct(n_columns: int) -> int:
-    """Wide tables count fewer values exactly, so that all columns together stay below some 100 MB."""
-    return max(1 << 12, min(EXACT_DISTINCT, (1 << 22) // max(1, n_columns)))
 
 
 def _column_profile(source: Source, column: RawColumn, profiler: Profiler) -> ColumnProfile:
     try:
         counts: dict[str, Any] = profiler.result(KEPT_LEVELS)
     except UnicodeDecodeError:
-        raise first_not_utf8(source, column.name) from None
+        found = not_utf8 if isinstance(source, SpreadSource) else partial(first_not_utf8, source)
+        raise found(column.name) from None
     counts["null_words"] = dict(counts["null_words"])
     counts["levels"] = tuple(counts["levels"])
     counts["invalid_examples"] = tuple(InvalidValue(*example) for example in counts["invalid_examples"])
     return ColumnProfile(name=column.name, storage=column.storage, declared=column.declared, **counts)
+
+
+# -- of a table that is spread over partitions ----------------------------------------------------------------
+@dataclass(frozen=True)
+class SpreadProfile:
+    """What is known of columns after a pass: the extremes of those that may be plain numbers, and full profiles.
+
+    A column that looked plain in some partition has no profile; nearly always its extremes are enough.
+    """
+
+    names: tuple[str, ...]  # those that may be plain numbers
+    low: FloatArray  # (n_names,)
+    high: FloatArray
+    present: IntArray
+    zero_or_one: BoolArray  # whether they hold nothing else
+    states: Mapping[str, np.ndarray[Any, Any]]  # of the profilers, as bytes
+    storages: Mapping[str, Storage]  # of all columns, as the partitions store them
+
+    @property
+    def extremes(self) -> Extremes:
+        return self.low, self.high, self.present
+
+    def flags_in(self, names: Sequence[str]) -> list[str]:
+        """Those of some names whose columns hold 0 and 1 only."""
+        flags = set(compress(self.names, self.zero_or_one))
+        return [name for name in names if name in flags]
+
+
+@dataclass(frozen=True)
+class ProfilePass(Pass[SpreadProfile]):
+    """Profiles of columns; of those that may be plain numbers only where the first rows of a partition are not."""
+
+    full: tuple[str, ...]
+    maybe_plain: tuple[str, ...] = ()
+    name = "profile"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return (SpreadProfile,)
+
+    def of(self, source: Source) -> SpreadProfile:
+        names = self.maybe_plain
+        found = no_extremes(len(names))
+        flags = np.ones(len(names), dtype=np.bool_)
+        profilers = {name: empty_profiler(len(self.full)) for name in (*self.full, *names)}
+        for position, chunk in enumerate(source.chunks([*self.full, *names])):
+            if names:
+                values = chunk.matrix(names)[0]
+                seen = extremes_of(values)
+                found = both_extremes(found, seen)
+                flags &= ~((found[0] < 0.0) | (found[1] > 1.0))
+                flags[flags] = of_zero_and_one(values[:, flags])
+                if position == 0:
+                    for name in compress(names, is_plain(*seen)):
+                        del profilers[name]
+            show(chunk, profilers)
+        states = {name: _as_array(profiler.state()) for name, profiler in profilers.items()}
+        return SpreadProfile(names, *found, flags, states, {column.name: column.storage for column in source.columns})
+
+    def merged(self, one: SpreadProfile, other: SpreadProfile) -> SpreadProfile:
+        both = [name for name in one.states if name in other.states]
+        states = {name: self._absorbed(one.states[name], other.states[name]) for name in both}
+        storages = {name: _stored(stored, other.storages[name]) for name, stored in one.storages.items()}
+        low, high, present = both_extremes(one.extremes, other.extremes)
+        flags = one.zero_or_one & other.zero_or_one
+        return SpreadProfile(one.names, low, high, present, flags, states, storages)
+
+    def _absorbed(self, *states: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        profiler = empty_profiler(len(self.full))
+        for state in states:
+            profiler.absorb(state.tobytes())
+        return _as_array(profiler.state())
+
+
+def _as_array(state: bytes) -> np.ndarray[Any, Any]:
+    return np.frombuffer(state, dtype=np.uint8)
+
+
+def _stored(one: Storage, other: Storage) -> Storage:
+    """How objects are called whose cells are of two kinds.
+
+    >>> _stored("null", "text"), _stored("integer", "float"), _stored("text", "integer"), _stored("text", "nested")
+    ('text', 'float', 'object', 'nested')
+    """
+    if one == other or "null" in (one, other):
+        return other if one == "null" else one
+    if {one, other} == {"integer", "float"}:
+        return "float"
+    opaque: tuple[Storage, ...] = ("nested", "binary")
+    return next((each for each in opaque if each in (one, other)), "object")
+
+
+def profiles_of(source: SpreadSource, found: SpreadProfile, names: Sequence[str]) -> dict[str, ColumnProfile]:
+    """The profiles that profilers of all partitions have counted; what objects are is seen in their cells."""
+    profilers = {name: empty_profiler(len(names)) for name in names}
+    for name, profiler in profilers.items():
+        profiler.absorb(found.states[name].tobytes())
+    profiles = _profiles(source, profilers)
+    source.n_rows = next((column.rows for column in profiles.values()), source.n_rows)
+    return {
+        name: replace(column, storage=found.storages[name]) if column.storage == "object" else column
+        for name, column in profiles.items()
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -82,7 +83,25 @@ def _is_paths(table: object) -> bool:
     )
 
 
-def _in_memory(table: Any) -> TableSource:
+ENGINES = {"dask": "bayeswise.engines.dask", "pyspark": "bayeswise.engines.spark"}
+"""Libraries whose tables are spread over machines, and who answers for them; imported when such a table comes."""
+
+
+def spread(table: Any) -> Source | None:
+    """The source of a table that is spread over machines; None for any other."""
+    library = type(table).__module__.split(".")[0]
+    if library == "narwhals":
+        return spread(table.to_native())
+    if library not in ENGINES:
+        return None
+    source: Source = import_module(ENGINES[library]).opened(table)
+    return source
+
+
+def _in_memory(table: Any) -> Source:
+    far = spread(table)
+    if far is not None:
+        return far
     library = type(table).__module__.split(".")[0]
     kind = type(table).__name__
     if library == "pandas" and kind != "Pandas":  # which is the named tuple of a row

@@ -1,0 +1,166 @@
+"""Tables whose rows stay where they are: a pass summarises each partition by itself, and what was found merges.
+
+What a worker is to do travels as any function does; what it found travels in the canonical bytes of the store. An error
+about the data is an answer like any other: it is raised once, where the pass was asked for, and no partition is
+tried again for it.
+
+>>> class Rows(Pass[int]):
+...     name = "rows"
+...     def of(self, source): return sum(chunk.n_rows for chunk in source.chunks([source.columns[0].name]))
+...     def merged(self, one, other): return one + other
+>>> from bayeswise.tables.source import open_source
+>>> parts = [answer(Rows(), lambda: open_source({"x": [1.0] * n}), n) for n in (2, 3)]
+>>> found(Rows(), merge(Rows(), parts))
+(2, 5)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+
+from bayeswise.foundation import errors
+from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
+from bayeswise.store.document import pack, unpack
+from bayeswise.store.file import model_bytes, read_bytes
+from bayeswise.tables.source import Chunk, RawColumn, Source
+from bayeswise.tables.sources.table import checked_names
+
+T = TypeVar("T")
+Watch = Callable[[str, int, int | None], None]  # what is done, partitions done, of how many
+
+_KIND = "partition"
+MOST_CELLS_HERE = 1 << 27
+"""Cells that come to this machine for what cannot be summarised where they are: 1 GB of numbers."""
+
+FAN_IN = 16
+"""Answers that are merged at a time where partitions are many."""
+
+
+class Pass(ABC, Generic[T]):
+    """What one pass over all rows computes: plain data and statistics, of each partition by itself."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def of(self, source: Source) -> T:
+        """What one partition says."""
+
+    @abstractmethod
+    def merged(self, one: T, other: T) -> T:
+        """What two of them say together, whatever their order."""
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """The types that an answer is made of, besides plain data."""
+        return ()
+
+
+class SpreadSource(ABC):
+    """A table that is spread over partitions, which never come together: it has columns, and answers passes.
+
+    `passes` are the names of those that were asked for, in their order.
+    """
+
+    textual = False
+    null_words: tuple[str, ...] = ()
+    n_rows: int | None = None
+
+    def __init__(self, description: str, columns: Sequence[RawColumn]) -> None:
+        self.description = description
+        self.columns = checked_names(description, columns)
+        self.passes: list[str] = []
+        self.watch: Watch | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.description}: {', '.join(column.name for column in self.columns)}>"
+
+    def ask(self, work: Pass[T], columns: Sequence[str]) -> T:
+        """What a pass over these columns finds."""
+        self.passes.append(work.name)
+        wanted = set(columns)
+        names = [column.name for column in self.columns if column.name in wanted] or [self.columns[0].name]
+        return found(work, self._answered(work, names))[1]
+
+    @abstractmethod
+    def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
+        """The merged answers of all partitions."""
+
+    @abstractmethod
+    def _gathered(self, columns: Sequence[str]) -> Source:
+        """These columns of all rows, on this machine."""
+
+    @abstractmethod
+    def _counted(self) -> int:
+        """The number of all rows."""
+
+    def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
+        """The rows themselves, for what is no function of a summary: they come to this machine unless they are many."""
+        if self.n_rows is None:
+            self.passes.append("count")
+            self.n_rows = self._counted()
+        if self.n_rows * len(columns) > MOST_CELLS_HERE:
+            raise NotStreamableError(
+                f"this needs the rows themselves and not a summary of fixed size, and {self.n_rows:,} rows of "
+                f"{len(columns)} columns of a {self.description} are too many for one machine: at most "
+                f"{MOST_CELLS_HERE:,} cells are brought here",
+                fix="choose a model of counts and sums (naive-bayes, averaged, gaussian, linear; tan or aode with "
+                "cuts), ignore columns, or give a sample of the rows: frame.sample(...)",
+            )
+        self.passes.append("rows brought here")
+        return self._gathered(columns).chunks(columns)
+
+
+# -- on the workers -------------------------------------------------------------------------------------------
+def answer(work: Pass[Any], opened: Callable[[], Source], partition: int) -> bytes:
+    """What one partition says, or what is wrong with it."""
+    try:
+        return _packed(1, work.of(opened()), None)
+    except BayeswiseError as error:
+        return _packed(1, None, (partition, type(error).__name__, error.what, error.fix or ""))
+
+
+def merge(work: Pass[Any], answers: Iterable[bytes]) -> bytes:
+    """What all of them say together; of problems that of the first partition."""
+    read = (_read(work, each) for each in answers)
+    return _packed(*reduce(lambda one, other: _both(work, one, other), read))
+
+
+_Answer = tuple[int, Any, tuple[int, str, str, str] | None]  # partitions, what was found, or what is wrong
+
+
+def _both(work: Pass[Any], one: _Answer, other: _Answer) -> _Answer:
+    problems = [each[2] for each in (one, other) if each[2] is not None]
+    n_partitions = one[0] + other[0]
+    if problems:
+        return n_partitions, None, min(problems)
+    return n_partitions, work.merged(one[1], other[1]), None
+
+
+def _packed(n_partitions: int, value: Any, problem: tuple[int, str, str, str] | None) -> bytes:
+    return model_bytes(pack((n_partitions, value, problem)), _KIND)
+
+
+def _read(work: Pass[Any], data: bytes) -> _Answer:
+    answer: _Answer = unpack(read_bytes(data, name=f"a partition ({work.name})")[1], work.types)
+    return answer
+
+
+# -- where the pass was asked for -----------------------------------------------------------------------------
+def found(work: Pass[T], answer: bytes) -> tuple[int, T]:
+    """The number of partitions, and what they say together; a problem is raised."""
+    n_partitions, value, problem = _read(work, answer)
+    if problem is not None:
+        _raise(n_partitions, *problem)
+    return n_partitions, value
+
+
+def _raise(n_partitions: int, partition: int, kind: str, what: str, fix: str) -> NoReturn:
+    """The error of a worker, with its partition: rows are counted there."""
+    error = getattr(errors, kind, BayeswiseError)
+    place = f" (in partition {partition + 1} of {n_partitions}, where rows are counted from 1)"
+    again: BayeswiseError = BayeswiseError.__new__(error)
+    BayeswiseError.__init__(again, what.rstrip(".") + place * (n_partitions > 1), fix=fix or None)
+    raise again

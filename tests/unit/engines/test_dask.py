@@ -1,0 +1,118 @@
+"""Dask frames: the same model files as from one machine, whatever the partitions."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayeswise as bw
+from bayeswise.foundation.errors import MissingColumnError, NonFiniteError, NotStreamableError, SchemaError
+from bayeswise.tables import partitions
+from bayeswise.tables.source import open_source
+from tests.unit.engines.same_bytes import BROUGHT, SUMMARISED, digest, mixed_table
+
+TABLE = mixed_table()
+
+
+@pytest.mark.parametrize("name", SUMMARISED)
+def test_partitions_and_their_order_do_not_change_a_byte(name: str) -> None:
+    here = digest(TABLE, name)
+    for n_partitions in (1, 3, 16) if name in ("averaged", "linear") else (3,):
+        shuffled = TABLE.sample(frac=1.0, random_state=n_partitions)
+        source = open_source(dd.from_pandas(shuffled, npartitions=n_partitions, sort=False))
+        assert digest(source, name) == here
+        assert source.passes in (["profile", "statistics"], ["profile", "statistics", "statistics"])
+        assert source.passes.count("statistics") == 1 + (name == "k-dependence")  # which looks for a graph first
+
+
+@pytest.mark.parametrize("name", BROUGHT)
+def test_what_needs_rows_takes_them_while_they_are_few(name: str) -> None:
+    source = open_source(dd.from_pandas(TABLE, npartitions=4, sort=False))
+    assert digest(source, name) == digest(TABLE, name)
+    assert "rows brought here" in source.passes
+
+
+def test_partitions_by_hash_give_the_same_bytes() -> None:
+    by_hash = dd.from_pandas(TABLE, npartitions=3).shuffle("visits", npartitions=5, shuffle_method="tasks")
+    assert digest(by_hash, "averaged") == digest(TABLE, "averaged")
+
+
+def test_partitions_may_be_empty() -> None:
+    frame = dd.from_pandas(TABLE, npartitions=4, sort=False)
+    few = frame[frame["visits"] == 3]
+    assert digest(few, "naive Bayes") == digest(TABLE[TABLE["visits"] == 3], "naive Bayes")
+
+
+def test_a_network_is_learned_from_partitions() -> None:
+    table = TABLE[["colour", "class", "member"]].dropna().astype(str)
+    spread = dd.from_pandas(table, npartitions=5, sort=False)
+    for method in ("chow-liu", "exact", "hill-climbing"):
+        assert bw.BeliefNetwork.learn(spread, method=method) == bw.BeliefNetwork.learn(table, method=method)
+
+
+def test_many_rows_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "MOST_CELLS_HERE", 100)
+    spread = dd.from_pandas(TABLE, npartitions=2)
+    with pytest.raises(NotStreamableError, match=r"1,000 rows of 7 columns .* too many for one machine.*Fix: choose"):
+        bw.fit(spread, "class", model="logistic", missing="mean", ignore=["note"])
+
+
+def test_a_statistic_without_a_fixed_size_is_named() -> None:
+    with pytest.raises(NotStreamableError, match=r"statistic of 'price' has no fixed size.*Fix: choose"):
+        bw.fit(dd.from_pandas(TABLE, npartitions=2), "class", families={"price": "laplace"})
+
+
+def test_a_target_that_is_missing_is_named_before_any_row_is_read() -> None:
+    source = open_source(dd.from_pandas(TABLE, npartitions=2))
+    with pytest.raises(MissingColumnError, match=r"no target 'klass'.*'class'"):
+        bw.fit(source, "klass")
+    assert source.passes == []
+
+
+def test_an_error_in_a_partition_names_it() -> None:
+    table = TABLE.assign(times=np.where(np.arange(len(TABLE)) == 700, -1.0, 1.0))
+    schema = bw.fit(TABLE, "class", weight="times").schema
+    with pytest.raises(SchemaError, match=r"row 201 of column 'times' is -1.0 \(in partition 3 of 4, where rows are"):
+        bw.fit(dd.from_pandas(table, npartitions=4, sort=False), "class", schema=schema)
+
+
+def test_infinite_cells_are_refused() -> None:
+    table = TABLE.assign(price=np.where(np.arange(len(TABLE)) == 700, np.inf, 1.0))
+    with pytest.raises(NonFiniteError, match="column 'price' has 1 infinite cells"):
+        bw.fit(dd.from_pandas(table, npartitions=4), "class")
+
+
+def test_weights_of_a_partition_may_all_be_zero() -> None:
+    table = TABLE.assign(times=np.where(np.arange(len(TABLE)) < 500, 0.0, 1.0))
+    spread = dd.from_pandas(table, npartitions=4, sort=False)
+    assert digest(spread, "weights") == digest(table, "weights")
+    with pytest.raises(SchemaError, match="all weights in column 'times' are zero"):
+        bw.fit(dd.from_pandas(table.assign(times=0.0), npartitions=4), "class", weight="times")
+
+
+def test_categories_that_dask_has_not_looked_up_are_refused() -> None:
+    spread = dd.from_pandas(TABLE.assign(colour=TABLE["colour"].astype("category")), npartitions=2)
+    known = bw.fit(spread, "class")
+    assert known.schema["colour"].levels is not None
+    spread["colour"] = spread["colour"].cat.as_unknown()
+    with pytest.raises(SchemaError, match=r"categories of column 'colour' are not known.*categorize\(\)"):
+        bw.fit(spread, "class")
+
+
+def test_lists_in_cells_are_ignored_or_refused() -> None:
+    table = pd.DataFrame({"tags": [["a"], ["b"]] * 50, "x": np.arange(100.0) ** 2, "y": ["p", "q"] * 50})
+    with dask.config.set({"dataframe.convert-string": False}):
+        spread = dd.from_pandas(table, npartitions=2)
+    assert bw.fit(spread, "y").schema["tags"].kind == bw.fit(table, "y").schema["tags"].kind
+    with pytest.raises(SchemaError, match="the target 'tags' holds nested cells"):
+        bw.fit(spread, "tags")
+
+
+def test_progress_counts_partitions() -> None:
+    source = open_source(dd.from_pandas(TABLE, npartitions=5))
+    seen: list[tuple[str, int, int | None]] = []
+    source.watch = lambda what, done, total: seen.append((what, done, total))
+    bw.fit(source, "class")
+    assert ("profile", 5, 5) in seen
+    assert ("statistics", 5, 5) in seen
