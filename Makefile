@@ -1,6 +1,6 @@
 # Each target sets up .venv with what it needs, and is quick when nothing changed.
 #   make demo    the main job on the example table        make check   ruff, mypy, layers, clang-format
-#   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv")
+#   make test    make check, then every test              make bench   ours against peers (ROWS="moments csv" ISA=all)
 #   make format  let ruff and clang-format tidy up        make clean   forget .venv, builds and caches
 #   make peers   scikit-learn's own test suites against our estimators (SUITES="test_voting test_pipeline")
 #   make settings   every test as on other processors and a busy machine (SETTINGS="zen busy" TESTS="tests/laws")
@@ -75,7 +75,7 @@ sanitize: $(VENV)/.test
 		$(BIN)/python -m pytest -p no:cacheprovider -p kernels_of_a_build $(SANITIZED)
 
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks $(ROWS)
+	$(BIN)/python -m benchmarks $(if $(ISA),--isa $(ISA)) $(ROWS)
 
 peers: $(VENV)/.test
 	$(BIN)/python tests/peers $(SUITES)
@@ -108,6 +108,7 @@ $(VENV)/.build: pyproject.toml CMakeLists.txt
 
 $(VENV)/.package: $(VENV)/.build $(KERNELS)
 	$(PIP) --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q src/bayeswise
 	touch $@
 
 page/node_modules/.package-lock.json: page/package.json page/package-lock.json | $(VENV)/.build

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,6 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from pkgutil import iter_modules
 
+from bayeswise import _kernels
 from benchmarks import rows as folder
 from benchmarks.harness import Row, Size, run_all
 
@@ -25,6 +27,20 @@ def select(words: Sequence[str], size: Size) -> Iterator[Row]:
                 yield row
 
 
+def run_again(isa: str) -> int:
+    """The same run in a process of its own for an instruction set, or for each; kernels choose theirs when loaded."""
+    words = sys.argv[1:]
+    at = next(k for k, word in enumerate(words) if word.startswith("--isa"))
+    del words[at : at + (1 if "=" in words[at] else 2)]
+    codes = [
+        subprocess.run(
+            [sys.executable, "-m", "benchmarks", *words], env={**os.environ, "BAYESWISE_ISA": each}
+        ).returncode
+        for each in (_kernels.available_isas() if isa == "all" else [isa])
+    ]
+    return max(codes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("words", nargs="*", metavar="FILTER")
@@ -32,10 +48,16 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full number of rows (1)")
     parser.add_argument("--csv-gb", type=float, default=2.0, help="size of the generated CSV file (2)")
     parser.add_argument("--repeats", type=int, default=5, help="best of how many runs (5)")
+    parser.add_argument(
+        "--isa", metavar="NAME", help="instruction set of the kernels; all: one run for each that is here"
+    )
     asked = parser.parse_args()
+    if asked.isa:
+        sys.exit(run_again(asked.isa))
     size = Size(asked.scale, asked.csv_gb, asked.repeats)
     tell = partial(print, file=sys.stderr if asked.json else sys.stdout, flush=True)
     machine = {
+        "instruction set": _kernels.isa(),
         "python": platform.python_version(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import Figure, Row, Size, best_of
+
+BAYESWISE = str(Path(sys.executable).parent / "bayeswise")
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def best_start(command: list[str], repeats: int) -> float:
@@ -23,7 +28,37 @@ def import_time(module: str, repeats: int) -> float:
     return max(0.0, importing - nothing)
 
 
+def processor_time(words: list[str], repeats: int) -> float:
+    """The least time of the processor, of all threads together, that a command on 14 rows takes."""
+    with tempfile.TemporaryDirectory(prefix="bayeswise-bench-") as folder:
+        model = str(Path(folder) / "golf.bayeswise")
+        places = {"GOLF": str(EXAMPLES / "golf.csv"), "NEW": str(EXAMPLES / "golf-tomorrow.csv"), "MODEL": model}
+        fit = [BAYESWISE, "fit", places["GOLF"], "-t", "play", "-o", model]
+        subprocess.run(fit, check=True, capture_output=True)
+        command = [BAYESWISE, *(places.get(word, word) for word in words)]
+        return min(_children_seconds(command) for _ in range(repeats))
+
+
+def _children_seconds(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+COMMANDS = (
+    "look GOLF",
+    "fit GOLF -t play -o MODEL",
+    "predict MODEL NEW",
+    "inspect MODEL",
+    "explain MODEL --row outlook=sunny",
+    "check MODEL GOLF",
+)
+
+
 def rows(size: Size) -> Iterator[Row]:
-    command = str(Path(sys.executable).parent / "bayeswise")
     yield Figure("import bayeswise", partial(import_time, "bayeswise", size.repeats), at_most=0.15)
-    yield Figure("bayeswise --help", partial(best_start, [command, "--help"], size.repeats), at_most=0.4)
+    yield Figure("bayeswise --help", partial(best_start, [BAYESWISE, "--help"], size.repeats), at_most=0.4)
+    for line in COMMANDS:
+        measure = partial(processor_time, line.split(), size.repeats)
+        yield Figure(f"processor time of bayeswise {line}", measure, at_most=0.35)

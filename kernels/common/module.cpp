@@ -44,6 +44,10 @@ void bind_decisions(nb::module_& m);
 NB_MODULE(_kernels, m) {
     using namespace bayeswise;
     m.doc() = "Hot loops of bayeswise. Each has a plain NumPy twin in the tests.";
+#ifdef NDEBUG
+    // Python need not free what modules hold when it ends, and users are not the ones to tell of it.
+    nb::set_leak_warnings(false);
+#endif
     bind_isa(m);
     exact::bind_exact(m);
     tables::bind_arrow(m);

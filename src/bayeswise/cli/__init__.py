@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import signal
 import sys
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
     write_what_the_terminal_can()
     try:
-        with leaving_in_order():
+        with leaving_in_order(), collecting_rarely():
             check_instruction_set()
             code = run(words, verbose)
             if sys.stdout is not None:
@@ -135,6 +136,17 @@ def silence_stdout() -> None:
     """Let the interpreter flush into nothing at exit once nobody reads what is written."""
     with contextlib.suppress(OSError, ValueError):  # a stdout replaced in this process has no file number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Look for garbage in cycles only now and then: imports make many objects, and hardly one that can be freed."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -12,7 +12,7 @@ import typer.core
 
 from bayeswise import __version__
 from bayeswise.cli.options.command import as_command
-from bayeswise.cli.options.pairs import ManyPairs, ManyValues
+from bayeswise.cli.options.pairs import ManyPairs, ManyValues, Verb, Verbs
 from bayeswise.cli.options.settings import FitCommand
 
 # In the order in which a user meets them; the line is what `bayeswise --help` says.
@@ -53,6 +53,7 @@ GROUPS = ("network", "diagram")
 def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
     """Build the application in which the verb among `words` is real and the others are only lines of help."""
     app = typer.Typer(
+        cls=Verbs,
         no_args_is_help=True,
         add_completion=True,
         rich_markup_mode=None,
@@ -67,7 +68,7 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
             group = import_module(f"bayeswise.cli.commands.{file_of(verb)}").application(words)
             app.add_typer(group, name=verb, short_help=line)
             continue
-        app.command(verb, short_help=line, cls=MANY_VALUES.get(verb))(load(verb) if verb == asked else unloaded)
+        app.command(verb, short_help=line, cls=MANY_VALUES.get(verb, Verb))(load(verb) if verb == asked else unloaded)
     return app
 
 

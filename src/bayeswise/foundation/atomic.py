@@ -25,7 +25,6 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
 import sys
 import time
@@ -81,7 +80,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     target = Path(os.path.realpath(path))
     _clean_up(target.parent)
-    partial = target.with_name(f".bayeswise-{secrets.token_hex(8)}.partial")
+    partial = target.with_name(f".bayeswise-{os.urandom(8).hex()}.partial")
     beside: BinaryIO | None = None
     try:
         with _explaining(path):

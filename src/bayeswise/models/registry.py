@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -121,6 +122,7 @@ def _means_none(declared: Setting | None) -> bool:
     return declared is not None and declared.default is not None and None in declared.choices
 
 
+@cache
 def _imported(path: str) -> Any:
     home, _, name = path.rpartition(".")
     return getattr(import_module(home), name)

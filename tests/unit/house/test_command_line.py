@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import bayeswise as bw
 from bayeswise.cli import app
 from bayeswise.foundation import errors
 
@@ -126,6 +128,51 @@ print("loaded:", *sorted(heavy & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines()[-1] == "loaded:"
+
+
+def test_a_model_of_a_small_table_is_learned_and_asked_without_packages_that_take_long_to_import(
+    tmp_path: Path,
+) -> None:
+    examples, model = Path(__file__).parents[3] / "examples", tmp_path / "golf.bayeswise"
+    script = f"""
+import sys
+from bayeswise.cli import main
+main(["fit", {str(examples / "golf.csv")!r}, "-t", "play", "-o", {str(model)!r}])
+main(["predict", {str(model)!r}, {str(examples / "golf-tomorrow.csv")!r}])
+heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
+print("loaded:", *sorted(heavy & set(sys.modules)))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded:"
+
+
+def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Path) -> None:
+    golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
+    bw.fit(str(golf), target="play").save(model)
+    command = [sys.executable, "-m", "bayeswise", "check", str(model), str(golf)]
+    assert "leaked" not in subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["look", "golf.csv", "--threads", "many"], "--threads"),
+        (["fit", "golf.csv", "-t", "play", "--variance-divisor", "n-2"], "--variance-divisor"),
+        (["predict"], "Missing argument"),
+    ],
+)
+def test_what_is_not_text_is_still_converted_and_refused_by_name(
+    bayeswise: Command, words: list[str], said: str
+) -> None:
+    answer = bayeswise(*words)
+    assert answer.code == 2
+    assert said in answer.err
+
+
+def test_looking_for_garbage_is_as_before_after_a_command(bayeswise: Command) -> None:
+    before = gc.get_threshold()
+    bayeswise("--version")
+    assert gc.get_threshold() == before
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer.core
@@ -66,7 +66,54 @@ def class_of(text: str, classes: tuple[Label, ...], what: str = "the model has n
     return same[0]
 
 
-class ManyValues(typer.core.TyperCommand):
+def _as_typed(parameter: Any, ctx: Any, value: Any, convert: Callable[..., Any]) -> Any:
+    """Options that are not there, and texts, as they are; others converted, for which typer imports pydantic."""
+    several = parameter.multiple or parameter.nargs == -1
+    if value is None and not parameter.required:
+        value = () if several else None
+    elif value and parameter.type_descriptor.annotation == (list[str] if several else str):
+        value = list(value) if several else value
+    else:
+        return convert(ctx, value)
+    return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+
+class _Option(typer.core.TyperOption):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        return _as_typed(self, ctx, value, super().process_value)
+
+
+class _Argument(typer.core.TyperArgument):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        return _as_typed(self, ctx, value, super().process_value)
+
+
+_KINDS: dict[type, type] = {typer.core.TyperOption: _Option, typer.core.TyperArgument: _Argument}
+
+
+def _taking_text(parameters: list[Any]) -> list[Any]:
+    """The parameters of a command; those of a typer that converts by itself, and quickly, stay as they are."""
+    for parameter in parameters:
+        if hasattr(parameter, "type_descriptor"):
+            parameter.__class__ = _KINDS.get(type(parameter), type(parameter))
+    return parameters
+
+
+class Verb(typer.core.TyperCommand):
+    """A command that takes text as it was typed: pydantic would be 0.1 s of each start."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _taking_text(super().get_params(ctx))
+
+
+class Verbs(typer.core.TyperGroup):
+    """A group of commands that takes its own options in the same way."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _taking_text(super().get_params(ctx))
+
+
+class ManyValues(Verb):
     """A command in which every option that may be repeated may instead have several values after it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -74,7 +121,7 @@ class ManyValues(typer.core.TyperCommand):
         return super().parse_args(ctx, list(spread(args, repeatable)))
 
 
-class ManyPairs(typer.core.TyperCommand):
+class ManyPairs(Verb):
     """A command in which options of NAME=VALUE may have several of them after it, and all else are arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

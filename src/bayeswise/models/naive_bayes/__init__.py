@@ -13,9 +13,26 @@ left_out.py         each learned row under the model that never saw it, in close
 linear.py           w and w0 where the log-odds are linear
 """
 
-from bayeswise.models.fitting import fit
-from bayeswise.models.naive_bayes.learning import select
+from typing import TYPE_CHECKING, Any
+
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.settings.naive_bayes import CONVENTIONS, MEstimate, NaiveBayesSettings
 
+if TYPE_CHECKING:
+    from bayeswise.models.fitting import fit
+    from bayeswise.models.naive_bayes.learning import select
+
 __all__ = ["CONVENTIONS", "MEstimate", "NaiveBayesModel", "NaiveBayesSettings", "fit", "select"]
+
+
+def __getattr__(name: str) -> Any:
+    """What learns is imported late: a model that is loaded from its file does not need it."""
+    if name == "fit":
+        from bayeswise.models.fitting import fit
+
+        return fit
+    if name == "select":
+        from bayeswise.models.naive_bayes.learning import select
+
+        return select
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

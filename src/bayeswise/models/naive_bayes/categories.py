@@ -216,7 +216,7 @@ class ColumnTables(Sequence[CategoryTable]):
         given = smoothing.p if isinstance(smoothing, MEstimate) else {}
         own = np.array([levels.positions[name] for name in given if name in levels.positions], dtype=np.int64)
         both[own] = -1 - own  # a column whose shares were given is like no other
-        for kind in np.unique(both):
+        for kind in sorted(set(both.tolist())):  # np.unique would import numpy.ma
             columns = np.flatnonzero(both == kind)
             one = self[int(columns[0])]
             slots = levels.slots(columns, one.count.shape[1])

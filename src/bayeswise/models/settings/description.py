@@ -44,7 +44,8 @@ class _ModelsOwn:
 MODELS_OWN = _ModelsOwn()
 
 
-def settings_by_kind() -> dict[str, dict[ModelKind, Setting]]:
+@cache
+def settings_by_kind() -> Mapping[str, Mapping[ModelKind, Setting]]:
     """Every setting by its name, as each kind of model that has it declares it."""
     found: dict[str, dict[ModelKind, Setting]] = {}
     for kind in MODELS:
@@ -78,7 +79,7 @@ def titles() -> list[str]:
 
 def title_of(name: str) -> str:
     """The group of a setting: common, columns, or the only group of models that has it."""
-    return _title_among(name, [kind for kind in MODELS if name in kind.declared()])
+    return _title_among(name, settings_by_kind().get(name, ()))
 
 
 def _title_among(name: str, having: Iterable[ModelKind]) -> str:

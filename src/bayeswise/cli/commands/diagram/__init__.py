@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from bayeswise.cli.options.command import as_command
-from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number, class_of
+from bayeswise.cli.options.pairs import ManyPairs, Verbs, by_name, by_number, class_of
 from bayeswise.cli.output.writing import check_output, saved, say
 from bayeswise.foundation.errors import UsageError
 
@@ -33,7 +33,10 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def application(words: Sequence[str]) -> typer.Typer:
     """The group of verbs."""
     group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+        cls=Verbs,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.callback()(run)
     for verb, (command, line) in VERBS.items():

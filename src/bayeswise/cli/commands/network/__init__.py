@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayeswise.cli.options.command import as_command
-from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number
+from bayeswise.cli.options.pairs import ManyPairs, Verbs, by_name, by_number
 from bayeswise.cli.options.settings import LearnCommand
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError
@@ -46,7 +46,10 @@ VERBS: dict[str, str] = {
 def application(words: Sequence[str]) -> typer.Typer:
     """The group of verbs, in which only those among `words` are real."""
     group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+        cls=Verbs,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.callback()(run)
     for verb, line in VERBS.items():
