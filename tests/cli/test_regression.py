@@ -204,9 +204,9 @@ def test_a_hole_is_an_error_unless_it_was_to_be_a_mean(
     fitted: Callable[..., Path], bayeswise: Command, write: Callable[..., Path]
 ) -> None:
     new = write("height,width,colour\n180,3,red\n170,,violet\n", "new.csv")
-    refused = bayeswise("predict", fitted("linear"), new)
+    refused = bayeswise("predict", fitted("linear", "--missing", "error"), new)
     assert (refused.code, refused.out) == (4, "")
-    assert "'width' is missing (NaN) in row 2" in refused.err and "--missing mean" in refused.err
+    assert "'width' is missing (NaN) in row 2" in refused.err and "--missing indicator" in refused.err
     answer = bayeswise("predict", fitted("linear", "--missing", "mean"), new)
     assert answer.code == 0 and len(rows_of(answer.out)) == 2
     assert "width: 1 cell is missing" in answer.err and "colour: 1 cell is unseen" in answer.err

@@ -358,7 +358,7 @@ class ExpandedColumns:
         schema, features = self.model_.schema, self.model_.features
         squares = np.zeros(len(schema.columns))
         position = {name: k for k, name in enumerate(schema.names)}
-        for k, (name, _) in enumerate(features.names):
+        for k, name in enumerate(features.columns):
             squares[position[name]] += float(np.square(weights[:, k]).sum())
         return np.sqrt(squares)
 

@@ -67,7 +67,8 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     on standardised columns. With a gaussian likelihood the model is a function of exact moments: `partial_fit`,
     `merge` and `forget` are exact to the last byte and `leave_one_out` needs no refit. Weights are reported in original
     units. The reference level of a category is its first declared level, or the first in canonical order. A missing
-    cell is an error; with missing="mean" its row teaches nothing, and in a prediction it stands at the mean.
+    cell stands at the mean of its column, with an indicator of missing cells that has a weight of its own; with
+    missing="mean" its row teaches nothing, and in a prediction it stands at the mean; missing="error" refuses it.
 
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 7.0]
     >>> line = LinearRegression(prior=None).fit(X, y)
@@ -82,7 +83,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     df: float = 4.0
     fit_intercept: bool = True
     standardise: bool = True
-    missing: str = "error"
+    missing: str = "indicator"
     kinds: Mapping[str, str] | None = None
     levels: Mapping[str, Any] | None = None
 

@@ -49,10 +49,11 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     `certificate_` is the gradient that is left; `separable_` says that some weights separate the classes without
     error, so that only the prior keeps them finite (a yes is certain; a strong prior on a large table may hide one).
     X may be a sparse matrix of scipy (counts of words, say): its zeros are never written out, and the weights are those
-    of X.toarray(). It needs the gaussian prior with a number for scale, marginalize=False and missing="error".
+    of X.toarray(). It needs the gaussian prior with a number for scale, marginalize=False and not missing="mean".
 
-    A category's reference is its first declared level, or the first in canonical order. A missing cell is an error;
-    with missing="mean" its row teaches nothing, and in a prediction it stands at the mean.
+    A category's reference is its first declared level, or the first in canonical order. A missing cell stands
+    at the mean of its column, with an indicator of missing cells that has a weight of its own; with missing="mean" its
+    row teaches nothing, and in a prediction it stands at the mean; missing="error" refuses it.
 
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["low", "low", "high", "high"]
     >>> model = LogisticRegression().fit(X, y)
@@ -67,7 +68,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     marginalize: bool = False
     fit_intercept: bool = True
     standardise: bool = True
-    missing: str = "error"
+    missing: str = "indicator"
     tol: float = 1e-8
     max_iter: int = 200
     kinds: Mapping[str, str] | None = None
@@ -145,7 +146,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
             self.prior in ("gaussian", "student-t", "laplace")
             and (not isinstance(self.scale, str) or (self.scale == "cv" and self.prior != "laplace"))
             and not self.marginalize
-            and self.missing == "error"
+            and self.missing != "mean"
         )
         return tags
 

@@ -228,6 +228,7 @@ def regression_of(model: Any) -> dict[str, Any]:
             {"column": column, "level": json_value(level), "weight": _weights_by_class(model, model.weights[..., k])}
             for k, (column, level) in enumerate(model.features.names)
         ],
+        "missing_indicators": list(model.features.marked),
         "references": {name: json_value(level) for name, level in model.references.items()},
         "scale": _number(facts.scale),
         "noise": _number(facts.noise),

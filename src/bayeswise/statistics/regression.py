@@ -16,6 +16,7 @@ from bayeswise.statistics.scatter import Scatter, packed_position
 from bayeswise.tables.schema.labels import Vocabulary
 
 BLOCK_ROWS = 16_384
+MISSING_LEVEL = "missing"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,9 @@ class RegressionMoments:
     """The scatter of z = (numbers, one indicator for every level of each category, target) over complete rows.
 
     Every level has its indicator, so no level needs to be the reference yet; levels stand in canonical order and vanish
-    with their last row unless they were declared.
+    with their last row unless they were declared. Where missing cells are marked, the levels of the categories are
+    followed by those of one more for each number and category, which has the level "missing" or none: a missing cell
+    is 0 there, and 1 here.
 
     >>> moments = RegressionMoments.of(np.array([[0.0], [1.0], [2.0]]), target=np.array([1.0, 3.0, 5.0]))
     >>> moments
@@ -59,20 +62,37 @@ class RegressionMoments:
         target: FloatArray,
         weights: FloatArray | None = None,
         declared: Sequence[Vocabulary | None] | None = None,
+        marks_missing: bool = False,
     ) -> RegressionMoments:
-        """The moments of some rows; a row with a missing cell is counted as incomplete, a weight of k as k rows."""
+        """The moments of some rows; a weight of k counts as k rows.
+
+        A row with a missing cell is counted as incomplete, unless missing cells are marked.
+        """
         fixed = tuple(each or Vocabulary() for each in (declared or [None] * len(vocabularies)))
         levels = tuple(Vocabulary.of([*known, *stay]) for known, stay in zip(vocabularies, fixed, strict=True))
-        columns = values.shape[1] + sum(map(len, levels)) + 1
-        scatter = Scatter.empty(columns)
         moved = [known.positions_in(to) for known, to in zip(vocabularies, levels, strict=True)]
+        n_filled = values.shape[1] + sum(map(len, levels))
+        marks = np.empty((len(target), 0), dtype=np.bool_)
+        if marks_missing:
+            missing = np.isnan(values)
+            missing = missing if codes is None else np.concatenate([missing, codes < 0], axis=1)
+            met = np.asarray(missing.any(axis=0))
+            marks, values = missing[:, met], np.where(np.isnan(values), 0.0, values) if missing.any() else values
+            levels += tuple(Vocabulary([MISSING_LEVEL] if each else []) for each in met.tolist())
+            fixed += (Vocabulary(),) * len(met)
+        columns = n_filled + marks.shape[1] + 1
+        scatter = Scatter.empty(columns)
         for first in range(0, len(target), BLOCK_ROWS):
             rows = slice(first, first + BLOCK_ROWS)
             block = np.zeros((len(target[rows]), columns))
             block[:, : values.shape[1]] = values[rows]
             block[:, -1] = target[rows]
             if codes is not None:
-                fill_indicators(block[:, values.shape[1] : -1], codes[rows], moved, [len(each) for each in levels])
+                sizes = [len(each) for each in levels[: len(moved)]]
+                fill_indicators(block[:, values.shape[1] : n_filled], codes[rows], moved, sizes)
+            if marks_missing:
+                block[:, n_filled:-1] = marks[rows]
+            elif codes is not None:
                 block[(codes[rows] < 0).any(axis=1), -1] = np.nan  # a category without a level has no indicator
             scatter = scatter.merge(Scatter.of(block, weights=None if weights is None else weights[rows]))
         return cls(levels, scatter, fixed)._without_vanished()

@@ -69,14 +69,18 @@ def test_levels_that_come_later_are_learned_and_forgotten() -> None:
 def test_a_missing_cell_is_an_error_or_stands_at_the_mean() -> None:
     X, y = np.array([[1.0], [2.0], [np.nan], [3.0]]), np.array([1.0, 2.0, 9.0, 3.0])
     with pytest.raises(MissingCellError, match=r"'x0' is missing \(NaN\) in row 3"):
-        bw.LinearRegression().fit(X, y)
+        bw.LinearRegression(missing="error").fit(X, y)
     model = bw.LinearRegression(prior=None, missing="mean").fit(X, y)
     assert model.coef_.tolist() == [1.0]
     assert model.predict([[np.nan]]).tolist() == [2.0]
+    marked = bw.LinearRegression(prior=None).fit(X, y)
+    assert marked.get_feature_names_out().tolist() == ["x0", "x0 is missing"]
+    assert marked.coef_.tolist() == [1.0, 7.0]
+    assert marked.predict([[np.nan], [5.0]]).tolist() == [9.0, 5.0]
 
 
 def test_infinite_cells_and_targets_are_errors() -> None:
-    for missing in ("error", "mean"):
+    for missing in ("error", "mean", "indicator"):
         with pytest.raises(NonFiniteError, match="'x0' has an infinite value in row 2"):
             bw.LinearRegression(missing=missing).fit([[1.0], [np.inf]], [1.0, 2.0])
     with pytest.raises(DataError, match="row 1"):

@@ -184,6 +184,9 @@ def meaning(facts: Mapping[str, Any]) -> str:
 def regression_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What the weights rest on, line by line."""
     yield "score", meaning(facts)
+    if facts["missing_indicators"]:
+        columns = ", ".join(map(quoted, facts["missing_indicators"]))
+        yield "missing", f"the mean of the column, and an indicator that a cell is missing, in {columns}"
     if facts["scale"] is not None:
         yield "prior scale", number(float(facts["scale"]), 6)
     if facts["noise"] is not None:

@@ -2,7 +2,9 @@
 
 The reference is the first declared level, or the first level in canonical order where none was declared; its weight is
 in the intercept. A missing or unseen cell stands at the mean of its column (of its indicators, for a category), so that
-it speaks neither for nor against; with missing="error" it is an error.
+it speaks neither for nor against. With missing="indicator" columns in which learned rows have missing cells get an
+indicator more, which is 1 where the cell is missing: what is missing may say something too. With missing="mean" rows
+with a missing cell teach nothing, and with missing="error" it is an error.
 """
 
 from __future__ import annotations
@@ -44,10 +46,13 @@ class Features:
 
     schema: Schema
     levels: tuple[Vocabulary, ...]  # those that are known, in canonical order
+    marked: tuple[str, ...] = ()  # columns with an indicator of missing cells, numbers before categories
 
     def __post_init__(self) -> None:
         if len(self.levels) != len(self.schema.categories):
             raise SchemaError("the levels of a regression are not those of its categories")
+        if self.marked != tuple(name for name in markable(self.schema) if name in self.marked):
+            raise SchemaError("the indicators of missing cells are not of columns of the regression")
 
     def refuse_other_shapes(self, *arrays: FloatArray) -> None:
         """Numbers of a model, the last axis of which is not one of features, or which are not finite."""
@@ -73,7 +78,22 @@ class Features:
         """One for each column of the matrix."""
         categories = zip(self.schema.categories, self.ordered, strict=True)
         indicators = [(name, level) for name, levels in categories for level in levels[1:]]
-        return (*((name, None) for name in self.schema.numbers), *indicators)
+        taken = set(self.schema.names)
+        missing = [(_free_name(f"{name} is missing", taken), None) for name in self.marked]
+        return (*((name, None) for name in self.schema.numbers), *indicators, *missing)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """(n_features,) the column of the table that each belongs to."""
+        last = len(self.names) - len(self.marked)
+        return (*(name for name, _ in self.names[:last]), *self.marked)
+
+    @cached_property
+    def marked_by(self) -> IntArray:
+        """(n_features,) the place of the feature that says where this one is missing; -1 if there is none."""
+        first = len(self.names) - len(self.marked)
+        place = {name: first + k for k, name in enumerate(self.marked)}
+        return np.array([place.get(name, -1) for name in self.columns[:first]] + [-1] * len(self.marked), np.int64)
 
     @property
     def references(self) -> dict[str, Label]:
@@ -90,7 +110,7 @@ class Features:
     @cached_property
     def is_number(self) -> BoolArray:
         """(n_features,) a number, not an indicator."""
-        return np.array([level is None for _, level in self.names], dtype=np.bool_)
+        return np.arange(len(self.names)) < len(self.schema.numbers)
 
     @cached_property
     def positions(self) -> IntArray:
@@ -100,11 +120,11 @@ class Features:
         for known, ordered in zip(self.levels, self.ordered, strict=True):
             found += [first + known.code(level) for level in ordered[1:]]
             first += len(known)
-        return np.array(found, dtype=np.int64)
+        return np.array([*found, *range(first, first + len(self.marked))], dtype=np.int64)
 
     def of_column(self, name: str) -> IntArray:
-        """Where the number, or the indicators, of a column stand."""
-        return np.array([k for k, (column, _) in enumerate(self.names) if column == name], dtype=np.int64)
+        """Where the number, or the indicators, of a column stand; the indicator of missing cells is the last."""
+        return np.array([k for k, column in enumerate(self.columns) if column == name], dtype=np.int64)
 
     def refuse_no_room(self, n_rows: float) -> None:
         """`TooLargeError` where so many rows of all indicators have no room in memory; it names the widest column."""
@@ -118,7 +138,7 @@ class Features:
 
     def matrix(self, batch: Batch) -> FloatArray:
         """(n_rows, n_features); NaN where a cell is missing or unseen. The batch's own numbers if that is all."""
-        if not self.schema.categories:
+        if not self.schema.categories and not self.marked:
             return batch.values
         n_numbers = batch.values.shape[1]
         matrix = np.zeros((batch.n_rows, len(self.names)))
@@ -128,6 +148,8 @@ class Features:
             width = max(len(ordered) - 1, 0)
             _fill(matrix[:, first : first + width], batch.codes[:, c], batch.vocabularies[c].positions_in(ordered))
             first += width
+        for place, name in enumerate(self.marked, start=first):
+            matrix[:, place] = missing_in(self.schema, batch, name)
         return matrix
 
     def filled(self, batch: Batch, mean: FloatArray, *, missing: str) -> FloatArray:
@@ -141,6 +163,25 @@ class Features:
     def by_name(self, weights: Sequence[float] | FloatArray) -> dict[Feature, float]:
         """Weights with their names."""
         return dict(zip(self.names, np.asarray(weights, dtype=np.float64).tolist(), strict=True))
+
+
+def markable(schema: Schema) -> tuple[str, ...]:
+    """The columns that may have an indicator of missing cells, in the order of these indicators."""
+    return (*schema.numbers, *schema.categories)
+
+
+def missing_in(schema: Schema, batch: Batch, name: str) -> BoolArray:
+    """(n_rows,) where a cell of the column is missing."""
+    if name in schema.numbers:
+        return np.isnan(batch.values[:, schema.numbers.index(name)])
+    return np.asarray(batch.codes[:, schema.categories.index(name)] == MISSING)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    return name
 
 
 def refuse_missing(schema: Schema, batch: Batch, missing: str) -> bool:
@@ -168,7 +209,7 @@ def _refuse_first(batch: Batch, holes: BoolArray, names: Sequence[str]) -> None:
         row, column = places[0].tolist()
         raise MissingCellError(
             f"column {names[column]!r} is missing (NaN) in row {row_number(batch.place(row))}",
-            fix="fill the cell in, or choose missing='mean' (--missing mean)",
+            fix="fill the cell in, or choose missing='indicator' (--missing indicator)",
         )
 
 

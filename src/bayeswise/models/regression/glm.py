@@ -48,6 +48,7 @@ class IteratedModel(RegressionModel):
     noise: float  # the scale of the noise; 1 for counts and times
     certificate: Certificate
     scale: float | None = added_later(None)  # of the prior that is in force; older files have it in the settings
+    marked: tuple[str, ...] = added_later(())  # columns with an indicator of missing cells
 
     def regression_facts(self) -> RegressionFacts:
         noise = None if self.has_log_link else self.noise
@@ -64,7 +65,7 @@ class IteratedModel(RegressionModel):
 
     @cached_property
     def features(self) -> Features:
-        return Features(self.schema, self.levels)
+        return Features(self.schema, self.levels, self.marked)
 
     @property
     def baseline(self) -> tuple[FloatArray, float]:
@@ -106,6 +107,7 @@ def fit_iterated(
         found.noise,
         found.certificate,
         scale,
+        features.marked,
     )
 
 

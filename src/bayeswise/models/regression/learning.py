@@ -52,7 +52,7 @@ def learned_logistic(
 ) -> tuple[LogisticModel, Report]:
     """Logistic regression of a column of classes, and what was met on the way.
 
-    Overrides about beliefs: those of LogisticSettings, with missing ("error" or "mean").
+    Overrides about beliefs: those of LogisticSettings, with missing ("indicator", "mean" or "error").
 
     >>> rows = [{"x": x, "y": y} for x, y in ((0.0, "low"), (1.0, "low"), (3.0, "high"), (4.0, "high"))]
     >>> model, _ = learned_logistic(rows, "y", scale=2.0)
@@ -176,7 +176,7 @@ def learned_linear(
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of a column of numbers, and what was met on the way.
 
-    Overrides about beliefs: those of LinearSettings, with missing ("error" or "mean").
+    Overrides about beliefs: those of LinearSettings, with missing ("indicator", "mean" or "error").
 
     >>> rows = [{"x": float(x), "y": 1.0 + 2.0 * x} for x in range(4)]
     >>> model, _ = learned_linear(rows, "y", prior=None)

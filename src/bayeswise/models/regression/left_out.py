@@ -6,7 +6,8 @@ With S = X'X + prior about the means, e = y - prediction, N the weight of the ro
 
 That is exact where the prior does not depend on the rows: without one, or with standardise=False. Standard deviations
 change when a row goes, so otherwise each row has its own S, downdated and solved in one batch. A row that is nearly all
-of what is known about some weight is left out by a true refit from the exact moments.
+of what is known about some weight is left out by a true refit from the exact moments, and so are all rows where means
+stand for missing cells and weights have a prior.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def _left_out(model: LinearModel, batch: Batch, target: FloatArray) -> tuple[Flo
     else:
         found = _by_leverage(model, batch, target, weights)
     location, scale, freedom, leverage = found
+    if model.features.marked and model.scale is not None:
+        leverage = np.ones_like(leverage)  # the means of missing cells are others without the row
     for row in np.flatnonzero(~(leverage < NEARLY_ALL)).tolist():
         one = batch.rows(slice(row, row + 1))
         others = replace(model, statistics=model.statistics.subtract(model.moments_of(one, target[row : row + 1])))

@@ -21,7 +21,14 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.foundation.threads import available, each
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.regression.features import Feature, Features, entries_of_moments, refuse_missing, refuse_no_room
+from bayeswise.models.regression.features import (
+    Feature,
+    Features,
+    entries_of_moments,
+    markable,
+    refuse_missing,
+    refuse_no_room,
+)
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.rows import TargetRows
@@ -82,6 +89,8 @@ class LinearModel(RegressionModel):
 
     def refuse_impossible(self) -> None:
         kept, wanted = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]
+        if self.settings.missing == "indicator":
+            wanted += [Vocabulary()] * len(markable(self.schema))
         if kept.n_numbers != len(self.schema.numbers) or list(kept.declared) != wanted or self.schema.texts:
             raise SchemaError("the moments are not those of the columns")
         if self.schema.target is None or self.settings.likelihood != "gaussian":
@@ -109,7 +118,11 @@ class LinearModel(RegressionModel):
 
     @cached_property
     def features(self) -> Features:
-        return Features(self.schema, self.statistics.levels)
+        n_categories = len(self.schema.categories)
+        levels, marks = self.statistics.levels[:n_categories], self.statistics.levels[n_categories:]
+        names = markable(self.schema) if marks else ()
+        marked = tuple(name for name, mark in zip(names, marks, strict=True) if len(mark))
+        return Features(self.schema, levels, marked)
 
     @cached_property
     def equations(self) -> NormalEquations:
@@ -125,6 +138,7 @@ class LinearModel(RegressionModel):
             [name for name, _ in self.features.names],
             centred=self.settings.fit_intercept,
             standardised=standardised,
+            marked_by=self.features.marked_by,
         )
 
     @cached_property
@@ -305,7 +319,10 @@ class LinearModel(RegressionModel):
 
 
 def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> RegressionMoments:
-    """The moments of encoded rows; missing="error" refuses a missing value, otherwise its row teaches nothing."""
+    """The moments of encoded rows, which missing="indicator" marks where a cell is missing.
+
+    With missing="error" there must be none, and with missing="mean" such a row teaches nothing.
+    """
     refuse_missing(schema, batch, missing)
     n_levels = {name: len(levels) for name, levels in zip(schema.categories, batch.vocabularies, strict=True)}
     if n_levels:
@@ -327,6 +344,7 @@ def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str
             target=target[rows],
             weights=None if batch.weights is None else batch.weights[rows],
             declared=declared,
+            marks_missing=missing == "indicator",
         )
 
     return reduce(RegressionMoments.merge, each(of_range, row_ranges(batch.n_rows, available())))

@@ -55,6 +55,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     log_evidence_of_scale: float | None
     class_weight: FloatArray  # (n_classes,) of the rows that were learned
     extents: tuple[tuple[float, float], ...] = added_later(())  # the least and largest value of each number
+    marked: tuple[str, ...] = added_later(())  # columns with an indicator of missing cells
     capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, alternatives=True, weights=True)
 
     @property
@@ -118,6 +119,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
             fit.covariance,
             fit.log_evidence,
             class_weight,
+            marked=features.marked,
         )
 
     @classmethod
@@ -143,6 +145,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
             np.empty((0, 0)),
             None,
             class_weight,
+            marked=features.marked,
         )
 
     # -- what it is ---------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
 
     @cached_property
     def features(self) -> Features:
-        return Features(self.schema, self.levels)
+        return Features(self.schema, self.levels, self.marked)
 
     @property
     def log_prior(self) -> FloatArray:
@@ -268,7 +271,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         terms = self.weights * (self.matrix(batch)[0] - self.centre)  # (n_classes, n)
         parts = []
         for name in self.schema.used:
-            value, note = self.shown_cell(name, batch, "missing: at its mean", "unseen: at the mean")
+            value, note = self.shown_cell(name, batch, self.missing_note(name), "unseen: at the mean")
             parts.append(Contribution(name, value, terms[:, self.features.of_column(name)].sum(axis=1), note))
         convention = f"logistic regression, {self.prior_in_words}; the first line is a row of means"
         return Account(self.classes, self.at_centre, tuple(parts), convention)
@@ -282,15 +285,21 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         name = find_name(column, self.schema.used, where="the model")
         own = self.features.of_column(name)
         weights, centre = self.weights[:, own], self.centre[own]
+        there = np.zeros(len(self.classes))  # what an indicator of missing cells says where the cell is there
+        if name in self.marked:
+            there = -weights[:, -1] * centre[-1]
+            own, weights, centre = own[:-1], weights[:, :-1], centre[:-1]
         if name in self.schema.numbers:
             whole = self.schema[name].kind == "count"
             observed = self.extents[self.schema.numbers.index(name)] if self.extents else None  # older files have none
             about = float(centre[0]), float(self.unit[own[0]]), float(self.class_weight.sum())
             grid = number_grid(*about, whole=whole, positive=whole, observed=observed)
-            return tuple(Contribution(name, float(x), weights[:, 0] * (x - centre[0])) for x in grid)
+            return tuple(Contribution(name, float(x), weights[:, 0] * (x - centre[0]) + there) for x in grid)
         levels = self.features.ordered[self.schema.categories.index(name)]
         cells = np.vstack([np.zeros(len(own)), np.eye(len(own))]) - centre  # (n_levels, n), the reference first
-        return tuple(Contribution(name, level, weights @ cell) for level, cell in zip(levels, cells, strict=True))
+        return tuple(
+            Contribution(name, level, weights @ cell + there) for level, cell in zip(levels, cells, strict=True)
+        )
 
 
 def marginalized_scores(scores: FloatArray, standardised: FloatArray, covariance: FloatArray) -> FloatArray:

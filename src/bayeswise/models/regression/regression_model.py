@@ -74,6 +74,10 @@ class WeightedModel(TableModel):
         """The level of each category that the intercept speaks for."""
         return self.features.references
 
+    def missing_note(self, name: str) -> str:
+        """How a missing cell of a column counts."""
+        return "missing: indicator" if name in self.features.marked else "missing: at its mean"
+
     def facts(self) -> ModelFacts:
         numbers = dict.fromkeys(self.schema.numbers, "linear")
         return ModelFacts({**numbers, **dict.fromkeys(self.schema.categories, "indicators")})
@@ -160,7 +164,7 @@ class RegressionModel(WeightedModel):
         amounts = (self.matrix(batch)[0] - centre) * self.weights
         terms = []
         for name in self.schema.used:
-            value, note = self.shown_cell(name, batch, "missing: at its mean", "unseen: at the mean")
+            value, note = self.shown_cell(name, batch, self.missing_note(name), "unseen: at the mean")
             terms.append(Term(name, value, float(amounts[self.features.of_column(name)].sum()), note))
         target = self.schema.target.name if self.schema.target else "y"
         return ScoreAccount(target, float(at_centre), tuple(terms), self.settings.likelihood, self.has_log_link)

@@ -19,7 +19,7 @@ from bayeswise.engines.local import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.foundation.threads import each
-from bayeswise.models.regression.features import Features, refuse_extreme, refuse_missing
+from bayeswise.models.regression.features import Features, markable, missing_in, refuse_extreme, refuse_missing
 from bayeswise.statistics.moments import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -130,7 +130,7 @@ def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class Design:
-    """The rows without a missing value; with missing="error" there is none in any."""
+    """The rows without a missing value; means and indicators stand for those of missing="indicator"."""
 
     features: Features
     matrix: FloatArray  # (n_complete, n_features)
@@ -148,11 +148,13 @@ class Design:
             Vocabulary.of([level for batch in parts for level in batch.vocabularies[c]])
             for c in range(len(schema.categories))
         )
-        features = Features(schema, levels)
+        features = Features(schema, levels, _marked(schema, parts) if missing == "indicator" else ())
         if schema.categories:
             features.refuse_no_room(sum(batch.n_rows for batch in parts))
         matrix = _joined([features.matrix(batch) for batch in parts])
         weights = None if parts[0].weights is None else _joined([batch.weights for batch in parts])
+        if features.marked:
+            return cls(features, _at_means(matrix, weights), weights, None)
         whole = None if all(in_order) and not schema.categories else _complete(parts)
         if whole is None or whole.all():
             return cls(features, matrix, weights, None)
@@ -163,6 +165,16 @@ class Design:
     def of_rows(self, values: Any) -> Any:
         """What belongs to the complete rows, out of what belongs to all rows."""
         return values if self.whole is None else values[self.whole]
+
+
+def _marked(schema: Schema, parts: list[Batch]) -> tuple[str, ...]:
+    """The columns with a missing cell in any row."""
+    return tuple(name for name in markable(schema) if any(missing_in(schema, batch, name).any() for batch in parts))
+
+
+def _at_means(matrix: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """The matrix with the exact mean of each column where a cell is missing."""
+    return np.where(np.isnan(matrix), Moments.of(matrix, weights=weights).mean(empty=0.0)[0], matrix)
 
 
 def _complete(parts: list[Batch]) -> BoolArray:

@@ -55,7 +55,7 @@ class ColumnOptions(CommonOptions):
     missing: str | Mapping[str, str] = setting(
         "ignore",
         "missing values: ignore, level (of their own) or error, for all columns or by column",
-        metavar="[COL=]ignore|level|error|em|mean",
+        metavar="[COL=]ignore|level|error|em|indicator|mean",
     )
     unseen: str | Mapping[str, str] = setting(
         "smooth",

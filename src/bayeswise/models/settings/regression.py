@@ -26,7 +26,12 @@ weights_scale = partial(
 degrees = partial(setting, 4.0, "degrees of freedom of a student-t", earlier="freedom", above=0)
 intercept = partial(setting, True, "fit an intercept", option="no-intercept", earlier="intercept")
 standardised = partial(setting, True, "apply the prior to standardised columns")
-missing = partial(setting, "error", "error or mean (of the column)")
+missing = partial(
+    setting,
+    "indicator",
+    "missing values: indicator (the mean of the column, and an indicator of missing cells with a weight of its own), "
+    "mean (rows with a missing value teach nothing) or error",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +53,7 @@ class LinearSettings(Settings):
     df: float = degrees()
     fit_intercept: bool = intercept()
     standardise: bool = standardised()
-    missing: Literal["error", "mean"] = missing()
+    missing: Literal["indicator", "mean", "error"] = missing()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,7 +97,7 @@ class LogisticSettings(Settings):
     fit_intercept: bool = intercept()
     standardise: bool = standardised()
     marginalize: bool = setting(False, "average probabilities over the posterior of the weights", earlier="moderated")
-    missing: Literal["error", "mean"] = missing()
+    missing: Literal["indicator", "mean", "error"] = missing()
     tol: float = setting(1e-8, "gradient at which iterations end", earlier="tolerance", above=0)
     max_iter: int = setting(200, "maximum number of iterations", earlier="most_iterations", at_least=1)
 

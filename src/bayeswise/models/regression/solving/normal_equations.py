@@ -65,11 +65,17 @@ class NormalEquations:
         *,
         centred: bool,
         standardised: FloatArray,
+        marked_by: IntArray,
     ) -> NormalEquations:
-        """Of the features at these positions; `standardised` is 1 for those to be measured in standard deviations."""
+        """Of the features at these positions; `standardised` is 1 for those to be measured in standard deviations.
+
+        A feature with the indicator `marked_by` (-1: none) was summed up as 0 where it is missing. There it shall be
+        its mean over the other rows, so that mean times indicator is added to it, in all products.
+        """
         columns = np.append(positions, moments.scatter.n_columns - 1)
-        products = moments.products(columns, centred=centred)
-        about_mean = products if centred else moments.products(columns, centred=True)
+        fill = _Fill.of(moments, columns, np.append(marked_by, -1))
+        products = fill.added(moments.products(columns, centred=centred))
+        about_mean = products if centred else fill.added(moments.products(columns, centred=True))
         weight = Dyadic.of(moments.scatter.weight)[0]
         squares = Dyadic(np.diagonal(about_mean.integers), about_mean.exponent)
         spreads = squares.sqrt_over(weight * weight)
@@ -82,7 +88,7 @@ class NormalEquations:
             square=products[-1, -1],
             n_rows=moments.n_rows(),
             centred=centred,
-            mean=moments.mean()[columns],
+            mean=fill.means(moments, columns),
             unit=np.where(measured, spread, 1.0),
             measured=measured,
         )
@@ -174,6 +180,38 @@ class NormalEquations:
         seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
         below = np.where(seen, values + scale**-2, min(scale, WIDEST) ** -2)
         return np.asarray(vectors / np.sqrt(below) / self.unit[:, None])
+
+
+@dataclass(frozen=True)
+class _Fill:
+    """z + mean(z where it is there) * indicator(it is missing), as a change of exact sums; None if nothing changes."""
+
+    mean: Dyadic | None  # (n,) 0 where a column has no indicator
+    indicator: IntArray  # (n,) the place of its indicator, or its own
+
+    @classmethod
+    def of(cls, moments: RegressionMoments, columns: IntArray, marked_by: IntArray) -> _Fill:
+        indicator = np.where(marked_by >= 0, marked_by, np.arange(len(columns)))
+        if not (marked_by >= 0).any():
+            return cls(None, indicator)
+        total = Dyadic.of(moments.scatter.total)[0][columns]
+        there = Dyadic.of(moments.scatter.weight)[0] - total[indicator]
+        none = (marked_by < 0) | there.is_zero()
+        return cls(Dyadic.of_floats(np.where(none, 0.0, total.over(there.or_one(none)))), indicator)
+
+    def added(self, products: Dyadic) -> Dyadic:
+        """(n, n) the products of the columns after the change."""
+        if self.mean is None:
+            return products
+        rows = products + self.mean[:, None] * products[self.indicator]
+        return rows + self.mean[None, :] * rows[:, self.indicator]
+
+    def means(self, moments: RegressionMoments, columns: IntArray) -> FloatArray:
+        """(n,) the means of the columns after the change."""
+        if self.mean is None:
+            return moments.mean()[columns]
+        total = Dyadic.of(moments.scatter.total)[0][columns]
+        return (total + self.mean * total[self.indicator]).over(Dyadic.of(moments.scatter.weight)[0])
 
 
 MOST_ROUNDS = 2_000

@@ -35,8 +35,8 @@ def refuse_unsupported(settings: LogisticSettings) -> None:
         found = "scale='cv' with prior='laplace'"
     elif settings.marginalize:
         found = "marginalize=True"
-    elif settings.missing != "error":
-        found = f"missing={settings.missing!r}"
+    elif settings.missing == "mean":
+        found = "missing='mean'"
     if found is not None:
         raise ParameterError(
             f"logistic regression of a sparse matrix does not take {found}",

@@ -21,6 +21,7 @@ from bayeswise.models.regression.regression_model import RegressionFacts, Regres
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.normal_equations import ScaleEvidence
 from bayeswise.models.settings.regression import LinearSettings
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -65,6 +66,7 @@ class WideModel(RegressionModel):
     rest: float
     freedom: float
     n_rows: float
+    marked: tuple[str, ...] = added_later(())  # columns with an indicator of missing cells
 
     @property
     def rows_learned(self) -> float:
@@ -84,7 +86,7 @@ class WideModel(RegressionModel):
 
     @cached_property
     def features(self) -> Features:
-        return Features(self.schema, self.levels)
+        return Features(self.schema, self.levels, self.marked)
 
     @property
     def baseline(self) -> tuple[FloatArray, float]:
@@ -159,4 +161,5 @@ def fit_wide(
         evidence.left(scale),
         max(freedom, np.finfo(float).tiny),
         rows.total_weight,
+        features.marked,
     )
