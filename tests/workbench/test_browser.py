@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from scipy.stats import norm
 
+from bayeswise.decisions import Costs, FeatureRule
 from tests.workbench.conftest import Served, chromium
 
 
@@ -93,3 +95,58 @@ def test_the_bundle_is_small(folder: Path) -> None:
     files = [path for path in BUNDLE.rglob("*") if path.is_file()]
     assert files, "the page is not built: make page"
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 200_000
+
+
+def test_the_lessons_show_the_numbers_of_the_lectures_and_of_the_package(tab: Tab) -> None:
+    def lesson(name: str) -> Page:
+        return tab.open(f"/learn?lesson={name}")
+
+    def set_number(label: str, value: float) -> None:
+        box = tab.page.get_by_label(f"{label}, typed")
+        box.fill(str(value))
+        box.press("Enter")
+
+    page = lesson("bayes-rule")
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("0.0311")
+    page.get_by_role("button", name="cancer test").click()
+    expect(said).to_contain_text("0.2085")
+
+    lesson("boundary")
+    densities, prior = {"a": norm(15, 3), "b": norm(25, 4)}, {"a": 0.75, "b": 0.25}
+    rule = FeatureRule.of(densities, prior, Costs.zero_one(["a", "b"]))
+    for edge in rule.edges:
+        expect(page.get_by_role("button", name=f"best boundary {edge:.3f}")).to_be_visible()
+    expect(said).to_contain_text(f"{rule.risk:.5f} cannot be avoided")
+    expect(said).to_contain_text(f"errs with probability {rule.risk_of([18], ['a', 'b']):.5f}")
+    plane = page.get_by_role("img", name="Prior times density of both classes, and the boundary")
+    box = plane.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    expect(page.get_by_label("Boundary, typed")).not_to_have_value("18")
+    page.wait_for_url("**boundary=*")  # a picture can be sent as it stands
+    at = page.get_by_label("Boundary, typed").input_value()
+    page.reload()
+    expect(page.get_by_label("Boundary, typed")).to_have_value(at)
+    set_number("Standard deviation of b", 3)
+    expect(page.get_by_role("button", name="best boundary")).to_have_count(1)
+
+    lesson("coin")
+    page.get_by_role("button", name="7 heads, 3 tails").click()
+    expect(said).to_contain_text("Beta(9, 5), mean 0.6429")
+
+    lesson("smoothing")
+    expect(said).to_contain_text("never seen")
+    set_number("Smoothing α", 1)
+    expect(said).to_contain_text("(0 + 1) / (5 + 1 · 3) = 0.1250")
+
+    lesson("shapes")
+    expect(said).to_contain_text("conic")
+    page.get_by_label("one covariance for both classes").check()
+    expect(said).to_contain_text("a line")
+
+    lesson("counted-twice")
+    expect(said).to_contain_text("True: 0.6364. With 3 identical columns naive Bayes says 0.8428")

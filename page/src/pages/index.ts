@@ -1,6 +1,7 @@
 // The pages in the order in which a user meets them; a new page is a line here.
 import type { ComponentType } from "preact";
 import { DataPage } from "./data";
+import { LearnPage } from "./learn";
 
 export interface Page {
   readonly path: string;
@@ -8,7 +9,10 @@ export interface Page {
   readonly View: ComponentType;
 }
 
-export const PAGES: readonly Page[] = [{ path: "/data", title: "Data", View: DataPage }];
+export const PAGES: readonly Page[] = [
+  { path: "/data", title: "Data", View: DataPage },
+  { path: "/learn", title: "Learn", View: LearnPage },
+];
 
 export function pageOf(path: string): Page {
   return PAGES.find((page) => page.path === path) ?? PAGES[0]!;

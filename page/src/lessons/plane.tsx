@@ -1,0 +1,59 @@
+// A plane with two axes to draw on: names at the axes, ticks, and where the pointer drags.
+import { scaleLinear, type ScaleLinear } from "d3-scale";
+import type { ComponentChildren } from "preact";
+import { compact } from "../numbers";
+
+export const WIDTH = 640;
+const SIDE = { top: 12, right: 16, bottom: 44, left: 52 };
+
+export interface Scales {
+  readonly x: ScaleLinear<number, number>;
+  readonly y: ScaleLinear<number, number>;
+}
+
+interface Props {
+  readonly name: string;
+  readonly x: readonly [number, number];
+  readonly y: readonly [number, number];
+  readonly across: string;
+  readonly up: string;
+  readonly height?: number;
+  readonly onDrag?: (x: number, y: number) => void;
+  readonly children: (scales: Scales) => ComponentChildren;
+}
+
+export function Plane({ name, x, y, across, up, height = 320, onDrag, children }: Props) {
+  const scales = {
+    x: scaleLinear().domain(x).range([SIDE.left, WIDTH - SIDE.right]),
+    y: scaleLinear().domain(y).range([height - SIDE.bottom, SIDE.top]),
+  };
+  const drag = (event: PointerEvent) => {
+    const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
+    const scale = WIDTH / box.width;
+    const inside = (value: number, [low, high]: readonly [number, number]) => Math.min(high, Math.max(low, value));
+    onDrag?.(inside(scales.x.invert((event.clientX - box.left) * scale), x), inside(scales.y.invert((event.clientY - box.top) * scale), y));
+  };
+  const start = (event: PointerEvent) => {
+    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    drag(event);
+  };
+  const bottom = height - SIDE.bottom;
+  return (
+    <svg class={onDrag ? "plane draggable" : "plane"} viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={name}
+      onPointerDown={onDrag && start} onPointerMove={onDrag && ((event) => event.buttons === 1 && drag(event))}>
+      {children(scales)}
+      <g class="axis" aria-hidden="true">
+        <path d={`M${SIDE.left},${SIDE.top}V${bottom}H${WIDTH - SIDE.right}`} />
+        {scales.x.ticks(8).map((tick) => <text key={tick} x={scales.x(tick)} y={bottom + 16} text-anchor="middle">{compact(tick)}</text>)}
+        {scales.y.ticks(4).map((tick) => <text key={tick} x={SIDE.left - 6} y={scales.y(tick) + 4} text-anchor="end">{compact(tick)}</text>)}
+        <text class="axis-name" x={(SIDE.left + WIDTH - SIDE.right) / 2} y={height - 8} text-anchor="middle">{across}</text>
+        <text class="axis-name" transform={`translate(12 ${(SIDE.top + bottom) / 2}) rotate(-90)`} text-anchor="middle">{up}</text>
+      </g>
+    </svg>
+  );
+}
+
+/** `n` places from low to high, both included. */
+export function places([low, high]: readonly [number, number], n: number): number[] {
+  return Array.from({ length: n }, (_, place) => low + ((high - low) * place) / (n - 1));
+}
