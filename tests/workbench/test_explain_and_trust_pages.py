@@ -54,9 +54,7 @@ def test_rows_of_a_table_are_shown_as_they_are_written(client: TestClient) -> No
     assert not page["more"]
 
 
-def test_cells_that_no_row_had_are_named(
-    client: TestClient, folder: Path
-) -> None:
+def test_cells_that_no_row_had_are_named(client: TestClient, folder: Path) -> None:
     bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
     unseen = client.post("/api/explain", json={"model": "golf.bayeswise", "cells": {"outlook": "<b>"}}).json()
     assert unseen["parts"][0]["note"].startswith("unseen")

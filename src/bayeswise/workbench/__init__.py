@@ -10,6 +10,7 @@ messages.py       what several pages say in the same words
 table_choice.py   a table, and what the user says about its columns
 distributions.py  small pictures of columns, by class
 pages/            one file for what each page asks
+service/          predictions and decisions for other programs
 
 The page itself is TypeScript in `page/`; `make page` puts it into `bundle/` here. Only `bayeswise serve` imports this
 layer: it needs the extra `web`.

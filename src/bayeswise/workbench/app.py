@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from bayeswise import __version__
@@ -18,11 +18,12 @@ from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
 from bayeswise.workbench.pages import costs, data, explain, files, jobs, model, trust
 from bayeswise.workbench.safety import Access, Guard
+from bayeswise.workbench.service import routes as service
 from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (files, jobs, data, model, costs, explain, trust)
+PAGES = (files, jobs, data, model, costs, explain, trust, service)
 
 
 def application(bench: Bench) -> FastAPI:
@@ -57,11 +58,6 @@ def guarded(bench: Bench, access: Access) -> Guard:
 
 
 def _page_routes(app: FastAPI) -> None:
-    @app.get("/healthz", tags=["service"], response_class=PlainTextResponse)
-    def healthz() -> str:
-        """The process answers."""
-        return "ok\n"
-
     @app.get("/assets/{name}", include_in_schema=False)
     def asset(name: str) -> Response:
         path = BUNDLE / "assets" / name

@@ -1,0 +1,219 @@
+"""Rows from JSON, CSV and Arrow streams, and answers in the form that was asked for."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from bayeswise.foundation.errors import (
+    BayeswiseError,
+    MissingColumnError,
+    NotInstalledError,
+    SourceError,
+    UsageError,
+    listed,
+)
+from bayeswise.render.plain import json_value
+from bayeswise.tables.source import open_source
+from bayeswise.tables.sources.files import from_content
+from bayeswise.workbench.safety import Limits
+from bayeswise.workbench.service.answers import Answered, Block
+
+Form = Literal["json", "csv", "arrow"]
+ARROW = "application/vnd.apache.arrow.stream"
+_TYPES: dict[str, Form] = {"application/json": "json", "text/csv": "csv", ARROW: "arrow"}
+MEDIA = {"json": "application/json", "csv": "text/csv; charset=utf-8", "arrow": ARROW}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The rows of a request, and what it says besides."""
+
+    block: Block
+    form: Form
+    by_columns: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    malformed: dict[int, BayeswiseError] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    shapes: frozenset[tuple[str, ...]] = frozenset()  # the names that rows have
+
+    def refuse_strangers(self, used: Sequence[str]) -> None:
+        """A row with none of the model's columns is an error: its answer would be the prior, whatever was meant."""
+        known = set(used)
+        strange = {shape for shape in self.shapes if known and known.isdisjoint(shape)}
+        for place, row in enumerate(self.rows if strange else ()):
+            if place not in self.malformed and tuple(row) in strange:
+                self.malformed[place] = MissingColumnError(
+                    "the row has none of the columns that the model looks at", fix=f"send {listed(used)}"
+                )
+
+
+def form_of(content_type: str) -> Form:
+    """The form of a body; JSON if it does not say."""
+    kind = content_type.partition(";")[0].strip().lower() or "application/json"
+    if kind not in _TYPES:
+        raise UsageError(f"the body is {kind!r}", fix=f"send {', '.join(_TYPES)}")
+    return _TYPES[kind]
+
+
+def answer_form(accept: str, asked: Form) -> Form:
+    """The form of the answer: the first that is accepted, else that of the rows."""
+    for part in accept.split(","):
+        kind = part.partition(";")[0].strip().lower()
+        if kind in _TYPES:
+            return _TYPES[kind]
+    return asked
+
+
+def read(body: bytes, form: Form, limits: Limits) -> Asked:
+    """The rows of a body."""
+    asked = _of_json(body) if form == "json" else Asked(_of_table(body, form), form)
+    if asked.block.n_rows > limits.rows or len(asked.block.columns) > limits.columns:
+        raise UsageError(
+            f"{asked.block.n_rows:,} rows of {len(asked.block.columns):,} columns are more than "
+            f"{limits.rows:,} rows or {limits.columns:,} columns",
+            fix="send fewer at once",
+        )
+    return asked
+
+
+def _of_json(body: bytes) -> Asked:
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"the body is not JSON: {error}", fix='send {"rows": [{...}, ...]}') from None
+    if isinstance(document, list):
+        document = {"rows": document}
+    if not isinstance(document, dict):
+        raise UsageError("the body is not an object", fix='send {"rows": [{...}, ...]}')
+    settings = {name: value for name, value in document.items() if name not in ("rows", "columns")}
+    if ("rows" in document) == ("columns" in document):
+        raise UsageError("the body needs either rows or columns", fix='send {"rows": [{...}, ...]}')
+    if "columns" in document:
+        return Asked(_of_columns(document["columns"]), "json", True, settings)
+    rows = document["rows"]
+    if not isinstance(rows, list):
+        raise UsageError("rows is not a list", fix='send {"rows": [{...}, ...]}')
+    malformed: dict[int, BayeswiseError] = {}
+    for place, row in enumerate(rows):
+        if type(row) is not dict:
+            malformed[place] = UsageError("the row is not an object", fix="send its cells by column: {...}")
+            rows[place] = {}
+    shapes = frozenset(map(tuple, rows))
+    names = dict.fromkeys(name for shape in shapes for name in shape)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return Asked(Block(columns, len(rows)), "json", False, settings, malformed, rows, shapes)
+
+
+def _of_columns(columns: Any) -> Block:
+    if not isinstance(columns, dict) or not all(isinstance(cells, list) for cells in columns.values()):
+        raise UsageError("columns is not an object of lists", fix='send {"columns": {"age": [31, 46], ...}}')
+    lengths = {len(cells) for cells in columns.values()}
+    if len(lengths) > 1:
+        raise UsageError(f"columns have {min(lengths)} to {max(lengths)} cells", fix="send as many cells in each")
+    return Block(columns, lengths.pop() if lengths else 0)
+
+
+def _of_table(body: bytes, form: Form) -> Block:
+    if not body.strip():
+        raise SourceError("the body is empty", fix="send a table with a header")
+    source = from_content(body, "rows.csv") if form == "csv" else open_source(_arrow_table(body))
+    names = [column.name for column in source.columns]
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    n_rows = 0
+    for chunk in source.chunks(names):
+        n_rows += chunk.n_rows
+        for name in names:
+            columns[name] += chunk.cells(name)
+    return Block(columns, n_rows, textual=source.textual)
+
+
+def _arrow_table(body: bytes) -> Any:
+    pyarrow = _pyarrow()
+    try:
+        return pyarrow.ipc.open_stream(body).read_all()
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise SourceError(f"the body is not an Arrow stream: {error}", fix="send the IPC stream format") from None
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise NotInstalledError("Arrow streams need pyarrow", fix="pip install pyarrow, or send CSV") from None
+    return pyarrow
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: bool, beside: dict[str, Any]) -> bytes:
+    """The answers as bytes; `beside` is what a JSON answer says besides its rows."""
+    if form == "json":
+        return _json(found, classes, by_columns, beside)
+    columns = {name: list(map(json_value, cells)) for name, cells in found.columns.items()}
+    for place, label in enumerate(classes if found.probability is not None else ()):
+        assert found.probability is not None
+        columns[f"p_{label}"] = found.probability[:, place].tolist()
+    if found.errors or form == "csv":
+        columns["error"] = [str(found.errors[row]) if row in found.errors else None for row in range(found.n_rows)]
+    return _csv(columns, found.n_rows) if form == "csv" else _arrow(columns)
+
+
+def _json(found: Answered, classes: Sequence[Any], by_columns: bool, beside: dict[str, Any]) -> bytes:
+    states = [str(label) for label in classes]
+    columns = dict(found.columns)
+    errors = {
+        row: {"error": type(error).__name__, "what": error.what, "fix": error.fix}
+        for row, error in found.errors.items()
+    }
+    if by_columns:
+        if found.probability is not None:
+            columns["probability"] = {state: found.probability[:, k].tolist() for k, state in enumerate(states)}
+        answer = {**beside, "columns": columns, "errors": {str(row): error for row, error in errors.items()}}
+        return orjson.dumps(answer, default=str)
+    names = list(columns)
+    cells = list(columns.values())
+    if found.probability is not None:
+        names.append("probability")
+        cells.append([dict(zip(states, row, strict=True)) for row in found.probability.tolist()])
+    rows: list[Any] = [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)] if cells else []
+    rows += [None] * (found.n_rows - len(rows))
+    for row, error in errors.items():
+        rows[row] = error
+    return orjson.dumps({**beside, "rows": rows, "errors": len(errors)}, default=str)
+
+
+def _csv(columns: dict[str, list[Any]], n_rows: int) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode()
+
+
+def _arrow(columns: dict[str, list[Any]]) -> bytes:
+    pyarrow = _pyarrow()
+    plain = {
+        name: [None if cell is None else str(cell) for cell in cells] if mixed(cells) else cells
+        for name, cells in columns.items()
+    }
+    table = pyarrow.table(plain)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def mixed(cells: Sequence[Any]) -> bool:
+    """Whether cells are of several types, which a column of Arrow cannot hold.
+
+    >>> mixed([1, "1"]), mixed([1.0, None])
+    (True, False)
+    """
+    return len({type(cell) for cell in cells if cell is not None}) > 1
