@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -360,10 +360,19 @@ class ActiveLearner:
         return f"ActiveLearner({self.n_labels} of {n_rows} rows labelled, {self.strategy})"
 
 
+@runtime_checkable
+class LearnsRows(Protocol):
+    """A model that learns rows one by one: one of ours, or of the user's own."""
+
+    classes: Any
+
+    def learn(self, rows: Any) -> Any:
+        """The model of these rows, too."""
+
+
 def _model_of(model: Any) -> Any:
     inside = getattr(model, "model_", model)
-    # any object may be given here: an estimator, or a model of the user's own that learns rows
-    if not hasattr(inside, "learn") or not hasattr(inside, "classes"):
+    if not isinstance(inside, LearnsRows):
         raise ParameterError(
             f"{type(model).__name__} is not a fitted model that can learn and forget rows",
             fix="fit it first, or start without labels: ActiveLearner.over(pool, target=..., classes=...)",

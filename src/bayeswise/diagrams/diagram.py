@@ -173,20 +173,12 @@ class InfluenceDiagram:
         """Equal nodes by name; their order says nothing."""
         if not isinstance(other, InfluenceDiagram):
             return NotImplemented
-        if set(self.names) != set(other.names) or self._knows != other._knows:
+        if set(self.names) != set(other.names) or set(self.utilities) != set(other.utilities):
             return False
-        if self.decisions != other.decisions or set(self.utilities) != set(other.utilities):
+        if self.decisions != other.decisions or any(self.states(n) != other.states(n) for n in self.names):
             return False
-        same = all(
-            self._states[self._places[n]] == other._states[other._places[n]]
-            and self.network.parents(n) == other.network.parents(n)
-            and np.array_equal(self.network.table(n), other.network.table(n))
-            for n in self.names
-        )
-        return same and all(
-            self._utilities[n][0] == other._utilities[n][0]
-            and np.array_equal(self._utilities[n][1], other._utilities[n][1])
-            for n in self.utilities
+        return all(
+            self.parents(n) == other.parents(n) and np.array_equal(self._table(n), other._table(n)) for n in self
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -234,6 +226,9 @@ class InfluenceDiagram:
         if name not in self._utilities:
             raise ParameterError(f"the diagram has no utility {name!r}", fix=guess(name, self.utilities))
         return self._utilities[name][1]
+
+    def _table(self, name: str) -> FloatArray:
+        return self.utility(name) if name in self._utilities else self.network.table(name)
 
     def code(self, name: str, state: Any) -> int:
         """The position of a state of a node, or an error that guesses what was meant."""

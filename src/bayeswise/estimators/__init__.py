@@ -1,7 +1,8 @@
 """Models and decisions as scikit-learn estimators; the only layer that imports scikit-learn.
 
 base.py                     what the estimators share: a frozen model inside, as `model_`
-features.py                 X as scikit-learn users bring it
+checking.py                 X as scikit-learn users bring it, behind its checks
+features.py                 from X to a schema and batches
 targets.py                  y, its classes and prior, weights of rows
 auto.py                     `AutoClassifier`
 naive_bayes.py              `NaiveBayes`

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
-from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
-
 from bayeswise.estimators import features
 from bayeswise.estimators.base import ClassifierBase, with_parameters
 from bayeswise.models.auto.learning import of_batches
@@ -61,8 +58,3 @@ class AutoClassifier(ClassifierBase):
     def weights_(self) -> dict[str, float]:
         """The weight of each member of the mixture."""
         return self.model_.weight_of_member
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            return validate_data(self, X, reset=reset)  # says that dense data are needed
-        return features.checked(self, X, reset=reset)

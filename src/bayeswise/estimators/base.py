@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
+from bayeswise.estimators.checking import checked
 from bayeswise.estimators.targets import (
     Labels,
     as_array,
@@ -103,7 +104,7 @@ class EstimatorBase(BaseEstimator):
     # -- inside -----------------------------------------------------------------------------------------------
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """X after scikit-learn's checks, and those of the model's own."""
-        return features.checked(self, X, reset=reset)
+        return checked(self, X, reset=reset)
 
     def _kept(self, settings: type[Kept], **changes: Any) -> Kept:
         """The settings that the model keeps, from the parameters of the same names."""

@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.estimators import features
+from bayeswise.estimators.checking import checked
 from bayeswise.estimators.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
@@ -44,7 +44,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Weigh every concept against the rows."""
         check_way(self.by)
-        X = self._checked(X, reset=True)
+        X = checked(self, X, reset=True)
         values = class_column(y, X)
         labels = labels_of(values)
         if self.positive is None and len(labels.classes) > 2:
@@ -67,7 +67,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes)."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = checked(self, X, reset=False)
         model = self.model_
         known = dict(zip(model.columns, model.levels, strict=True))
         rows = features.batches(model.schema, X, vocabularies=known)
@@ -77,11 +77,6 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
         """The more probable class."""
         best = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[best]
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            validate_data(self, X, reset=reset, accept_sparse=False)  # says so in scikit-learn's words
-        return features.checked(self, X, reset=reset)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

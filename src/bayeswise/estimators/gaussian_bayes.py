@@ -7,9 +7,8 @@ from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
@@ -159,8 +158,3 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         )
         refuse_other_kinds(schema)
         return GaussianBayesModel(schema, settings, summarise([], schema, request_of(schema)).statistics)
-
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            return validate_data(self, X, reset=reset)  # says that dense data are needed
-        return features.checked(self, X, reset=reset)

@@ -16,14 +16,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators import features
 from bayeswise.estimators.base import EstimatorBase, with_parameters
-from bayeswise.estimators.features import (
-    ExpandedColumns,
-    batches_of,
-    checked_columns,
-    feature_names,
-    present,
-    schema_for,
-)
+from bayeswise.estimators.checking import present
+from bayeswise.estimators.features import ExpandedColumns, batches_of, schema_for
 from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
@@ -184,10 +178,6 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         """The iterations, counted from 1; a gaussian likelihood is solved in one."""
         return max(self.model_.certificate.iterations, 1) if isinstance(self.model_, IteratedModel) else 1
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The names of `coef_`: a number by its column, a level of a category as column_level."""
-        return feature_names(self)
-
     @property
     def feature_weights_(self) -> dict[Any, float]:
         """The weights by (column, level); the level is None for a number."""
@@ -199,9 +189,6 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         return tags
 
     # -- inside -----------------------------------------------------------------------------------------------
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        return checked_columns(self, X, reset=reset)
-
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, FloatArray, FloatArray | None]:
         X = self._checked(X, reset=reset)
         target = number_column(y)

@@ -14,15 +14,8 @@ from sklearn.utils import Tags
 
 from bayeswise.estimators import features
 from bayeswise.estimators.base import ClassifierBase, with_parameters
-from bayeswise.estimators.features import (
-    ExpandedColumns,
-    checked_columns,
-    feature_names,
-    present,
-    schema_for,
-    sparse_batch,
-    sparse_numbers,
-)
+from bayeswise.estimators.checking import present, sparse_numbers
+from bayeswise.estimators.features import ExpandedColumns, schema_for, sparse_batch
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.regression.learning import fitted_logistic, fitted_sparse_logistic
@@ -150,10 +143,6 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         )
         return tags
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The names of the columns of `coef_`: a number by its column, a level of a category as column_level."""
-        return feature_names(self)
-
     # -- inside -----------------------------------------------------------------------------------------------
     def _batches(self, X: Any) -> Iterator[Batch]:
         if not issparse(X):
@@ -165,6 +154,4 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         return iter([sparse_batch(self._checked(X, reset=False))])
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            return sparse_numbers(self, X, reset=reset)
-        return checked_columns(self, X, reset=reset)
+        return sparse_numbers(self, X, reset=reset) if issparse(X) else super()._checked(X, reset=reset)

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from bayeswise.engines import Request, summarise
 from bayeswise.estimators import features
 from bayeswise.estimators.base import MergingBase, with_parameters
+from bayeswise.estimators.checking import checked
 from bayeswise.estimators.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
@@ -168,7 +169,7 @@ class NaiveBayes(MergingBase):
         return self._model_type(schema, settings, empty, factors, self._selects())
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        return features.checked(self, X, reset=reset, integers=self._is_categorical())
+        return checked(self, X, reset=reset, integers=self._is_categorical(), sparse=True)
 
     def _settings(self) -> NaiveBayesSettings:
         """The convention, and what differs from the defaults on top of it."""

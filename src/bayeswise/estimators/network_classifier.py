@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar
 
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.estimators import features
 from bayeswise.estimators.base import COLUMNS, MergingBase, with_parameters
+from bayeswise.estimators.checking import checked
 from bayeswise.estimators.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
@@ -98,6 +98,4 @@ class NetworkClassifier(MergingBase):
         return self.numbers == "category"
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        if issparse(X):
-            return validate_data(self, X, reset=reset)  # says that dense data are needed
-        return features.checked(self, X, reset=reset, integers=self._is_categorical)
+        return checked(self, X, reset=reset, integers=self._is_categorical)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.explanations.balance import Balance, weigh
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, find_state
 
@@ -40,7 +40,7 @@ class Contribution:
 
 @dataclass(frozen=True, eq=False)
 class Account(Tabular):
-    """The whole reckoning of one case: prior x contributions = posterior, up to the evidence.
+    """The whole calculation of one case: prior x contributions = posterior, up to the evidence.
 
     >>> golf = Account(
     ...     states=("yes", "no"),
@@ -81,7 +81,7 @@ class Account(Tabular):
                     fix="give one number for each state",
                 )
 
-    # -- the reckoning --
+    # -- the sum --
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(contribution.column for contribution in self.contributions)
@@ -187,7 +187,7 @@ class Account(Tabular):
         names = ["its prior", *(f"{c.column} = {c.value!r}" for c in self.contributions)]
         return "; ".join(f"{state!r} by {names[k]}" for state, k in list(zip(self.states, first, strict=True))[:5])
 
-    # -- faces --
+    # -- as data, text, pages and pictures --
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; minus infinity is the text "-inf"."""
         from bayeswise.explanations.plain import account_dict
@@ -241,90 +241,6 @@ class Account(Tabular):
         return f"Account({len(self.contributions)} columns, log joint {joint})"
 
 
-class LogMap(Protocol):
-    """A map of log posteriors, such as a calibration."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def rising(self) -> bool:
-        """Whether, of two states, more probability before never means less after."""
-
-    def apply_log(self, log_probability: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the logarithm of the posterior after it."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CalibratedAccount(Account):
-    """An account whose last line is the calibration: what it adds to the log joint, so that the sum stays the answer.
-
-    What it adds depends on the posterior of the columns, so that it is computed again for a case with other values.
-    """
-
-    calibration: LogMap = field(kw_only=True)
-    log_model_prior: FloatArray = field(kw_only=True)  # (n_states,) under which the posterior is calibrated
-    log_shift: FloatArray = field(kw_only=True)  # (n_states,) of the prior, after that
-
-    @classmethod
-    def of(cls, account: Account, calibration: LogMap) -> CalibratedAccount:
-        """The account of a model, and a calibration of its posterior."""
-        name = "calibration"
-        while name in account.columns:
-            name = f"({name})"
-        line = Contribution(name, calibration.name, calibrated_by(account.log_joint[None], calibration)[0])
-        return cls(
-            account.states,
-            account.log_prior,
-            (*account.contributions, line),
-            account.convention,
-            title=account.title,
-            calibration=calibration,
-            log_model_prior=account.log_prior,
-            log_shift=np.zeros(len(account.states)),
-        )
-
-    def with_changes(self, changes: Mapping[str, Contribution]) -> Account:
-        parts = tuple(changes.get(c.column, c) for c in super().with_changes(changes).contributions[:-1])
-        bare = np.sum([self.log_model_prior, *(c.log_likelihood for c in parts)], axis=0)
-        line = replace(self.contributions[-1], log_likelihood=calibrated_by(bare[None], self.calibration)[0])
-        return replace(self, contributions=(*parts, line))
-
-    def shifted(self, log_ratio: FloatArray) -> Account:
-        return replace(self, log_prior=self.log_prior + log_ratio, log_shift=self.log_shift + log_ratio)
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        return self.columns[:-1]
-
-    @property
-    def additive(self) -> bool:
-        return False
-
-    @property
-    def greedy_is_least(self) -> bool:
-        return len(self.states) == 2 and self.calibration.rising
-
-    @property
-    def column_terms(self) -> FloatArray:
-        return np.stack([self.log_model_prior, *(c.log_likelihood for c in self.contributions[:-1])])
-
-    def log_joint_of(self, sums: FloatArray) -> FloatArray:
-        return np.asarray(sums + calibrated_by(sums, self.calibration) + self.log_shift)
-
-
-def calibrated_by(log_joint: FloatArray, calibration: LogMap) -> FloatArray:
-    """(n, n_states) what a calibration adds to log joints; a state that is impossible stays so, and gets nothing."""
-    possible = log_joint > -np.inf
-    live = possible.any(axis=1)
-    added = np.zeros(log_joint.shape)
-    before = log_posterior(log_joint[live])
-    with np.errstate(invalid="ignore"):
-        added[live] = np.where(possible[live], calibration.apply_log(before) - before, 0.0)
-    return added
-
-
 def _frozen(log_terms: Any, what: str) -> FloatArray:
     """A read-only copy, checked: a log-probability is a number or minus infinity."""
     terms = np.array(log_terms, dtype=np.float64)
@@ -332,78 +248,3 @@ def _frozen(log_terms: Any, what: str) -> FloatArray:
         raise ParameterError(f"{what} must be numbers or -inf; found {terms.tolist()}", fix="look at that cell")
     terms.setflags(write=False)
     return terms
-
-
-ALTERNATIVES = 25  # numbers that a column could be instead, at most
-_WIDTH = 1.7  # standard deviations to either side that are offered: even a flat column reaches so far
-Alternatives: TypeAlias = Mapping[str, Sequence[Contribution]]  # other values, by column
-
-
-class Explainable(Protocol):
-    """A model whose log joint is a sum over columns."""
-
-    def explain(self, row: Any) -> Account:
-        """The reckoning of one row."""
-
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """The values that the column could have instead, each with its log-likelihood by state."""
-
-
-def alternatives_of(model: Explainable, columns: Iterable[str]) -> dict[str, tuple[Contribution, ...]]:
-    """What each of the columns could be instead."""
-    return {column: model.alternatives(column) for column in columns}
-
-
-def known_columns(columns: Iterable[str], account: Account) -> None:
-    """Refuse a column that the account does not have, and guess which one was meant."""
-    for column in columns:
-        find_state(column, account.columns, what="the case has no column")
-
-
-def number_grid(
-    mean: float,
-    stddev: float,
-    n_rows: float,
-    *,
-    whole: bool = False,
-    positive: bool = False,
-    observed: tuple[float, float] | None = None,
-) -> list[float]:
-    """Round numbers where a column has its values: 1.7 standard deviations about its mean, as far as n rows can reach.
-
-    A statistic that rows can be taken out of keeps no least and no largest value. No value is further from the mean
-    than sqrt(n - 1) standard deviations; and a column whose mean is more than a third of one away from 0 is taken to
-    stay on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0, and those whose least and
-    largest value are known, as `observed`, none beyond.
-
-    >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
-    ([2.0, 4.0, 6.0, 8.0], 40.0)
-    >>> number_grid(0.05, 0.5, 100)[::5]
-    [-0.7, -0.2, 0.3, 0.8]
-    """
-    reach = stddev * min(_WIDTH, math.sqrt(max(n_rows - 1.0, 0.0)))
-    low, high = mean - reach, mean + reach
-    if positive or mean > stddev / 3.0:
-        low = max(low, 0.0)
-    elif mean < -stddev / 3.0:
-        high = min(high, 0.0)
-    if observed is not None:
-        low, high = max(low, observed[0]), min(high, observed[1])
-    if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
-        return [float(mean)]
-    digit, power = _round_step((high - low) / (ALTERNATIVES - 1))
-    if whole and power < 0:
-        digit, power = 1, 0
-    step = float(f"{digit}e{power}")
-    first, last = math.ceil(low / step), math.floor(high / step)
-    found = [float(f"{k * digit}e{power}") for k in range(first, min(last, first + ALTERNATIVES) + 1)]
-    return list(dict.fromkeys(found)) or [float(mean)]
-
-
-def _round_step(least: float) -> tuple[int, int]:
-    """The least of 1, 2, 5, 10, 20, 50, ... that is not below: digit and power of ten."""
-    power = math.floor(math.log10(least))
-    for digit in (1, 2, 5):
-        if float(f"{digit}e{power}") >= least * (1.0 - 1e-9):
-            return digit, power
-    return 1, power + 1

@@ -27,16 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.explanations.account import (
-    Account,
-    Alternatives,
-    Contribution,
-    Explainable,
-    alternatives_of,
-    known_columns,
-)
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.labels import shown
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label, find_state
 
@@ -65,6 +60,19 @@ class Flip:
     changes: tuple[Change, ...]  # the most effective first
     account: Account  # of the changed case
     proven: bool = True
+
+    @classmethod
+    def of(cls, account: Account, changes: Changes, state: Label, to: Label, *, proven: bool) -> Flip:
+        """What changes of an account lead to."""
+        own = {c.column: c.value for c in account.contributions}
+        steps = tuple(Change(column, own[column], other.value) for column, other in changes.items())
+        return cls(state, to, steps, account.with_changes(changes), proven)
+
+    def sentence(self, share: str = "") -> str:
+        """The change in words; `share` stands behind what it leads to."""
+        steps = [f"{shown(c.column)}: {value_text(c.before)} -> {value_text(c.after)}" for c in self.changes]
+        least = "Least change" if self.proven else "A change"
+        return f"{least} that makes it {shown(self.to)}{share}: {'; '.join(steps)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -261,7 +269,5 @@ def _wins(account: Account, target: int) -> bool:
 
 
 def _flip(account: Account, changes: Changes, *, proven: bool = True) -> Flip:
-    after = account.with_changes(changes)
-    own = {c.column: c.value for c in account.contributions}
-    steps = tuple(Change(column, own[column], other.value) for column, other in changes.items())
-    return Flip(account.most_probable, after.most_probable, steps, after, proven)
+    to = account.with_changes(changes).most_probable
+    return Flip.of(account, changes, account.most_probable, to, proven=proven)

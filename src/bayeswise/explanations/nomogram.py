@@ -7,14 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.explanations.account import (
-    Account,
-    Alternatives,
-    Contribution,
-    Explainable,
-    alternatives_of,
-    known_columns,
-)
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.normalise import probability_of

@@ -13,10 +13,10 @@ from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, Param
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.table_model import capabilities_of
+from bayeswise.models.table_model import capabilities_of, classes_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 _MOST_STEPS = 500
 _MOST_HALVINGS = 30
@@ -104,14 +104,6 @@ def average(
         raise ImpossibleEvidenceError("no model allows the rows", fix="give a model that does, or weights by name")
     shares = normalise(log_joint[None]).probability[0]
     return AveragedModels(named, dict(zip(names, shares.tolist(), strict=True)), "p(model | rows)")
-
-
-def classes_of(model: Any) -> list[Label]:
-    """The classes of a model or of a scikit-learn classifier, which is asked by its attributes."""
-    found = getattr(model, "classes_", None) if not hasattr(model, "classes") else model.classes
-    if found is None:
-        raise ParameterError(f"{type(model).__name__} has no classes", fix="give a fitted classifier")
-    return [label_of(label) for label in found]
 
 
 def _log_evidence(name: str, model: Any, given: Mapping[str, float] | None) -> float:

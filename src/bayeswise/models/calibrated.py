@@ -12,7 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswise.explanations.account import Account, CalibratedAccount
+from bayeswise.explanations.account import Account
+from bayeswise.explanations.calibrated import CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.models.forgetting import forgotten_by, with_ledger

@@ -17,7 +17,7 @@ from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError,
 from bayeswise.foundation.logspace import log
 from bayeswise.models.classifier import are_batches
 from bayeswise.models.relearning import log_posteriors_of_folds, posteriors_of_folds, refuse_other_rows
-from bayeswise.models.table_model import capabilities_of, leaves_rows_out
+from bayeswise.models.table_model import TableModel, capabilities_of, leaves_rows_out
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -71,7 +71,7 @@ def held_out(
     `most_folds`, or rows left out one by one, those in so many folds come beside them, for the intervals.
     """
     _check_folds(cv)
-    of = _of_model if hasattr(model, "schema") else _of_estimator  # an estimator of any library has none
+    of = _of_model if isinstance(model, TableModel) else _of_estimator  # an estimator is one of any library
     known, posterior_of, log_posterior_of = of(model, table, targets, cv, progress)
 
     def answered(known: HeldOut, cv: Folds) -> HeldOut:
@@ -247,7 +247,7 @@ def _of_estimator(
         raise ParameterError("an estimator does not know the target's column", fix="give targets=y")
     if not hasattr(model, "predict_proba"):
         raise FitError(f"{type(model).__name__} has no predict_proba", fix="choose a model that gives probabilities")
-    if cv is not None and hasattr(getattr(model, "estimator", None), "schema"):
+    if cv is not None and isinstance(getattr(model, "estimator", None), TableModel):
         raise FitError(
             "the model inside is fitted, and stays when its wrapper is fitted to other folds: no row is left out",
             fix="evaluate the model itself with cv and costs, or give the wrapper an estimator that is not fitted",

@@ -18,7 +18,7 @@ from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for
-from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state, label_of
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
@@ -63,6 +63,14 @@ def capabilities_of(model: Any) -> Capabilities:
     """Those of a model of a table; an object of any other kind, such as an estimator, has none of them."""
     found: Capabilities = getattr(model, "capabilities", Capabilities())
     return found
+
+
+def classes_of(model: Any) -> tuple[Label, ...]:
+    """The classes of a model, or of a fitted classifier of any library, which has them as `classes_`."""
+    found = getattr(model, "classes", None if isinstance(model, TableModel) else getattr(model, "classes_", None))
+    if found is None:
+        raise ParameterError(f"{type(model).__name__} has no classes", fix="give a fitted classifier")
+    return tuple(label_of(label) for label in found)
 
 
 @dataclass(frozen=True)

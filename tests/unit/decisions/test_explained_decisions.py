@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bayeswise as bw
-from bayeswise.explanations.account import number_grid
+from bayeswise.explanations.alternatives import number_grid
 from bayeswise.foundation.errors import ParameterError
 
 LOAN = {"lend": {"good": 0, "bad": 5}, "refuse": {"good": 1, "bad": 0}}

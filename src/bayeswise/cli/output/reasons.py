@@ -11,7 +11,6 @@ from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account, Flip, alternatives_of, least_change
 from bayeswise.explanations.plain import balance_dict
-from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.atomic import replacing, replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.render.labels import keyed, shown
@@ -152,10 +151,8 @@ def change_text(change: Flip | None, against: str | None) -> str:
     if change is None:
         to = "the answer" if against is None else f"the answer to {against}"
         return f"No change of the columns changes {to}."
-    steps = [f"{shown(c.column)}: {value_text(c.before)} -> {value_text(c.after)}" for c in change.changes]
-    least = "Least change" if change.proven else "A change"
     share = float(change.account.posterior[change.account.states.index(change.to)])
-    return f"{least} that makes it {shown(change.to)} ({number(share)}): " + "; ".join(steps)
+    return change.sentence(f" ({number(share)})")
 
 
 def facts_of(

@@ -8,4 +8,5 @@ cautious.py        minimax and minimax regret
 capacity.py        at most so many rows in an action
 stability.py       how sure the decision itself is
 action_account.py  why this action and not that one
+action_change.py   what would change it
 """

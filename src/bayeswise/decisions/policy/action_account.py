@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.explanations import Account, Contribution, Flip
-from bayeswise.explanations.account import Alternatives, Explainable, alternatives_of, known_columns
-from bayeswise.explanations.flip import Change
+from bayeswise.decisions.policy.action_change import ChangeSearch, expected_costs, half_saved, lead
+from bayeswise.explanations import Account, Flip
+from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of
 from bayeswise.explanations.wording import factor_text, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
@@ -36,6 +36,7 @@ _ONE_ACTION = "the costs have the single action"
 class ActionAccount:
     """The best action of one case beside a rival, by default the second best.
 
+    >>> from bayeswise.explanations import Contribution
     >>> case = Account(("good", "bad"), np.log([0.7, 0.3]), (
     ...     Contribution("duration", 48, np.log([0.2, 0.4])),
     ... ))
@@ -61,7 +62,7 @@ class ActionAccount:
         table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(account.states)
         if len(table.actions) < 2:
             raise ParameterError(f"{_ONE_ACTION} {table.actions[0]!r}", fix="add another action to compare it with")
-        expected = _expected(account, table.table)
+        expected = expected_costs(account, table.table)
         best = int(np.argmin(expected))
         if against is None:
             others = [k for k in range(len(expected)) if k != best]
@@ -75,12 +76,12 @@ class ActionAccount:
     @cached_property
     def expected_cost(self) -> dict[Label, float]:
         """By action."""
-        return dict(zip(self.costs.actions, _expected(self.account, self.costs.table).tolist(), strict=True))
+        return dict(zip(self.costs.actions, expected_costs(self.account, self.costs.table).tolist(), strict=True))
 
     @cached_property
     def _saved(self) -> FloatArray:
         """(n_states,) half of what the action costs less than its rival in each state: no difference is too large."""
-        return _half_saved(self.costs, self.costs.action(self.action), self.costs.action(self.rival))
+        return half_saved(self.costs, self.costs.action(self.action), self.costs.action(self.rival))
 
     @cached_property
     def states(self) -> tuple[Label, Label]:
@@ -93,7 +94,7 @@ class ActionAccount:
     @property
     def distance(self) -> float:
         """How far beyond the boundary, in log-odds; infinite if the rival is never cheaper."""
-        return _lead(self.account.log_joint, self._saved)
+        return lead(self.account.log_joint, self._saved)
 
     @property
     def threshold(self) -> float | None:
@@ -174,6 +175,7 @@ class ActionAccount:
     def reasons(self, n: int = 3) -> str:
         """The strongest columns in a line; a factor above 1 speaks for the action, below 1 for its rival.
 
+        >>> from bayeswise.explanations import Contribution
         >>> case = Account(("good", "bad"), np.log([0.7, 0.3]), (
         ...     Contribution("duration", 48, np.log([0.2, 0.4])),
         ... ))
@@ -215,84 +217,7 @@ class ActionAccount:
         One column is changed as little as will do. For two states the fewest columns are proven to be so: columns
         move the log-odds independently, and those that move them most come first.
         """
-        known_columns([*alternatives, *keep], self.account)
-        offered = {c: tuple(others) for c, others in alternatives.items() if c not in keep}
-        wanted = None if to is None else self.costs.action(to)
-        found = self._by_one(offered, wanted)
-        if found is not None:
-            return self._flip(found, proven=True)
-        targets = range(len(self.costs.actions)) if wanted is None else [wanted]
-        plans = [plan for k in targets if (plan := self._climb(offered, k, wanted)) is not None]
-        if not plans:
-            return None
-        return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and wanted is None)
-
-    def _action_of(self, changes: Mapping[str, Contribution]) -> int:
-        return int(np.argmin(_expected(self.account.with_changes(changes), self.costs.table)))
-
-    def _changed(self, changes: Mapping[str, Contribution], wanted: int | None) -> bool:
-        log_joint = self.account.with_changes(changes).log_joint
-        if np.isneginf(log_joint).all():
-            return False
-        now = self._action_of(changes)
-        return now != self.costs.action(self.action) if wanted is None else now == wanted
-
-    def _by_one(self, offered: Alternatives, wanted: int | None) -> dict[str, Contribution] | None:
-        """The change of one column that moves the log-odds least."""
-        options, log_joint = self._options(offered, {})
-        if not options:
-            return None
-        top = log_joint.max(axis=1, keepdims=True)
-        actions = np.argmin(np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ _scaled(self.costs).T, axis=1)
-        enough = actions != self.costs.action(self.action) if wanted is None else actions == wanted
-        with np.errstate(invalid="ignore"):
-            moved = np.ptp(log_joint - self.account.log_joint, axis=1)
-        for k in np.argsort(np.where(np.isfinite(moved), moved, np.inf), kind="stable").tolist():
-            changes = {options[k].column: options[k]}
-            if enough[k] and self._changed(changes, wanted):
-                return changes
-        return None
-
-    def _climb(self, offered: Alternatives, target: int, wanted: int | None) -> dict[str, Contribution] | None:
-        """The column that helps the target most, again and again."""
-        saved = _half_saved(self.costs, self.costs.action(self.action), target)
-        changes: dict[str, Contribution] = {}
-        now = _lead(self.account.log_joint, saved)
-        while not self._changed(changes, wanted):
-            options, log_joint = self._options(offered, changes)
-            leads = [_lead(each, saved) for each in log_joint]
-            best = int(np.argmin(leads)) if leads else -1
-            if best < 0 or not leads[best] < now:
-                return None
-            now = leads[best]
-            changes[options[best].column] = options[best]
-        return changes or None
-
-    def _options(
-        self, offered: Alternatives, changes: Mapping[str, Contribution]
-    ) -> tuple[list[Contribution], FloatArray]:
-        """Every other value of a column that is not changed yet, and (n_options, n_states) the log joint with it."""
-        changed = self.account.with_changes(changes)
-        terms = changed.column_terms  # (1 + n_columns, n_states)
-        ruled_out = np.isneginf(terms)
-        finite = np.where(ruled_out, 0.0, terms)
-        total, n_ruled_out = finite.sum(axis=0), ruled_out.sum(axis=0)
-        options: list[Contribution] = []
-        sums: list[FloatArray] = []
-        for k, column in enumerate(changed.columns, start=1):
-            if column in changes or not offered.get(column):
-                continue
-            rest = np.where(n_ruled_out > ruled_out[k], -np.inf, total - finite[k])
-            for other in offered[column]:
-                options.append(other)
-                sums.append(rest + other.log_likelihood)
-        return options, changed.log_joint_of(np.array(sums).reshape(len(options), len(total)))
-
-    def _flip(self, changes: Mapping[str, Contribution], *, proven: bool) -> Flip:
-        own = {c.column: c.value for c in self.account.contributions}
-        steps = tuple(Change(column, own[column], other.value) for column, other in changes.items())
-        to = self.costs.actions[self._action_of(changes)]
-        return Flip(self.action, to, steps, self.account.with_changes(changes), proven)
+        return ChangeSearch(self.account, self.costs, self.action).least(alternatives, to, keep=keep)
 
 
 def explain_action(
@@ -356,11 +281,7 @@ def change_of_action(
 
 def change_text(change: Flip | None) -> str:
     """What would change the action, in a sentence."""
-    if change is None:
-        return "No change of the columns changes the action."
-    steps = [f"{shown(c.column)}: {value_text(c.before)} -> {value_text(c.after)}" for c in change.changes]
-    least = "Least change" if change.proven else "A change"
-    return f"{least} that makes it {shown(change.to)}: " + "; ".join(steps)
+    return "No change of the columns changes the action." if change is None else change.sentence()
 
 
 def action_named(text: str, costs: Costs) -> Label:
@@ -369,37 +290,3 @@ def action_named(text: str, costs: Costs) -> Label:
         if str(action) == text:
             return action
     raise ParameterError(f"the costs have no action {text!r}", fix=guess(text, costs.actions))
-
-
-def _expected(account: Account, table: FloatArray) -> FloatArray:
-    """(n_actions,) sum_s p(s | row) cost[a][s]."""
-    return np.asarray((table * account.posterior).sum(axis=1))
-
-
-def _half_saved(costs: Costs, action: int, rival: int) -> FloatArray:
-    saved: FloatArray = 0.5 * costs.table[rival] - 0.5 * costs.table[action]
-    return saved
-
-
-def _scaled(costs: Costs) -> FloatArray:
-    """The table in units of its largest cost: sums cannot overflow."""
-    size = float(np.abs(costs.table).max())
-    return costs.table / size if size > 0.0 else costs.table
-
-
-def _lead(log_joint: FloatArray, saved: FloatArray) -> float:
-    """log of gain over loss: above 0 where the action is cheaper; infinite where one of them is nothing."""
-    live = log_joint > -np.inf
-    gain = live & (saved > 0.0)
-    loss = live & (saved < 0.0)
-    if not loss.any():
-        return math.inf
-    if not gain.any():
-        return -math.inf
-    return _log_sum(log_joint[gain], saved[gain]) - _log_sum(log_joint[loss], -saved[loss])
-
-
-def _log_sum(log_joint: FloatArray, factor: FloatArray) -> float:
-    terms = log_joint + np.log(factor)
-    top = float(terms.max())
-    return top + math.log(float(np.exp(terms - top).sum()))

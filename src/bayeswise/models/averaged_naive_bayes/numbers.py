@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.explanations.account import ALTERNATIVES, Contribution, number_grid
+from bayeswise.explanations.account import Contribution
+from bayeswise.explanations.alternatives import ALTERNATIVES, number_grid
 from bayeswise.families.arithmetic.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells

@@ -11,7 +11,8 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution, number_grid
+from bayeswise.explanations.account import Contribution
+from bayeswise.explanations.alternatives import number_grid
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm

@@ -11,7 +11,8 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
-from bayeswise.explanations.account import Account, Contribution, number_grid
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.alternatives import number_grid
 from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError

@@ -1,0 +1,134 @@
+"""What would have to change for another action to be the best one: the search behind `ActionAccount.least_change`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayeswise.decisions.costs.costs import Costs
+from bayeswise.explanations import Account, Contribution, Flip
+from bayeswise.explanations.alternatives import Alternatives, known_columns
+from bayeswise.explanations.flip import Changes
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.tables.schema.labels import Label
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeSearch:
+    """Which columns of a case to change, so that its action is no longer the best."""
+
+    account: Account  # of the states
+    costs: Costs  # of this case
+    action: Label
+
+    def least(self, alternatives: Alternatives, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
+        """The fewest columns whose change makes another action the best one, or the named one; None if none does."""
+        known_columns([*alternatives, *keep], self.account)
+        offered = {c: tuple(others) for c, others in alternatives.items() if c not in keep}
+        wanted = None if to is None else self.costs.action(to)
+        found = self._by_one(offered, wanted)
+        if found is not None:
+            return self._flip(found, proven=True)
+        targets = range(len(self.costs.actions)) if wanted is None else [wanted]
+        plans = [plan for k in targets if (plan := self._climb(offered, k, wanted)) is not None]
+        if not plans:
+            return None
+        return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and wanted is None)
+
+    def _action_of(self, changes: Changes) -> int:
+        return int(np.argmin(expected_costs(self.account.with_changes(changes), self.costs.table)))
+
+    def _changed(self, changes: Changes, wanted: int | None) -> bool:
+        log_joint = self.account.with_changes(changes).log_joint
+        if np.isneginf(log_joint).all():
+            return False
+        now = self._action_of(changes)
+        return now != self.costs.action(self.action) if wanted is None else now == wanted
+
+    def _by_one(self, offered: Alternatives, wanted: int | None) -> Changes | None:
+        """The change of one column that moves the log-odds least."""
+        options, log_joint = self._options(offered, {})
+        if not options:
+            return None
+        top = log_joint.max(axis=1, keepdims=True)
+        actions = np.argmin(np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ _scaled(self.costs).T, axis=1)
+        enough = actions != self.costs.action(self.action) if wanted is None else actions == wanted
+        with np.errstate(invalid="ignore"):
+            moved = np.ptp(log_joint - self.account.log_joint, axis=1)
+        for k in np.argsort(np.where(np.isfinite(moved), moved, np.inf), kind="stable").tolist():
+            changes = {options[k].column: options[k]}
+            if enough[k] and self._changed(changes, wanted):
+                return changes
+        return None
+
+    def _climb(self, offered: Alternatives, target: int, wanted: int | None) -> Changes | None:
+        """The column that helps the target most, again and again."""
+        saved = half_saved(self.costs, self.costs.action(self.action), target)
+        changes: Changes = {}
+        now = lead(self.account.log_joint, saved)
+        while not self._changed(changes, wanted):
+            options, log_joint = self._options(offered, changes)
+            leads = [lead(each, saved) for each in log_joint]
+            best = int(np.argmin(leads)) if leads else -1
+            if best < 0 or not leads[best] < now:
+                return None
+            now = leads[best]
+            changes[options[best].column] = options[best]
+        return changes or None
+
+    def _options(self, offered: Alternatives, changes: Changes) -> tuple[list[Contribution], FloatArray]:
+        """Every other value of a column that is not changed yet, and (n_options, n_states) the log joint with it."""
+        changed = self.account.with_changes(changes)
+        terms = changed.column_terms  # (1 + n_columns, n_states)
+        ruled_out = np.isneginf(terms)
+        finite = np.where(ruled_out, 0.0, terms)
+        total, n_ruled_out = finite.sum(axis=0), ruled_out.sum(axis=0)
+        options: list[Contribution] = []
+        sums: list[FloatArray] = []
+        for k, column in enumerate(changed.columns, start=1):
+            if column in changes or not offered.get(column):
+                continue
+            rest = np.where(n_ruled_out > ruled_out[k], -np.inf, total - finite[k])
+            for other in offered[column]:
+                options.append(other)
+                sums.append(rest + other.log_likelihood)
+        return options, changed.log_joint_of(np.array(sums).reshape(len(options), len(total)))
+
+    def _flip(self, changes: Changes, *, proven: bool) -> Flip:
+        to = self.costs.actions[self._action_of(changes)]
+        return Flip.of(self.account, changes, self.action, to, proven=proven)
+
+
+def expected_costs(account: Account, table: FloatArray) -> FloatArray:
+    """(n_actions,) sum_s p(s | row) cost[a][s]."""
+    return np.asarray((table * account.posterior).sum(axis=1))
+
+
+def half_saved(costs: Costs, action: int, rival: int) -> FloatArray:
+    """(n_states,) half of what an action costs less than its rival in each state: no difference is too large."""
+    saved: FloatArray = 0.5 * costs.table[rival] - 0.5 * costs.table[action]
+    return saved
+
+
+def _scaled(costs: Costs) -> FloatArray:
+    """The table in units of its largest cost: sums cannot overflow."""
+    size = float(np.abs(costs.table).max())
+    return costs.table / size if size > 0.0 else costs.table
+
+
+def lead(log_joint: FloatArray, saved: FloatArray) -> float:
+    """log of gain over loss: above 0 where the action is cheaper; infinite where one of them is nothing."""
+    live = log_joint > -np.inf
+    gain = live & (saved > 0.0)
+    loss = live & (saved < 0.0)
+    if not loss.any():
+        return math.inf
+    if not gain.any():
+        return -math.inf
+    gained, lost = (log_sum_exp(log_joint[these] + np.log(np.abs(saved[these]))) for these in (gain, loss))
+    return float(gained - lost)

@@ -1,0 +1,186 @@
+"""X as scikit-learn users bring it, behind its checks: an array, a CSR matrix or a table with names.
+
+Whatever can be read only once is read, a relation of DuckDB is checked as a frame is, and a frame that comes to a model
+of an array goes by position.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import (
+    MissingCellError,
+    MissingColumnError,
+    NonFiniteError,
+    SourceError,
+    row_number,
+)
+
+WORDS = "words"  # what the block of a sparse matrix is called
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns."""
+    return hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__")
+
+
+def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, sparse: bool = False) -> Any:
+    """X after scikit-learn's own checks of shape, names and number of columns; frames and text pass as they are.
+
+    Numbers become doubles, unless `integers` asks to keep those that are none. A frame that comes to a model of an
+    array goes by position, with scikit-learn's warning. A sparse matrix is refused in its words unless it is taken.
+    """
+    if not reset and _is_ready(estimator, X):
+        return X
+    if issparse(X):
+        taken = "csr" if sparse else False
+        return _without_duplicates(
+            validate_data(estimator, X, accept_sparse=taken, reset=reset, ensure_all_finite=False)
+        )
+    X = in_memory(X)
+    if is_frame(X) or is_text(X):
+        if _is_relation(X):
+            _check_relation(estimator, X, reset=reset)
+        else:
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X if reset else _by_position(estimator, X)
+    kept = None if integers and getattr(getattr(X, "dtype", None), "kind", "") in "iu" else [np.float64, np.float32]
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=kept)
+
+
+def _is_ready(estimator: Any, X: Any) -> bool:
+    """A matrix of doubles as wide as that of fit: scikit-learn's checks change nothing, and cost more than a row."""
+    if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0:
+        return False
+    return X.shape[1] == getattr(estimator, "n_features_in_", 0) and not hasattr(estimator, "feature_names_in_")
+
+
+def in_memory(X: Any) -> Any:
+    """What can be read only once, or has no length yet, as a table; lists of rows with text as an array of objects."""
+    kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
+    if kind.startswith("narwhals."):
+        return in_memory(X.to_native())
+    if kind == "polars.LazyFrame":
+        return X.collect()
+    if kind == "pyarrow.RecordBatchReader":
+        return X.read_all()
+    if kind == "pyarrow.RecordBatch":
+        import pyarrow
+
+        return pyarrow.Table.from_batches([X])
+    if isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping)):
+        raise SourceError(
+            f"X is a {'list of dicts' if isinstance(X, list) else type(X).__name__}, which scikit-learn does not take",
+            fix="make a dataframe of it, as in pandas.DataFrame(X); bayeswise.fit takes it as it is",
+        )
+    return _array_of_rows(X) if isinstance(X, list | tuple) else X
+
+
+def _array_of_rows(X: Any) -> Any:
+    """A list of rows as an array, its text kept as text and its numbers as numbers; others are left to scikit-learn."""
+    try:
+        found = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return X
+    if found.dtype.kind not in "UO" or found.ndim != 2:
+        return X if found.ndim != 2 else found
+    cells = np.empty(found.shape, dtype=object)
+    for row, given in zip(cells, X, strict=True):
+        row[:] = given
+    return cells
+
+
+def _is_relation(X: Any) -> bool:
+    return type(X).__name__ == "DuckDBPyRelation"
+
+
+def _check_relation(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Names and number of the columns of a DuckDB relation, which scikit-learn does not know."""
+    names = np.array(list(map(str, X.columns)), dtype=object)
+    if reset:
+        estimator.feature_names_in_, estimator.n_features_in_ = names, len(names)
+    elif len(names) != estimator.n_features_in_ or (
+        hasattr(estimator, "feature_names_in_") and not np.array_equal(estimator.feature_names_in_, names)
+    ):
+        known = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(estimator.n_features_in_)])
+        raise MissingColumnError(
+            f"X has the columns {_some(names)}; the model was fitted with {_some(known)}",
+            fix="select these columns in this order",
+        )
+    elif not hasattr(estimator, "feature_names_in_"):
+        what = type(estimator).__name__
+        warnings.warn(f"X has feature names, but {what} was fitted without feature names", UserWarning, stacklevel=4)
+
+
+def _some(names: Any) -> str:
+    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+
+
+def _by_position(estimator: Any, X: Any) -> Any:
+    """A frame as the model of an array knows it: its columns are x0, x1, ... whatever their names."""
+    check_is_fitted(estimator)
+    schema = estimator.model_.schema
+    known = list(schema.names[: len(schema.columns)])
+    if hasattr(estimator, "feature_names_in_") or not is_frame(X):
+        return X
+    if known == [WORDS]:
+        return validate_data(estimator, X, reset=False, ensure_all_finite=False, dtype=[np.float64, np.float32])
+    frame = nw.from_native(X)
+    names = frame.columns if isinstance(frame, nw.DataFrame) else list(X.columns)
+    if known != [f"x{k}" for k in range(len(names))] or list(map(str, names)) == known:
+        return X
+    return frame.rename(dict(zip(names, known, strict=True))).to_native()
+
+
+def _without_duplicates(X: Any) -> Any:
+    """Each cell of a sparse matrix once; cells that were given in parts are added up, in a copy."""
+    if X.has_canonical_format:
+        return X
+    own = X.copy()
+    own.sum_duplicates()
+    return own
+
+
+def is_text(X: Any) -> bool:
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in "UT" and kind:
+        return True
+    return kind == "O" and any(isinstance(cell, str) for cell in np.asarray(X).ravel())
+
+
+def stored_cell(X: Any, cell: int) -> tuple[int, int, Any]:
+    """Row, column and value of a stored cell of a CSR matrix."""
+    return int(np.searchsorted(X.indptr, cell, "right")) - 1, int(X.indices[cell]), X.data[cell]
+
+
+def sparse_numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A sparse matrix as CSR of finite doubles, each cell once and in order."""
+    matrix = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False, dtype=np.float64)
+    matrix = _without_duplicates(csr_array(matrix))
+    wrong = ~np.isfinite(matrix.data)
+    if wrong.any():
+        row, column, value = stored_cell(matrix, int(np.argmax(wrong)))
+        if np.isinf(value):
+            raise NonFiniteError(row=row, column=f"x{column}")
+        raise MissingCellError(
+            f"column 'x{column}' is missing (NaN) in row {row_number(row)}",
+            fix="fill the cell in, or leave the row out",
+        )
+    return matrix
+
+
+def present(X: Any, y: Any, weights: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
+    """The rows of weight above 0: the others are absent, their levels and classes too."""
+    if weights is None or (weights > 0).all():
+        return X, y, weights
+    kept = np.flatnonzero(weights > 0)
+    return _safe_indexing(X, kept), y[kept], weights[kept]

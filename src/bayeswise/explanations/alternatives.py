@@ -1,0 +1,84 @@
+"""What a column of a case could be instead: the values that a model offers, and round numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.tables.schema.labels import find_state
+
+ALTERNATIVES = 25  # numbers that a column could be instead, at most
+_WIDTH = 1.7  # standard deviations to either side that are offered: even a flat column reaches so far
+Alternatives: TypeAlias = Mapping[str, Sequence[Contribution]]  # other values, by column
+
+
+class Explainable(Protocol):
+    """A model whose log joint is a sum over columns."""
+
+    def explain(self, row: Any) -> Account:
+        """The account of one row."""
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """The values that the column could have instead, each with its log-likelihood by state."""
+
+
+def alternatives_of(model: Explainable, columns: Iterable[str]) -> dict[str, tuple[Contribution, ...]]:
+    """What each of the columns could be instead."""
+    return {column: model.alternatives(column) for column in columns}
+
+
+def known_columns(columns: Iterable[str], account: Account) -> None:
+    """Refuse a column that the account does not have, and guess which one was meant."""
+    for column in columns:
+        find_state(column, account.columns, what="the case has no column")
+
+
+def number_grid(
+    mean: float,
+    stddev: float,
+    n_rows: float,
+    *,
+    whole: bool = False,
+    positive: bool = False,
+    observed: tuple[float, float] | None = None,
+) -> list[float]:
+    """Round numbers where a column has its values: 1.7 standard deviations about its mean, as far as n rows can reach.
+
+    A statistic that rows can be taken out of keeps no least and no largest value. No value is further from the mean
+    than sqrt(n - 1) standard deviations; and a column whose mean is more than a third of one away from 0 is taken to
+    stay on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0, and those whose least and
+    largest value are known, as `observed`, none beyond.
+
+    >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
+    ([2.0, 4.0, 6.0, 8.0], 40.0)
+    >>> number_grid(0.05, 0.5, 100)[::5]
+    [-0.7, -0.2, 0.3, 0.8]
+    """
+    reach = stddev * min(_WIDTH, math.sqrt(max(n_rows - 1.0, 0.0)))
+    low, high = mean - reach, mean + reach
+    if positive or mean > stddev / 3.0:
+        low = max(low, 0.0)
+    elif mean < -stddev / 3.0:
+        high = min(high, 0.0)
+    if observed is not None:
+        low, high = max(low, observed[0]), min(high, observed[1])
+    if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
+        return [float(mean)]
+    digit, power = _round_step((high - low) / (ALTERNATIVES - 1))
+    if whole and power < 0:
+        digit, power = 1, 0
+    step = float(f"{digit}e{power}")
+    first, last = math.ceil(low / step), math.floor(high / step)
+    found = [float(f"{k * digit}e{power}") for k in range(first, min(last, first + ALTERNATIVES) + 1)]
+    return list(dict.fromkeys(found)) or [float(mean)]
+
+
+def _round_step(least: float) -> tuple[int, int]:
+    """The least of 1, 2, 5, 10, 20, 50, ... that is not below: digit and power of ten."""
+    power = math.floor(math.log10(least))
+    for digit in (1, 2, 5):
+        if float(f"{digit}e{power}") >= least * (1.0 - 1e-9):
+            return digit, power
+    return 1, power + 1
