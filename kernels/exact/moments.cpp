@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exact/arithmetic.hpp"
-#include "exact/grid.hpp"
+#include "exact/running_sums.hpp"
 #include "exact/sweep/sweep.hpp"
 #include "exact/tile.hpp"
 
@@ -29,68 +29,37 @@ struct Tables {
     ExactTable missing;         // (n_groups, columns)
 };
 
-// Running integer sums of a block of columns. Groups and columns move to the exact tables when a sum may grow too large
-// or a column's grid has to change.
-class BlockSums {
+// Running sums of a block of columns: those of totals, then those of squares.
+class BlockSums : public RunningSums<BlockSums> {
 public:
     BlockSums(Tables& tables, int64_t first_column, int columns, int64_t n_groups)
-        : grids(columns), tables_(tables), first_column_(first_column), columns_(columns),
+        : RunningSums(columns, n_groups), tables_(tables), first_column_(first_column), columns_(columns),
           group_size_((total_levels(tables.weighted) + product_levels(tables.weighted)) * padded(columns)),
-          sums_(n_groups * group_size_), rows_(n_groups) {}
-
-    void fit_columns(const double* largest) {
-        grids.fit_columns(largest, [&](int column) {
-            for (std::size_t group = 0; group < rows_.size(); ++group) flush(group, column);
-        });
-    }
-
-    void fit_weights(double largest) {
-        grids.fit_weights(largest, [&] { flush(); });
-    }
-
-    // Makes room for the rows that are about to be added.
-    void expect(const Run& run) {
-        if (rows_[run.group] + run.size() > kRowsBeforeFlush) flush(run.group);
-        rows_[run.group] += run.size();
-    }
-
-    void flush() {
-        for (std::size_t group = 0; group < rows_.size(); ++group) flush(group);
-    }
+          sums_(n_groups * group_size_) {}
 
     ColumnSums sums() { return {sums_.data(), group_size_}; }
 
-    Grids grids;
+    void flush_group(std::size_t group) {
+        for (int c = 0; c < columns_; ++c) flush_column(group, c);
+    }
+
+    void flush_column(std::size_t group, int column) {
+        if (!grids.chosen(column)) return;
+        const std::size_t entry = tables_.entry(static_cast<int32_t>(group), first_column_ + column);
+        const int exponent = grids.weighted_unit_exponent(column), step = padded(columns_);
+        const int levels = total_levels(tables_.weighted);
+        int64_t* sum = sums_.data() + group * group_size_ + column;
+        move(sum, step, levels, tables_.total, entry, exponent);
+        move(sum + levels * step, step, product_levels(tables_.weighted), tables_.squares, entry,
+             exponent + grids.unit_exponent(column));
+    }
 
 private:
-    void flush(std::size_t group) {
-        for (int c = 0; c < columns_; ++c) flush(group, c);
-        rows_[group] = 0;
-    }
-
-    void flush(std::size_t group, int column) {
-        if (rows_[group] == 0 || !grids.chosen(column)) return;
-        const std::size_t entry = tables_.entry(static_cast<int32_t>(group), first_column_ + column);
-        const int exponent = grids.weighted_unit_exponent(column);
-        int64_t* sum = sums_.data() + group * group_size_ + column;
-        sum = flush(tables_.total, entry, sum, total_levels(tables_.weighted), exponent);
-        flush(tables_.squares, entry, sum, product_levels(tables_.weighted), exponent + grids.unit_exponent(column));
-    }
-
-    int64_t* flush(ExactTable& table, std::size_t entry, int64_t* sum, int levels, int exponent) {
-        for (int level = 0; level < levels; ++level, sum += padded(columns_)) {
-            table.add_integer(entry, *sum, exponent - kSliceBits * level);
-            *sum = 0;
-        }
-        return sum;
-    }
-
     Tables& tables_;
     int64_t first_column_;
     int columns_;
     int64_t group_size_;
     std::vector<int64_t> sums_;
-    std::vector<int> rows_;  // in the sums, by group
 };
 
 // Sums a block of columns tile by tile.

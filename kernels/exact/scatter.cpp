@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exact/arithmetic.hpp"
-#include "exact/grid.hpp"
+#include "exact/running_sums.hpp"
 #include "exact/sweep/sweep.hpp"
 #include "exact/tile.hpp"
 
@@ -33,38 +33,31 @@ private:
 };
 
 // Running integer sums of all columns and pairs of columns, by group.
-class PairSums {
+class PairSums : public RunningSums<PairSums> {
 public:
     PairSums(Tables& tables, int columns, int64_t n_groups, bool weighted)
-        : grids(columns), tables_(tables), columns_(columns), lanes_(sweeps().lanes), weighted_(weighted),
-          row_start_(starts_of_rows()), total_size_(total_levels(weighted) * padded(columns)),
+        : RunningSums(columns, n_groups), tables_(tables), columns_(columns), lanes_(sweeps().lanes),
+          weighted_(weighted), row_start_(starts_of_rows()), total_size_(total_levels(weighted) * padded(columns)),
           cross_size_(row_start_.back() * product_levels(weighted) * lanes_), totals_(n_groups * total_size_),
-          cross_(n_groups * cross_size_), rows_(n_groups) {}
-
-    void fit_columns(const double* largest) {
-        grids.fit_columns(largest, [&](int column) {
-            for (std::size_t group = 0; group < rows_.size(); ++group) flush(group, column);
-        });
-    }
-
-    void fit_weights(double largest) {
-        grids.fit_weights(largest, [&] { flush(); });
-    }
-
-    // Makes room for the rows that are about to be added.
-    void expect(const Run& run) {
-        if (rows_[run.group] + run.size() > kRowsBeforeFlush) flush(run.group);
-        rows_[run.group] += run.size();
-    }
-
-    void flush() {
-        for (std::size_t group = 0; group < rows_.size(); ++group) flush(group);
-    }
+          cross_(n_groups * cross_size_) {}
 
     ColumnSums totals() { return {totals_.data(), total_size_}; }
     CrossSums cross() { return {cross_.data(), cross_size_, row_start_.data()}; }
 
-    Grids grids;
+    void flush_group(std::size_t group) {
+        for (int i = 0; i < columns_; ++i) {
+            flush_total(group, i);
+            for (int j = 0; j <= i; ++j) flush_pair(group, i, j);
+        }
+        std::fill_n(cross_.data() + group * cross_size_, cross_size_, 0);  // vectors reach beyond the diagonal
+    }
+
+    // All that has to do with a column.
+    void flush_column(std::size_t group, int column) {
+        flush_total(group, column);
+        for (int other = 0; other < columns_; ++other)
+            flush_pair(group, std::max(column, other), std::min(column, other));
+    }
 
 private:
     // Row i of the triangle has the vectors of columns 0 .. i, and those of the rows it is worked on with.
@@ -73,24 +66,6 @@ private:
         for (int i = 0; i < padded(columns_); ++i)
             start.push_back(start.back() + (i / kCrossRows * kCrossRows + kCrossRows - 1) / lanes_ + 1);
         return start;
-    }
-
-    void flush(std::size_t group) {
-        if (rows_[group] == 0) return;
-        for (int i = 0; i < columns_; ++i) {
-            flush_total(group, i);
-            for (int j = 0; j <= i; ++j) flush_pair(group, i, j);
-        }
-        std::fill_n(cross_.data() + group * cross_size_, cross_size_, 0);  // vectors reach beyond the diagonal
-        rows_[group] = 0;
-    }
-
-    // All that has to do with a column.
-    void flush(std::size_t group, int column) {
-        if (rows_[group] == 0) return;
-        flush_total(group, column);
-        for (int other = 0; other < columns_; ++other)
-            flush_pair(group, std::max(column, other), std::min(column, other));
     }
 
     void flush_total(std::size_t group, int i) {
@@ -107,20 +82,12 @@ private:
              grids.weighted_unit_exponent(i) + grids.unit_exponent(j));
     }
 
-    static void move(int64_t* sum, int step, int levels, ExactTable& table, std::size_t entry, int exponent) {
-        for (int level = 0; level < levels; ++level, sum += step) {
-            table.add_integer(entry, *sum, exponent - kSliceBits * level);
-            *sum = 0;
-        }
-    }
-
     Tables& tables_;
     int columns_, lanes_;
     bool weighted_;
     std::vector<int64_t> row_start_;
     int64_t total_size_, cross_size_;
     std::vector<int64_t> totals_, cross_;
-    std::vector<int> rows_;  // in the sums, by group
 };
 
 template <class T>

@@ -1,5 +1,5 @@
-// How often each cell of every table is used by rows with holes, in expectation: one junction tree for each pattern of
-// holes, messages up and down for each row, every family read off the clique that holds its table.
+// How often each cell of every table is used by rows with missing cells, in expectation: one junction tree for each pattern of
+// missing cells, messages up and down for each row, every family read off the clique that holds its table.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>

@@ -263,9 +263,9 @@ private:
             return summed(counts, size, other_size, first, entropy_, entropy_, -1.0) -
                    penalty_ * n_configurations * static_cast<double>(size - 1);
         const double n_cells = n_configurations * static_cast<double>(size);
-        const double imagined = strength_ < 0.0 ? 1.0 : strength_ / n_cells;  // K2 imagines a row in each cell
-        const RisingLog cells(imagined, n_units_, kKnownCounts, unit_);
-        const RisingLog totals(imagined * static_cast<double>(size), n_units_, kKnownCounts, unit_);
+        const double pseudo_count = strength_ < 0.0 ? 1.0 : strength_ / n_cells;  // K2 adds a pseudo-row to each cell
+        const RisingLog cells(pseudo_count, n_units_, kKnownCounts, unit_);
+        const RisingLog totals(pseudo_count * static_cast<double>(size), n_units_, kKnownCounts, unit_);
         return summed(counts, size, other_size, first, cells, totals, -1.0);
     }
 

@@ -37,7 +37,7 @@ template <class Code>
 class SubsetSums {
 public:
     SubsetSums(const Codes<Code>& columns, const std::vector<int64_t>& sizes, const Weights& weights,
-               const std::vector<double>& imagined, double strength, double unit, const Sums& sums)
+               const std::vector<double>& pseudo_counts, double strength, double unit, const Sums& sums)
         : columns_(columns), sizes_(sizes), weights_(weights.data()), n_rows_(static_cast<int64_t>(columns.shape(1))),
           n_columns_(static_cast<int>(sizes.size())), strength_(strength), unit_(unit), sums_(sums.data()),
           n_sets_(static_cast<int64_t>(sums.shape(1))), levels_(sizes.size() + 1) {
@@ -45,8 +45,8 @@ public:
         at_.resize(static_cast<std::size_t>(most_levels_ + 1));
         counts_.assign(static_cast<std::size_t>(most_levels_ + 1), 0);
         for (int64_t r = 0; r < n_rows_; ++r) total_ += weights_[r];
-        for (const double each : imagined) terms_.emplace_back(each, total_, kKnownCounts, unit_);
-        if (imagined.empty() && strength_ <= 0.0) entropy_.emplace_back(total_, unit_);
+        for (const double each : pseudo_counts) terms_.emplace_back(each, total_, kKnownCounts, unit_);
+        if (pseudo_counts.empty() && strength_ <= 0.0) entropy_.emplace_back(total_, unit_);
     }
 
     // All sets that have exactly the columns `chosen` of the first `n_first`, at most `most` columns and `most_cells`.
@@ -184,9 +184,9 @@ private:
 
 template <class Code>
 void subset_sums(const Codes<Code>& columns, const std::vector<int64_t>& sizes, const Weights& weights,
-                 const std::vector<double>& imagined, double strength, uint32_t chosen, int n_first, int most,
+                 const std::vector<double>& pseudo_counts, double strength, uint32_t chosen, int n_first, int most,
                  double most_cells, const Sums& sums, double unit) {
-    const std::size_t n = sizes.size(), n_sums = imagined.empty() ? 1 : imagined.size();
+    const std::size_t n = sizes.size(), n_sums = pseudo_counts.empty() ? 1 : pseudo_counts.size();
     require(n <= 30 && columns.shape(0) == n && weights.shape(0) == columns.shape(1) && sums.shape(0) == n_sums &&
                 sums.shape(1) == std::size_t{1} << n && n_first >= 0 && n_first <= static_cast<int>(n) &&
                 columns.shape(1) < (std::size_t{1} << 31),
@@ -195,15 +195,17 @@ void subset_sums(const Codes<Code>& columns, const std::vector<int64_t>& sizes, 
         for (std::size_t r = 0; r < columns.shape(1); ++r)
             require(columns(c, r) < sizes[c], "a code is beyond the size of its column");
     const nb::gil_scoped_release unlocked;
-    SubsetSums<Code>(columns, sizes, weights, imagined, strength, unit, sums).run(chosen, n_first, most, most_cells);
+    SubsetSums<Code>(columns, sizes, weights, pseudo_counts, strength, unit, sums)
+        .run(chosen, n_first, most, most_cells);
 }
 
 }  // namespace
 
 template <class Code>
 void bind_sums(nb::module_& m) {
-    m.def("subset_sums", &subset_sums<Code>, "columns"_a.noconvert(), "sizes"_a, "weights"_a.noconvert(), "imagined"_a,
-          "strength"_a, "chosen"_a, "n_first"_a, "most"_a, "most_cells"_a, "sums"_a.noconvert(), "unit"_a = 1.0);
+    m.def("subset_sums", &subset_sums<Code>, "columns"_a.noconvert(), "sizes"_a, "weights"_a.noconvert(),
+          "pseudo_counts"_a, "strength"_a, "chosen"_a, "n_first"_a, "most"_a, "most_cells"_a, "sums"_a.noconvert(),
+          "unit"_a = 1.0);
 }
 
 void bind_subset_sums(nb::module_& m) {

@@ -198,6 +198,16 @@ struct Validity {
         if (bitmap) return (bitmap[(row + bit_offset) >> 3] >> ((row + bit_offset) & 7)) & 1;
         return !mask || !mask[row * mask_stride];
     }
+
+    // Calls show(row) for each row that is present, and tells the sink of the others.
+    template <class Sink, class Show> void visit(Sink& sink, int64_t n_rows, Show show) const {
+        for (int64_t row = 0; row < n_rows; ++row) {
+            if (present(row))
+                show(row);
+            else
+                sink.null(row);
+        }
+    }
 };
 
 template <class T> struct NumberView {
@@ -212,13 +222,7 @@ template <class T> struct NumberView {
         return v;
     }
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) {
-                sink.null(row);
-                continue;
-            }
-            show(sink, row, value(row));
-        }
+        validity.visit(sink, n_rows, [&](int64_t row) { show(sink, row, value(row)); });
     }
     template <class Sink> static void show(Sink& sink, int64_t row, T v) {
         if constexpr (std::is_floating_point_v<T>) {

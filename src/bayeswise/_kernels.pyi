@@ -471,7 +471,7 @@ def add_superparents(
 class FamilyScores:
     """Scores of families of columns (n_columns, n_rows): likelihood minus a penalty, or the Dirichlet evidence.
 
-    `strength` is the number of imagined rows of a family, below 0 one row in each cell; a row counts as many units
+    `strength` is the number of pseudo-rows of a family, below 0 one row in each cell; a row counts as many units
     as its weight says.
     """
 
@@ -489,7 +489,7 @@ class FamilyScores:
         """The score of the node given its parents and each candidate; minus infinity where the table is too large."""
 
 class ExpectedCounts:
-    """Expected counts of all tables for rows with one pattern of holes, or with any where nothing is `observed`."""
+    """Expected counts of all tables for rows with one pattern of missing cells, or any where nothing is `observed`."""
 
     def __init__(
         self, sizes: Sequence[int], parents: Sequence[Sequence[int]], relevant: Sequence[int], observed: Sequence[int]
@@ -510,7 +510,7 @@ def subset_sums(
     columns: UnsignedCodes,
     sizes: Sequence[int],
     weights: IntArray,
-    imagined: Sequence[float],
+    pseudo_counts: Sequence[float],
     strength: float,
     chosen: int,
     n_first: int,
@@ -521,7 +521,7 @@ def subset_sums(
 ) -> None:
     """Sums over the cells of all sets that have the columns `chosen` of the first ones, into sums (n_sums, 2^n).
 
-    Of n log n; of log Gamma(n + a) / Gamma(a) with a = strength / cells of the set; or for each `imagined` a.
+    Of n log n; of log Gamma(n + a) / Gamma(a) with a = strength / cells of the set; or for each `pseudo_counts` a.
     """
 
 def best_parents(

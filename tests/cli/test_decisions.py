@@ -242,7 +242,7 @@ def test_what_is_about_classes_is_refused_for_numbers(
         ("[costs.go]\nno = 7\nmaybe = 1\n", 2, "'maybe' in costs.go is not a class"),
         ("[cost.go]\nno = 7\n", 2, "unknown entry 'cost'"),
         ("costs = 3", 2, "costs must be a table; found 3"),
-        ("[costs", 2, "is no TOML"),
+        ("[costs", 2, "is not TOML"),
         ("target = 'rain'\n" + PLAY, 4, "is about 'rain'"),
         (PLAY + "[prior]\nno = 0.9\nyes = 0.9\n", 2, "sums to 1.8"),
         (PLAY + "[prices]\nwind = -1\n", 2, "prices.wind must be a number from 0 on"),

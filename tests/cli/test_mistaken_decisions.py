@@ -30,9 +30,9 @@ def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (PLAIN + "[costs.ask", "is no TOML"),
+        (PLAIN + "[costs.ask", "is not TOML"),
         ("[utilities]\nrefuse = 0\nlend = { yes = [1], no = 5 }\n", "'lend' in state 'yes' must be a number"),
-        (PLAIN.replace("5", "9" * 5000), "is no TOML"),
+        (PLAIN.replace("5", "9" * 5000), "is not TOML"),
         (
             PLAIN.replace("yes", "Yes"),
             "'Yes' in costs.lend is not a class; the classes are 'no', 'yes'. Fix: did you mean 'yes'?",

@@ -20,7 +20,7 @@ from bayeswise.statistics import (
     Moments,
     PairCounts,
     Product,
-    RowsWithHoles,
+    RowsWithMissing,
     Sample,
     Scatter,
     Weights,
@@ -68,7 +68,7 @@ def pairs_of(sample: Rows) -> PairCounts:
 
 
 def holes_of(sample: Rows) -> Product:
-    rows = RowsWithHoles.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
+    rows = RowsWithMissing.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
     return Product({"all": weights_of(sample), "holes": rows})
 
 

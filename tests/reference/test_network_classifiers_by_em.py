@@ -220,8 +220,8 @@ def test_what_em_cannot_do_is_said() -> None:
         fitted(table, "aode")
     counted, by_em = fitted(table, "tan", missing="ignore"), fitted(table, "tan")
     with pytest.raises(ParameterError, match=r"not kept. Fix: fit it anew with missing='em'"):
-        counted.changed(holes="em")
-    assert by_em.changed(holes="available").predict_proba(table).tolist() == counted.predict_proba(table).tolist()
+        counted.changed(incomplete="em")
+    assert by_em.changed(incomplete="available").predict_proba(table).tolist() == counted.predict_proba(table).tolist()
     with pytest.raises(KindError, match=r"one has tan, laplace 1, the other tan, laplace 1, em. Fix: fit both with"):
         counted.merge(by_em)
     with pytest.raises(ParameterError, match=r"to be ignored and those of other columns to be found by EM. Fix: "):

@@ -1,5 +1,9 @@
 // Several doubles at once. The file that includes this one defines LANES, the number of doubles: 8 for AVX-512, 4 for
 // AVX2, 2 for the vectors every 64-bit processor has, 1 for compilers without vector types.
+//
+// Other kernels are compiled for several processors by on_isa (common/isa.hpp), from code that names no instruction.
+// These loops need what only intrinsics name (a fused multiply-add that is one by contract, masked loads, tests of
+// masks), and a function without the target of an intrinsic cannot take it in: hence one file for each target.
 #include <cstdint>
 #include <cstring>
 

@@ -16,13 +16,9 @@ template <class Offset> struct TextView {
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) {
-                sink.null(row);
-                continue;
-            }
+        validity.visit(sink, n_rows, [&](int64_t row) {
             sink.text(row, {bytes + offsets[row], static_cast<std::size_t>(offsets[row + 1] - offsets[row])});
-        }
+        });
     }
 };
 
@@ -34,11 +30,7 @@ struct TextViewView {
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) {
-                sink.null(row);
-                continue;
-            }
+        validity.visit(sink, n_rows, [&](int64_t row) {
             const char* view = views + 16 * row;
             int32_t length, buffer, offset;
             std::memcpy(&length, view, 4);
@@ -46,7 +38,7 @@ struct TextViewView {
             std::memcpy(&offset, view + 12, 4);
             const char* text = length <= 12 ? view + 4 : static_cast<const char*>(buffers[buffer]) + offset;
             sink.text(row, {text, static_cast<std::size_t>(length)});
-        }
+        });
     }
 };
 
@@ -57,13 +49,10 @@ struct BitView {
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < n_rows; ++row) {
+        validity.visit(sink, n_rows, [&](int64_t row) {
             const int64_t bit = row + bit_offset;
-            if (validity.present(row))
-                sink.boolean(row, (bits[bit >> 3] >> (bit & 7)) & 1);
-            else
-                sink.null(row);
-        }
+            sink.boolean(row, (bits[bit >> 3] >> (bit & 7)) & 1);
+        });
     }
 };
 
@@ -78,13 +67,8 @@ struct HalfView {
         return sign * (exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24));
     }
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < halves.n_rows; ++row) {
-            if (!halves.validity.present(row)) {
-                sink.null(row);
-                continue;
-            }
-            NumberView<double>::show(sink, row, widened(halves.value(row)));
-        }
+        halves.validity.visit(sink, halves.n_rows,
+                              [&](int64_t row) { NumberView<double>::show(sink, row, widened(halves.value(row))); });
     }
 };
 
@@ -100,11 +84,7 @@ struct OpaqueView {
     int64_t n_rows;
     Validity validity;
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < n_rows; ++row)
-            if (validity.present(row))
-                sink.opaque(row);
-            else
-                sink.null(row);
+        validity.visit(sink, n_rows, [&](int64_t row) { sink.opaque(row); });
     }
 };
 

@@ -23,12 +23,8 @@ template <class T> struct TemporalView {
     int64_t per_second;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < units.n_rows; ++row) {
-            if (units.validity.present(row))
-                sink.text(row, text(static_cast<int64_t>(units.value(row))));
-            else
-                sink.null(row);
-        }
+        units.validity.visit(sink, units.n_rows,
+                             [&](int64_t row) { sink.text(row, text(static_cast<int64_t>(units.value(row)))); });
     }
     std::string text(int64_t value) const {
         switch (clock) {
@@ -49,11 +45,7 @@ struct DecimalView {
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < n_rows; ++row) {
-            if (!validity.present(row)) {
-                sink.null(row);
-                continue;
-            }
+        validity.visit(sink, n_rows, [&](int64_t row) {
             const std::string digits = decimal_text(data + row * n_bytes, n_bytes, scale);
             if (scale > 0)
                 sink.text(row, digits);
@@ -61,7 +53,7 @@ struct DecimalView {
                 sink.integer(row, std::stoll(digits));
             else
                 sink.wide_integer(row, digits);
-        }
+        });
     }
 };
 

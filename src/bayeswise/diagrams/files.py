@@ -265,7 +265,7 @@ def _parse_toml(data: bytes, where: str) -> Any:
         check_toml(text, deepest=_DEEPEST, most_keys=_MOST_KEYS)
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise SourceError(f"{where} is no TOML: {error}", fix="correct that line") from None
+        raise SourceError(f"{where} is not TOML: {error}", fix="correct that line") from None
 
 
 def _parse_json(data: bytes, where: str) -> Any:
@@ -273,7 +273,7 @@ def _parse_json(data: bytes, where: str) -> Any:
     try:
         return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"{where} is no JSON: {error}", fix="correct that place") from None
+        raise SourceError(f"{where} is not JSON: {error}", fix="correct that place") from None
 
 
 def _refuse_too_deep(data: bytes, where: str) -> None:

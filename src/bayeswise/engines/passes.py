@@ -10,7 +10,7 @@ from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
 from bayeswise.foundation.errors import NotStreamableError
-from bayeswise.statistics import Grouped, Product, RowsWithHoles, Sample
+from bayeswise.statistics import Grouped, Product, RowsWithMissing, Sample
 from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -98,7 +98,7 @@ def columns_of(schema: Schema, source: Any) -> list[str]:
 
 _GROWING = {
     Sample: ("keeps every value", "choose a family with sums: normal, log-normal"),
-    RowsWithHoles: ("keeps every row with a missing cell for EM", "choose missing='ignore' (--missing ignore)"),
+    RowsWithMissing: ("keeps every row with a missing cell for EM", "choose missing='ignore' (--missing ignore)"),
 }
 
 

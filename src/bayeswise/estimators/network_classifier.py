@@ -73,8 +73,8 @@ class NetworkClassifier(MergingBase):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _settings(self) -> NetworkSettings:
-        prior, (_, holes) = prior_by_name(self.class_prior, None), divided_missing(self.missing)
-        return self._kept(NetworkSettings, class_prior=prior, score=self.criterion, **holes)
+        prior, (_, by_em) = prior_by_name(self.class_prior, None), divided_missing(self.missing)
+        return self._kept(NetworkSettings, class_prior=prior, score=self.criterion, **by_em)
 
     def _overrides(self) -> dict[str, Any]:
         overrides = super()._overrides() | {"missing": divided_missing(self.missing)[0]}

@@ -196,7 +196,7 @@ class Evaluation(Tabular):
         cells = self.decisions.costs.table[actions]
         return float(cells.min()), float(cells.max())
 
-    # -- faces ------------------------------------------------------------------------------------------------
+    # -- as data, text, pages and pictures ----------------------------------------------------------------------
     def to_columns(self) -> dict[str, list[Any]]:
         """One line for each way to act: rule, cost_per_case, low, high."""
         named = told_apart(self.decisions.actions)
@@ -275,7 +275,7 @@ def evaluate(
 
     `cv` None is for rows that the model has not seen; "loo" leaves each row out, a number makes folds, both for the
     rows it has learned. A scikit-learn classifier takes `targets=y` beside its X. `progress=True` shows a bar where it
-    takes long, a function is told of rows as they pass.
+    takes long, a function is called with rows as they pass.
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
@@ -348,7 +348,7 @@ class Comparison:
 
     def __str__(self) -> str:
         verdict = (
-            "no difference can be told"
+            "no difference can be seen"
             if not self.decided
             else ("the first costs less" if self.difference.mean < 0 else "the second costs less")
         )

@@ -81,10 +81,10 @@ class ModelTail:
             if len(self._ordinary) >= _MOST_PATTERNS:
                 self._ordinary.pop(next(iter(self._ordinary)))
             n_numbers = self._draws.values.shape[1]
-            holes = replace(
+            incomplete = replace(
                 self._draws,
                 values=np.where(pattern[:n_numbers], np.nan, self._draws.values),
                 codes=np.where(pattern[n_numbers:], MISSING, self._draws.codes).astype(self._draws.codes.dtype),
             )
-            self._ordinary[key] = OrdinaryRows.of(self.model.log_evidence(holes))
+            self._ordinary[key] = OrdinaryRows.of(self.model.log_evidence(incomplete))
         return self._ordinary[key]

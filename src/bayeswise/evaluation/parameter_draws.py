@@ -144,7 +144,7 @@ def _log_dirichlet(weight: FloatArray, generator: np.random.Generator) -> FloatA
 
 def _drawn_levels(table: Any, generator: np.random.Generator) -> FloatArray:
     """(n_cells, n_states)"""
-    weight = table.count + table.imagined.by_cell(table.count.shape[1])  # (n_states, n_cells)
+    weight = table.count + table.pseudo_rows.by_cell(table.count.shape[1])  # (n_states, n_cells)
     return _log_dirichlet(weight, generator).T
 
 
@@ -226,8 +226,8 @@ class DrawnGaussians:
         """log p(row | state) of each row, over the cells that are there."""
         steps = standard_scores(values, self.columns.centre, self.columns.centre_low, self.columns.unit)
         patterns, which = np.unique(np.isnan(steps), axis=0, return_inverse=True)
-        for k, holes in enumerate(patterns):
-            rows, there = np.flatnonzero(which == k), np.flatnonzero(~holes)
+        for k, missing in enumerate(patterns):
+            rows, there = np.flatnonzero(which == k), np.flatnonzero(~missing)
             if len(there):
                 log_joint[rows] += self._log_density(steps[np.ix_(rows, there)], there)
 

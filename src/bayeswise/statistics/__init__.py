@@ -23,7 +23,7 @@ incomplete_rows.py  rows with missing cells, for EM
 
 from bayeswise.statistics.column_counts import ColumnCounts, ColumnLevels
 from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.incomplete_rows import RowsWithHoles
+from bayeswise.statistics.incomplete_rows import RowsWithMissing
 from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.pair_counts import PairCounts
@@ -46,7 +46,7 @@ __all__ = [
     "PatternScatter",
     "Product",
     "RegressionMoments",
-    "RowsWithHoles",
+    "RowsWithMissing",
     "Sample",
     "Scatter",
     "SufficientStatistics",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,11 +20,11 @@ MOST_CELLS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class RowsWithHoles(Additive):
+class RowsWithMissing(Additive):
     """Each different row that lacks a cell, ascending, with its weight in each group; whole rows are not in it.
 
     >>> codes = np.array([[0, -1], [1, 0], [0, -1]], dtype=np.int32)
-    >>> seen = RowsWithHoles.of(codes, [Vocabulary(["sun", "rain"]), Vocabulary(["hot"])])
+    >>> seen = RowsWithMissing.of(codes, [Vocabulary(["sun", "rain"]), Vocabulary(["hot"])])
     >>> seen.levels[0], seen.cells.tolist(), seen.weight.to_floats().tolist()
     (Vocabulary('sun'), [[0, -1]], [[2.0]])
     >>> seen.merge(seen).subtract(seen) == seen
@@ -35,6 +36,7 @@ class RowsWithHoles(Additive):
     weight: ExactArray  # (n_groups, n_rows)
 
     sums = ("weight",)
+    stored_name: ClassVar[str] = "RowsWithHoles"  # as files call it
 
     def __post_init__(self) -> None:
         sizes = [len(vocabulary) for vocabulary in self.levels]
@@ -56,7 +58,7 @@ class RowsWithHoles(Additive):
         n_groups: int = 1,
         weights: FloatArray | None = None,
         declared: Sequence[Vocabulary | None] | None = None,
-    ) -> RowsWithHoles:
+    ) -> RowsWithMissing:
         """The rows with a code of -1; a negative group is left out, a weight of k counts as k rows."""
         chosen = (codes < 0).any(axis=1)
         chosen &= True if groups is None else groups >= 0
@@ -70,7 +72,7 @@ class RowsWithHoles(Additive):
         return _canonical(tuple(levels), cells, table[:, : len(cells)])
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RowsWithHoles):
+        if not isinstance(other, RowsWithMissing):
             return NotImplemented
         same = self.levels == other.levels and np.array_equal(self.cells, other.cells)
         return same and self.weight == other.weight
@@ -82,21 +84,21 @@ class RowsWithHoles(Additive):
     def weight_of_rows(self) -> ExactArray:
         return self.weight.sum(axis=1)
 
-    def merge(self, other: RowsWithHoles) -> RowsWithHoles:
+    def merge(self, other: RowsWithMissing) -> RowsWithMissing:
         levels, cells, mine, theirs = self._beside(other)
         _refuse_too_many(cells, self.weight.shape[0])
         return _canonical(levels, cells, mine + theirs)
 
-    def subtract(self, other: RowsWithHoles) -> RowsWithHoles:
+    def subtract(self, other: RowsWithMissing) -> RowsWithMissing:
         levels, cells, mine, theirs = self._beside(other)
         left = mine - theirs
         refuse_negative([left], "the count of a row with missing cells")
         return _canonical(levels, cells, left)
 
-    def _canonical(self) -> RowsWithHoles:
+    def _canonical(self) -> RowsWithMissing:
         return _canonical(self.levels, self.cells, self.weight)
 
-    def _beside(self, other: RowsWithHoles) -> tuple[tuple[Vocabulary, ...], CodeArray, ExactArray, ExactArray]:
+    def _beside(self, other: RowsWithMissing) -> tuple[tuple[Vocabulary, ...], CodeArray, ExactArray, ExactArray]:
         """The different rows of both, and the weights of both in them."""
         if len(self.levels) != len(other.levels):
             raise NotMergedError("the rows have different columns", fix="summarise both by the same schema")
@@ -123,7 +125,7 @@ class RowsWithHoles(Additive):
     def __repr__(self) -> str:
         n_groups, n_rows = self.weight.shape
         weight = self.weight_of_rows.sum().to_floats()
-        return f"RowsWithHoles({weight:g} rows, {n_rows} of them different, {n_groups} groups)"
+        return f"RowsWithMissing({weight:g} rows, {n_rows} of them different, {n_groups} groups)"
 
 
 def _different(cells: CodeArray) -> tuple[CodeArray, IntArray]:
@@ -136,7 +138,7 @@ def _different(cells: CodeArray) -> tuple[CodeArray, IntArray]:
     return cells[first], which.ravel().astype(np.int64)
 
 
-def _canonical(levels: tuple[Vocabulary, ...], cells: CodeArray, weight: ExactArray) -> RowsWithHoles:
+def _canonical(levels: tuple[Vocabulary, ...], cells: CodeArray, weight: ExactArray) -> RowsWithMissing:
     """Without rows that have no weight, and without levels that no row shows."""
     there = np.asarray(~weight.is_zero().all(axis=0)) if weight.shape[0] else np.zeros(len(cells), dtype=bool)
     kept = cells[there]
@@ -149,12 +151,12 @@ def _canonical(levels: tuple[Vocabulary, ...], cells: CodeArray, weight: ExactAr
     codes = np.column_stack(columns) if columns else kept
     cells, which = _different(codes)
     found = weight[:, np.flatnonzero(there)].scatter_to(which, len(cells), axis=1)
-    return RowsWithHoles(tuple(known), cells, found)
+    return RowsWithMissing(tuple(known), cells, found)
 
 
 def _refuse_too_many(cells: CodeArray, n_groups: int) -> None:
     if len(cells) * (cells.shape[1] + n_groups) > MOST_CELLS:
         raise TooLargeError(
             f"{len(cells):,} different rows with missing cells are too many to keep",
-            fix="use missing='ignore', which counts the cells that are there, or leave out columns with many holes",
+            fix="use missing='ignore', which counts the cells that are there, or leave out columns with few cells",
         )

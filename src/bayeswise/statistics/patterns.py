@@ -16,6 +16,7 @@ from bayeswise.foundation.errors import NotMergedError, NotStreamableError, Sche
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import refuse_amounts
 from bayeswise.statistics.scatter import Scatter
+from bayeswise.store.fields import stored_field
 
 MOST_SUMS = 1 << 26
 """How many exact sums all patterns together may hold: about 2 GB."""
@@ -26,25 +27,26 @@ class PatternScatter:
     """The scatter of complete rows, and of incomplete ones by pattern; "1.1" says that the second cell is missing.
 
     >>> table = np.array([[0.0, 1.0], [2.0, 3.0], [5.0, np.nan]])
-    >>> PatternScatter.of(table).holes
+    >>> PatternScatter.of(table).incomplete
     {'1.': Scatter(1 rows, 1 groups, 1 columns)}
     """
 
     complete: Scatter
-    holes: Mapping[str, Scatter] = field(default_factory=dict)  # sorted; a pattern vanishes with its last row
+    # sorted; a pattern vanishes with its last row
+    incomplete: Mapping[str, Scatter] = field(default_factory=dict, metadata=stored_field({}, "holes"))
 
     def __post_init__(self) -> None:
         n_groups, n_columns = self.complete.total.shape
-        if list(self.holes) != sorted(self.holes):
+        if list(self.incomplete) != sorted(self.incomplete):
             raise SchemaError("the patterns of missing cells are not in order")
-        for pattern, scatter in self.holes.items():
+        for pattern, scatter in self.incomplete.items():
             wanted = (n_groups, pattern.count("1"))
             if len(pattern) != n_columns or scatter.total.shape != wanted or set(pattern) - {"1", "."}:
                 raise SchemaError(f"the pattern {pattern!r} of missing cells does not match its sums")
 
     def refuse_impossible(self) -> None:
-        scatters = [self.complete, *self.holes.values()]
-        empty = [name for name, scatter in self.holes.items() if scatter.weight.is_zero().all()]
+        scatters = [self.complete, *self.incomplete.values()]
+        empty = [name for name, scatter in self.incomplete.items() if scatter.weight.is_zero().all()]
         if not all(scatter.incomplete.is_zero().all() for scatter in scatters) or empty:
             raise SchemaError("the rows of a pattern of missing cells lack other cells, or there are none")
         refuse_amounts([self.weight_of_rows.sum()], "a count of rows")
@@ -65,7 +67,7 @@ class PatternScatter:
         _refuse_too_many(patterns, n_groups)
         order = np.argsort(which.ravel(), kind="stable")
         parts = np.split(rows[order], np.cumsum(np.bincount(which.ravel()))[:-1])
-        holes = {
+        incomplete = {
             pattern_of(~absent): Scatter.of(
                 np.ascontiguousarray(values[part][:, ~absent]),
                 None if groups is None else np.ascontiguousarray(groups[part]),
@@ -74,18 +76,18 @@ class PatternScatter:
             )
             for absent, part in zip(patterns, parts, strict=True)
         }
-        return cls._canonical(complete, holes)
+        return cls._canonical(complete, incomplete)
 
     @classmethod
-    def _canonical(cls, complete: Scatter, holes: Mapping[str, Scatter]) -> PatternScatter:
-        kept = {name: holes[name] for name in sorted(holes) if not holes[name].weight.is_zero().all()}
+    def _canonical(cls, complete: Scatter, incomplete: Mapping[str, Scatter]) -> PatternScatter:
+        kept = {name: incomplete[name] for name in sorted(incomplete) if not incomplete[name].weight.is_zero().all()}
         return cls(complete, kept)
 
     # -- the group --------------------------------------------------------------------------------------------
     @property
     def weight_of_rows(self) -> ExactArray:
         weight = self.complete.weight
-        for scatter in self.holes.values():
+        for scatter in self.incomplete.values():
             weight = weight + scatter.weight
         return weight
 
@@ -112,21 +114,22 @@ class PatternScatter:
         return self._each(lambda scatter: scatter.pooled())
 
     def _each(self, change: Callable[[Scatter], Scatter]) -> PatternScatter:
-        return self._canonical(change(self.complete), {name: change(part) for name, part in self.holes.items()})
+        return self._canonical(change(self.complete), {name: change(part) for name, part in self.incomplete.items()})
 
     def _with(self, other: PatternScatter, combine: Callable[[Scatter, Scatter], Scatter]) -> PatternScatter:
-        holes = {name: combine(self._pattern(name), other._pattern(name)) for name in {*self.holes, *other.holes}}
-        return self._canonical(combine(self.complete, other.complete), holes)
+        names = {*self.incomplete, *other.incomplete}
+        incomplete = {name: combine(self._pattern(name), other._pattern(name)) for name in names}
+        return self._canonical(combine(self.complete, other.complete), incomplete)
 
     def _pattern(self, name: str) -> Scatter:
         n_groups = self.complete.weight.shape[0]
-        return self.holes[name] if name in self.holes else Scatter.empty(name.count("1"), n_groups)
+        return self.incomplete[name] if name in self.incomplete else Scatter.empty(name.count("1"), n_groups)
 
     # -- what is asked of it ----------------------------------------------------------------------------------
     def by_pattern(self) -> list[tuple[IntArray, Scatter]]:
         """The observed columns and the scatter of each pattern, complete rows first."""
         parts = [(np.arange(self.n_columns), self.complete)]
-        return parts + [(observed(name), scatter) for name, scatter in self.holes.items()]
+        return parts + [(observed(name), scatter) for name, scatter in self.incomplete.items()]
 
     def cells(self) -> tuple[ExactArray, ExactArray, ExactArray]:
         """n, sum x and sum x^2 of the cells that are there, (n_groups, n_columns) each: moments column by column."""
@@ -144,7 +147,7 @@ class PatternScatter:
     def __repr__(self) -> str:
         n_groups, n_columns = self.complete.total.shape
         rows = f"{self.weight_of_rows.sum().to_floats():g} rows, {n_groups} groups, {n_columns} columns"
-        return f"PatternScatter({rows}, {len(self.holes)} patterns of missing cells)"
+        return f"PatternScatter({rows}, {len(self.incomplete)} patterns of missing cells)"
 
 
 def pattern_of(present: BoolArray) -> str:

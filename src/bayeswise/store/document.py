@@ -29,7 +29,7 @@ import numpy as np
 from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.container import Tensor, Tensors, little_endian, packable, same_bytes, type_name
-from bayeswise.store.fields import check_field, expected, written
+from bayeswise.store.fields import check_field, expected, stored_name, written
 from bayeswise.store.parsing import Tree, tree_bytes
 
 __all__ = ["DAMAGE", "Document", "ExactArray", "canonical_parts", "pack", "tree_bytes", "unpack"]
@@ -46,8 +46,8 @@ class Unpacker:
         self.tensors = tensors
         self.types: dict[str, type] = {}
         for kind in types:
-            if self.types.setdefault(kind.__name__, kind) is not kind:
-                raise TypeError(f"two types are called {kind.__name__}")
+            if self.types.setdefault(stored_name(kind), kind) is not kind:
+                raise TypeError(f"two types are called {stored_name(kind)}")
         self._path = ""
 
     def where(self) -> str:
@@ -233,7 +233,7 @@ class Packer:
         return {"$tensor": name}
 
     def _object(self, value: Any, path: str, depth: int) -> Tree:
-        name = type(value).__name__
+        name = stored_name(type(value))
         if hasattr(type(value), "to_plain"):
             return {"$type": name, "$plain": self.packed(value.to_plain(), path, depth + 1)}
         if not is_dataclass(value) or isinstance(value, type):

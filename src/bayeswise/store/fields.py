@@ -36,6 +36,11 @@ def stored_field(metadata: Mapping[str, Any], name: str | None = None, later: bo
     return {**metadata, **({_LATER: True} if later else {}), **({_STORED: name} if name else {})}
 
 
+def stored_name(kind: type) -> str:
+    """What documents call a class: its name, or the one that it had when it was first stored, as `stored_name`."""
+    return str(vars(kind).get("stored_name", kind.__name__))
+
+
 def written(value: Any) -> dict[str, str]:
     """The fields that a document of the value has, by their names in it."""
     return {

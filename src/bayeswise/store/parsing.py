@@ -39,7 +39,7 @@ def parse_json(data: bytes, what: str, *, most_nodes: int, deepest: int) -> Tree
         tree = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
         canonical = tree_bytes(tree)
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"{what} is no JSON of ours: {error}") from error
+        raise StoreError(f"{what} is not JSON as it is written here: {error}") from error
     if canonical != data:
         raise StoreError(f"{what} is not in canonical form")
     return tree

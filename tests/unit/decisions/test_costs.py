@@ -256,8 +256,8 @@ def test_a_missing_amount_is_named_by_row_and_column() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[costs.lend]\nyes = -1\nno = 5\n[costs.refu", "no TOML"),
-        ("[costs.lend]\nyes = " + "9" * 5000 + "\nno = 1\n[costs]\nrefuse = 0\n", "no TOML"),
+        ("[costs.lend]\nyes = -1\nno = 5\n[costs.refu", "not TOML"),
+        ("[costs.lend]\nyes = " + "9" * 5000 + "\nno = 1\n[costs]\nrefuse = 0\n", "not TOML"),
         ("[costs.lend]\nyes = 1" + "0" * 400 + "\nno = 1\n[costs]\nrefuse = 0\n", "'yes' must be a number"),
         ("a = " + "[" * 50_000, "nested too deeply"),
         ("[utilities.lend]\nyes = [1]\nno = 2\n", "'lend' in state 'yes' must be a number"),

@@ -112,7 +112,7 @@ table = { take = 1, leave = { rain = 4, sun = 0 } }
         (("yes = -1, no = 2", 'yes = "x", no = 2'), "must be a number; found 'x'"),
         (("yes = -1, no = 2", "yes = nan, no = 2"), "must be finite; found nan"),
         (("[chance.rain]", "chance = 3\n[x]"), "d.toml has the unknown entry 'x'"),
-        (("table = 0.3", "table = 0.3 0.4"), "d.toml is no TOML"),
+        (("table = 0.3", "table = 0.3 0.4"), "d.toml is not TOML"),
         (("[chance.rain]", 'network = "no.bif"\n[chance.rain]'), "d.toml, network: cannot read"),
         (("[chance.rain]", "name = 3\n[chance.rain]"), "d.toml: name must be a text"),
     ],

@@ -51,7 +51,7 @@ def test_scatters_by_pattern_are_an_exact_group(one: Rows, other: Rows) -> None:
     assert fingerprint(a.merge(b)) == fingerprint(b.merge(a)) == fingerprint(pooled)
     assert fingerprint(pooled.subtract(b)) == fingerprint(a)
     assert fingerprint(a.subtract(a)) == fingerprint(a.zero())
-    assert list(pooled.holes) == sorted(pooled.holes)
+    assert list(pooled.incomplete) == sorted(pooled.incomplete)
 
 
 @settings(max_examples=30)

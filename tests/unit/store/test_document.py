@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -226,3 +226,15 @@ def test_a_tensor_without_a_place_in_the_tree_is_refused() -> None:
 
 def test_a_document_is_described_in_one_line() -> None:
     assert repr(pack((1, np.array([2.0])))) == "Document(20 bytes, 1 tensors)"
+
+
+@dataclass(frozen=True)
+class RowsOfToday:
+    cells: int
+    stored_name: ClassVar[str] = "RowsOfYesterday"
+
+
+def test_a_class_with_a_new_name_keeps_its_old_one_in_documents() -> None:
+    document = pack(RowsOfToday(3))
+    assert document.tree == {"$type": "RowsOfYesterday", "cells": 3}
+    assert unpack(document, [RowsOfToday]) == RowsOfToday(3)

@@ -89,7 +89,7 @@ class Route:
 
 
 def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Route:
-    """The road of a classifier, or of a regression of a number; what was asked for must be something it has."""
+    """How a classifier answers, or of a regression of a number; what was asked for must be something it has."""
     from bayeswise.cli.output.answers import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
 
     if model.capabilities.classes:

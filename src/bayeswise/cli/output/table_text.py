@@ -212,5 +212,5 @@ class JsonDocument(JsonArray):
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
-    """JSON with the letters of the user's language, and nothing that is no JSON."""
+    """JSON with the letters of the user's language, and nothing that is not JSON."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)

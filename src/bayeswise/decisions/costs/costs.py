@@ -285,7 +285,7 @@ class Costs:
         """Draw which action is best at which posterior, for two or three states; formulas need the `row`."""
         return self.rule(row).plot(ax, posterior=posterior)
 
-    # -- faces ------------------------------------------------------------------------------------------------
+    # -- as data, text and pages ---------------------------------------------------------------------------------
     def to_dict(self) -> dict[Label, dict[Label, float | str]]:
         """{action: {state: cost}}, formulas as text."""
         return {

@@ -85,7 +85,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}", fix="name a file that exists") from None
     except ValueError as error:
-        raise CostError(f"{path} is no TOML: {error}", fix="correct that place") from None
+        raise CostError(f"{path} is not TOML: {error}", fix="correct that place") from None
     if len(text) > _LONGEST_FILE:
         raise SourceError(f"{path} has more than {_LONGEST_FILE:,} characters", fix="name a file with costs")
     return _parsed(text, str(path))
@@ -98,7 +98,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     except RecursionError:
         raise CostError(f"{path} is nested too deeply", fix="write [costs.ACTION] and STATE = COST lines") from None
     except ValueError as error:  # of TOML, of the encoding, and of numbers with thousands of digits
-        raise CostError(f"{path} is no TOML: {error}", fix="correct that place") from None
+        raise CostError(f"{path} is not TOML: {error}", fix="correct that place") from None
 
 
 def from_frame(table: Any) -> dict[Any, Any]:

@@ -40,7 +40,7 @@ def minimax(costs: Any) -> Cautious:
 
 
 def minimax_regret(costs: Any) -> Cautious:
-    """min_a max_s (cost[a][s] - min_b cost[b][s]): at worst, how much one will wish to have known.
+    """min_a max_s (cost[a][s] - min_b cost[b][s]): at worst, how much more than the best action would have cost.
 
     >>> minimax_regret({"bin": {"spam": 4, "ham": 9}, "keep": {"spam": 7, "ham": 5}, "ask": 6})
     Cautious(ask: 2; mixed bin 0.2, ask 0.8: 1.6)

@@ -31,23 +31,23 @@ class AveragedTable(CategoryTable):
     def averaged(cls, counts: Counts, settings: AveragedSettings, column: Column) -> AveragedTable:
         plain = CategoryTable.of(counts, settings, column)
         odds = float(settings.log_prior_odds((column.name,))[0])
-        return cls(column, counts, plain.count, plain.imagined, odds)
+        return cls(column, counts, plain.count, plain.pseudo_rows, odds)
 
     @cached_property
     def whole(self) -> CategoryTable:
         """All classes as one."""
         count = self.count.sum(axis=0, keepdims=True)
-        return CategoryTable(self.column, self.counts.pooled(), count, self.imagined)
+        return CategoryTable(self.column, self.counts.pooled(), count, self.pseudo_rows)
 
     @cached_property
     def plain(self) -> CategoryTable:
         """The column as one that tells the classes apart."""
-        return CategoryTable(self.column, self.counts, self.count, self.imagined)
+        return CategoryTable(self.column, self.counts, self.count, self.pseudo_rows)
 
     @cached_property
     def log_factor(self) -> float:
         """log p(cells | relevant) - log p(cells | not relevant)."""
-        return _log_evidence_ratio(self.count, self.imagined)
+        return _log_evidence_ratio(self.count, self.pseudo_rows)
 
     @property
     def log_odds(self) -> float:
@@ -97,21 +97,21 @@ class AveragedTable(CategoryTable):
 
     def _log_of_row(self, count: FloatArray, total: FloatArray, at: IntArray, weight: FloatArray) -> FloatArray:
         n_cells = self.count.shape[1]
-        level, below = self.imagined.by_cell(n_cells)[at], self.imagined.below(n_cells)
+        level, below = self.pseudo_rows.by_cell(n_cells)[at], self.pseudo_rows.below(n_cells)
         return np.asarray(
             log_gamma_ratio(level + count - weight, weight) - log_gamma_ratio(below + total - weight, weight)
         )
 
     def _log_ratio_without(self, at: IntArray, row: int) -> float:
         """The row was the last of its level: the column has one level fewer."""
-        return _log_evidence_ratio(np.delete(self.count, at[row], axis=1), self.imagined)
+        return _log_evidence_ratio(np.delete(self.count, at[row], axis=1), self.pseudo_rows)
 
 
-def _log_evidence_ratio(count: FloatArray, imagined: PseudoRows) -> float:
+def _log_evidence_ratio(count: FloatArray, pseudo_rows: PseudoRows) -> float:
     """log p(cells | classes, relevant) - log p(cells | not relevant), of counts (n_states, n_cells)."""
     if count.shape[1] == 0:
         return 0.0
-    prior = imagined.by_cell(count.shape[1])
+    prior = pseudo_rows.by_cell(count.shape[1])
     return float(log_dirichlet_evidence(prior, count).sum() - log_dirichlet_evidence(prior, count.sum(axis=0)))
 
 

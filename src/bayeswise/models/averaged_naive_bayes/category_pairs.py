@@ -177,7 +177,7 @@ class CategorySpread:
     def _log_ratio(
         self, score: FloatArray, a: int, shown: FloatArray, gone: FloatArray, left: FloatArray
     ) -> FloatArray:
-        """(n_rows,) log V0 - log V among the rows of a that are left; one imagined row knows of no pair."""
+        """(n_rows,) log V0 - log V among the rows of a that are left; one pseudo-row knows of no pair."""
         n = np.where(left > 0, left, 1.0)
         single = (self.joint[a].diagonal() - gone[:, None] * shown) / n[:, None]
         heard = shown * score
@@ -205,10 +205,10 @@ class CategorySpread:
             seen = shown[:, slots]
             count = table.count - gone[:, :, None] * seen[:, None, :]
             vanished = self._vanished(table, seen, gone.sum(axis=1))
-            imagined, below = _imagined(table, n_cells, vanished)
+            pseudo_counts, below = _pseudo_counts(table, n_cells, vanished)
             total = count.sum(axis=2) + below[:, None]
             with np.errstate(divide="ignore"):
-                log_p[:, :, slots] = np.log(count + imagined[:, None, :]) - np.log(total)[:, :, None]
+                log_p[:, :, slots] = np.log(count + pseudo_counts[:, None, :]) - np.log(total)[:, :, None]
             start += table.n_levels + 1
         return log_p
 
@@ -219,9 +219,9 @@ class CategorySpread:
         return np.asarray(last.any(axis=1), dtype=np.int64)
 
 
-def _imagined(table: AveragedTable, n_cells: int, vanished: IntArray) -> tuple[FloatArray, FloatArray]:
+def _pseudo_counts(table: AveragedTable, n_cells: int, vanished: IntArray) -> tuple[FloatArray, FloatArray]:
     """Pseudo-counts of each cell (n_rows, n_cells) and in all (n_rows,)."""
-    now, fewer = table.imagined, max(n_cells - 1, 0)
+    now, fewer = table.pseudo_rows, max(n_cells - 1, 0)
     each = np.broadcast_to(now.by_cell(n_cells), (len(vanished), n_cells))
     if now.shares is None and fewer:
         each = np.where(vanished[:, None] > 0, now.by_cell(fewer)[0], each)

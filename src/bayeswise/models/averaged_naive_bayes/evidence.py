@@ -85,8 +85,8 @@ def _log_target(model: AveragedNaiveBayesModel) -> float:
     if settings.class_prior is not None:
         log_prior = log(prior_by_state(settings.class_prior, model.classes))
         return float(np.where(weight > 0, weight * log_prior, 0.0).sum())
-    imagined = settings.prior_smoothing if settings.prior_smoothing > 0 else 1.0
-    return float(log_dirichlet_evidence(np.full(len(weight), imagined), weight))
+    pseudo_count = settings.prior_smoothing if settings.prior_smoothing > 0 else 1.0
+    return float(log_dirichlet_evidence(np.full(len(weight), pseudo_count), weight))
 
 
 def _parts_of(scores: Any) -> list[ColumnEvidence]:
@@ -110,7 +110,7 @@ def _of_table(table: AveragedTable) -> ColumnEvidence:
     n_cells = table.count.shape[1]
     if n_cells == 0:
         return ColumnEvidence(table.column.name, 0.0, 0.0)
-    prior = table.imagined.by_cell(n_cells)
+    prior = table.pseudo_rows.by_cell(n_cells)
     as_whole = log_dirichlet_evidence(prior, table.count.sum(axis=0))
     return ColumnEvidence(table.column.name, float(log_dirichlet_evidence(prior, table.count).sum()), float(as_whole))
 

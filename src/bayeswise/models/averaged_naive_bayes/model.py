@@ -66,17 +66,17 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
             pairs = None if self.settings.temper is not None else self.statistics.part.parts.get(CategoryPairs.name)
             return averaged_categories(factor.columns, statistic, self.settings, self.schema, pairs)
         refuse_unless_averageable(factor)
-        odds, imagined = self.settings.log_prior_odds(factor.columns), self.settings.pseudo_rows
+        odds, pseudo_rows = self.settings.log_prior_odds(factor.columns), self.settings.pseudo_rows
         if isinstance(factor, Words):
             place = self.schema.texts.index(factor.columns[0])
-            return AveragedWordScores(factor.columns, place, statistic, imagined, odds)
+            return AveragedWordScores(factor.columns, place, statistic, pseudo_rows, odds)
         positions = positions_in(self.schema.numbers, factor.columns)
         if isinstance(factor, Others) and factor.family.name == "log-normal":
             temper = self.settings.temper
-            return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, temper, of_logs=True)
+            return AveragedNormalScores(factor.columns, positions, statistic, pseudo_rows, odds, temper, of_logs=True)
         if isinstance(factor, Others):
-            return AveragedFamilyScores(factor.columns, factor.family, positions, statistic, imagined, odds)
-        return AveragedNormalScores(factor.columns, positions, statistic, imagined, odds, self.settings.temper)
+            return AveragedFamilyScores(factor.columns, factor.family, positions, statistic, pseudo_rows, odds)
+        return AveragedNormalScores(factor.columns, positions, statistic, pseudo_rows, odds, self.settings.temper)
 
     @cached_property
     def log_relevance_odds(self) -> dict[str, float]:

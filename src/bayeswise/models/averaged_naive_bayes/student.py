@@ -13,7 +13,7 @@ from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray
 
 MEAN_SHARE = 0.1
-"""An imagined row tells this much of a row about the mean: classes may lie some of their own stddevs apart."""
+"""A pseudo-row counts as this much of a row for the mean: classes may lie some of their own stddevs apart."""
 
 
 @dataclass(frozen=True)

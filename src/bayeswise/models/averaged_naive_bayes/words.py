@@ -1,6 +1,6 @@
 """A text column: its words under a Dirichlet prior, class by class or all together, the text as one column.
 
-With `alpha` imagined occurrences of each of V words, n_v occurrences seen of N in all, a text with c_v of m words has
+With `alpha` pseudo-counts of each of V words, n_v occurrences seen of N in all, a text with c_v of m words has
 
     p(text | rows) = prod_v Gamma(alpha + n_v + c_v) / Gamma(alpha + n_v)  Gamma(alpha V + N) / Gamma(alpha V + N + m)
 
@@ -97,11 +97,11 @@ class AveragedWordScores:
     def cells(self, batch: Batch) -> Cells:
         """What the texts say; words that were never learned say nothing."""
         seen = self._occurrences(batch)
-        length, imagined = seen.by_row(seen.times), self.alpha * self.count.shape[1]
+        length, pseudo_counts = seen.by_row(seen.times), self.alpha * self.count.shape[1]
         log_texts = [
             seen.by_row(log_gamma_ratio(self.alpha + count[seen.word], seen.times)) for count in self.count
         ]  # of each state, and of all together
-        log_below = _log_below(imagined, self.total, length[:, None])
+        log_below = _log_below(pseudo_counts, self.total, length[:, None])
         return _cells(np.stack(log_texts, axis=1) - log_below, self.log_factor)
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
@@ -120,7 +120,7 @@ class AveragedWordScores:
         gone = seen.times * leaving.weights[seen.row]
         fixed = np.array([level in self.statistic.declared for level in self.statistic.levels], dtype=bool)
         kept = fixed[seen.word] | (self.count[-1, seen.word] > gone)
-        imagined = self.alpha * (self.count.shape[1] - seen.by_row((~kept).astype(np.float64)))
+        pseudo_counts = self.alpha * (self.count.shape[1] - seen.by_row((~kept).astype(np.float64)))
         rest, taken = seen.where(kept), seen.by_row(gone)
         length = rest.by_row(rest.times)
         log_texts, log_factor = [], np.zeros(batch.n_rows)
@@ -130,9 +130,9 @@ class AveragedWordScores:
             left = count[seen.word] - np.where(own[seen.row], gone, 0.0)
             before = np.maximum(total - np.where(own, taken, 0.0), 0.0)
             log_entries = log_gamma_ratio(self.alpha + left[kept], rest.times)
-            log_texts.append(rest.by_row(log_entries) - _log_below(imagined, before, length))
+            log_texts.append(rest.by_row(log_entries) - _log_below(pseudo_counts, before, length))
             log_lost = log_gamma_ratio(self.alpha + left, np.where(own[seen.row], gone, 0.0))
-            log_evidence = self._log_words[state] - seen.by_row(log_lost) - _log_below(imagined, 0.0, before)
+            log_evidence = self._log_words[state] - seen.by_row(log_lost) - _log_below(pseudo_counts, 0.0, before)
             log_factor += -log_evidence if is_all else log_evidence
         return _cells(np.stack(log_texts, axis=1), log_factor[:, None])
 
@@ -159,9 +159,9 @@ class AveragedWordScores:
         return self._plain.n_free_parameters()
 
 
-def _log_below(imagined: Any, total: Any, length: Any) -> FloatArray:
-    """log of Gamma(imagined + total + length) / Gamma(imagined + total); 0 where no word is known."""
-    start = np.asarray(imagined + total, dtype=np.float64)
+def _log_below(pseudo_counts: Any, total: Any, length: Any) -> FloatArray:
+    """log of Gamma(pseudo_counts + total + length) / Gamma(pseudo_counts + total); 0 where no word is known."""
+    start = np.asarray(pseudo_counts + total, dtype=np.float64)
     return np.where(start > 0, log_gamma_ratio(np.where(start > 0, start, 1.0), length), 0.0)
 
 

@@ -193,7 +193,7 @@ def _fitted(model: Any, table: Any) -> Any:
 class CodedFamily:
     """A family and the values that it describes; bits of a density may be below zero, only differences mean anything.
 
-    evidence   parameters integrated out, after one imagined row like the whole column
+    evidence   parameters integrated out, after one pseudo-row like the whole column
     two-part   half log2 n bits for each free parameter, then the values under maximum likelihood
     nml        categories and flags only
 

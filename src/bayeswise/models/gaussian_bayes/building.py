@@ -31,7 +31,7 @@ class Estimate:
 
     mean: FloatArray  # (n_states, n_columns)
     mean_low: FloatArray  # (n_states, n_columns)
-    strength: FloatArray  # (n_states,) rows behind each mean, imagined ones too
+    strength: FloatArray  # (n_states,) rows behind each mean, pseudo-rows too
     scale: FloatArray  # (n_states, n_columns, n_columns) in units; the same for all states where it is shared
     divisor: FloatArray  # (n_states,)
     freedom: FloatArray  # (n_states,) of the Student-t predictive

@@ -105,9 +105,9 @@ def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[
     for start in range(0, len(leaving), size):
         rows = slice(start, min(start + size, len(leaving)))
         part = leaving[rows]
-        if model.scatter.holes and model.settings.is_full:
+        if model.scatter.incomplete and model.settings.is_full:
             yield rows, completed_left_out(model, part.values, part.groups, part.weights)
-        elif model.scatter.holes:
+        elif model.scatter.incomplete:
             yield rows, cells_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
         elif by_entries:
             yield rows, entries_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
@@ -117,7 +117,7 @@ def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[
 
 def _is_in_units(model: GaussianBayesModel) -> bool:
     """Whether the closed forms count in units of the columns."""
-    if model.scatter.holes and model.settings.is_full:
+    if model.scatter.incomplete and model.settings.is_full:
         return False
     return _by_entries(model) or model.densities.frame is not None
 

@@ -61,7 +61,7 @@ class ClassMoments:
 def class_moments(statistic: PatternScatter, form: str) -> ClassMoments:
     """Closed form for complete rows and for columns taken one by one; EM for correlated columns with missing values."""
     columns = columns_of(statistic)
-    if not statistic.holes:
+    if not statistic.incomplete:
         return _of_complete(statistic.complete, columns)
     if form in ("per-class", "shared"):
         return _completed(statistic, columns, shared=form == "shared")

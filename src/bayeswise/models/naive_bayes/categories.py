@@ -45,7 +45,7 @@ class CategoryTable:
     column: Column
     counts: Counts
     count: FloatArray  # (n_states, n_cells)
-    imagined: PseudoRows
+    pseudo_rows: PseudoRows
 
     @classmethod
     def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column) -> CategoryTable:
@@ -66,8 +66,8 @@ class CategoryTable:
     def log_probability(self) -> FloatArray:
         """(n_cells, n_states)."""
         n_cells = self.count.shape[1]
-        above = self.count.T + self.imagined.by_cell(n_cells)[:, None]
-        return _log_ratio(above, self.total + self.imagined.below(n_cells), n_cells)
+        above = self.count.T + self.pseudo_rows.by_cell(n_cells)[:, None]
+        return _log_ratio(above, self.total + self.pseudo_rows.below(n_cells), n_cells)
 
     def log_unseen(self) -> FloatArray:
         """(n_states,) a level that no row showed: as if the column had one more level, with its own pseudo-counts."""
@@ -76,8 +76,8 @@ class CategoryTable:
     def _log_other(self, total: FloatArray, n_cells: int) -> FloatArray:
         if self.column.unseen == "ignore":
             return np.zeros(total.shape)
-        below = total + self.imagined.below_with_another(n_cells)
-        return _log_ratio(np.full(total.shape, self.imagined.of_another(n_cells)), below, n_cells + 1)
+        below = total + self.pseudo_rows.below_with_another(n_cells)
+        return _log_ratio(np.full(total.shape, self.pseudo_rows.of_another(n_cells)), below, n_cells + 1)
 
     def with_ends(self) -> FloatArray:
         """(n_levels + 2, n_states): the levels, then missing, then unseen: the table the kernel wants."""
@@ -103,8 +103,8 @@ class CategoryTable:
         count[rows, leaving.groups] -= weight
         total[rows, leaving.groups] -= weight
         n_cells = self.count.shape[1]
-        above = count + self.imagined.by_cell(n_cells)[at][:, None]
-        log_cell = _log_ratio(above, total + self.imagined.below(n_cells), n_cells)
+        above = count + self.pseudo_rows.by_cell(n_cells)[at][:, None]
+        log_cell = _log_ratio(above, total + self.pseudo_rows.below(n_cells), n_cells)
         vanishes = present & ~self._is_fixed(at) & (self.count[:, at].sum(axis=0) <= weight)
         if vanishes.any():
             log_cell[vanishes] = self._log_other(total[vanishes], n_cells - 1)
@@ -117,7 +117,7 @@ class CategoryTable:
 
     def _is_fixed(self, cells: IntArray) -> Any:
         """Cells that stay though no row shows them: declared levels, "missing", and where shares are given, all."""
-        if self.imagined.shares is not None:
+        if self.pseudo_rows.shares is not None:
             return np.ones(len(cells), dtype=bool)
         return np.array([*(level in self.counts.declared for level in self.counts.levels), True])[cells]
 
@@ -171,10 +171,10 @@ def _log_ratio(above: FloatArray, below: FloatArray, n_cells: int) -> FloatArray
 
 def _with_ends(one: CategoryTable, count: FloatArray) -> FloatArray:
     """(n_tables, n_levels + 2, n_states) of tables as the one is, with counts (n_tables, n_states, n_cells)."""
-    imagined = one.imagined
+    pseudo_rows = one.pseudo_rows
     total, n_cells = count.sum(axis=2), count.shape[2]
-    above = count.transpose(0, 2, 1) + imagined.by_cell(n_cells)[:, None]
-    log_cells = _log_ratio(above, (total + imagined.below(n_cells))[:, None, :], n_cells)
+    above = count.transpose(0, 2, 1) + pseudo_rows.by_cell(n_cells)[:, None]
+    log_cells = _log_ratio(above, (total + pseudo_rows.below(n_cells))[:, None, :], n_cells)
     log_ends = np.zeros((len(count), one.n_levels + 2, len(one.count)))
     log_ends[:, :n_cells] = log_cells
     log_ends[:, -1] = one._log_other(total, n_cells)

@@ -264,7 +264,7 @@ def choice(name: str, statistics: Mapping[Any, Any]) -> Choice:
 
 
 def _log_evidence(family: Any, statistic: Any) -> float:
-    """log p(all cells | classes): the classes are independent given the prior of one imagined row."""
+    """log p(all cells | classes): the classes are independent given the prior of one pseudo-row."""
     if family.name == "normal":
         return _log_normal_evidence(statistic)
     spread = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))

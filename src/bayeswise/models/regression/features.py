@@ -203,8 +203,8 @@ def refuse_missing(schema: Schema, batch: Batch, missing: str) -> bool:
     return whole
 
 
-def _refuse_first(batch: Batch, holes: BoolArray, names: Sequence[str]) -> None:
-    places = np.argwhere(holes)
+def _refuse_first(batch: Batch, missing: BoolArray, names: Sequence[str]) -> None:
+    places = np.argwhere(missing)
     if len(places):
         row, column = places[0].tolist()
         raise MissingCellError(

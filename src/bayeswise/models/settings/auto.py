@@ -1,4 +1,4 @@
-"""What `model="auto"` can be told: a mixture or the best member, by which loss, and for how long to look."""
+"""Settings of `model="auto"`: a mixture or the best member, by which loss, and for how long to look."""
 
 from __future__ import annotations
 

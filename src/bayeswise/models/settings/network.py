@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, setting
 from bayeswise.render.labels import Label
-from bayeswise.store.fields import added_later
+from bayeswise.store.fields import stored_field
 
 Structure = Literal["naive", "tan", "aode", "k-dependence", "markov-blanket"]
 STRUCTURES: tuple[Structure, ...] = get_args(Structure)
@@ -67,13 +67,15 @@ class MarkovBlanket(Tables):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
-    """What a network classifier keeps; `holes` says whether EM finds the tables where cells are missing.
+    """What a network classifier keeps; `incomplete` says whether EM finds the tables where cells are missing.
 
     >>> NetworkSettings("tan", smoothing=2.0).needs, NetworkSettings("k-dependence", k=2).needs
     ('pairs', 'families')
     """
 
-    holes: Literal["available", "em"] = added_later("available")
+    incomplete: Literal["available", "em"] = field(
+        default="available", metadata=stored_field({}, "holes", later=True)
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,7 +83,7 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
             from bayeswise.posteriors.prior import check_shares
 
             check_shares(self.class_prior)
-        if self.holes == "em" and self.structure == "aode":
+        if self.incomplete == "em" and self.structure == "aode":
             raise ParameterError(
                 "an average over superparents has no single graph whose tables EM could find",
                 fix="choose another structure, such as 'tan', or missing='ignore'",
@@ -98,7 +100,7 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
     def convention(self) -> str:
         """The structure and its prior in a few words."""
         shown = f"{self.k}-dependence" if self.structure == "k-dependence" else self.structure
-        return f"{shown}, {self.prior} {self.smoothing:g}{', em' if self.holes == 'em' else ''}"
+        return f"{shown}, {self.prior} {self.smoothing:g}{', em' if self.incomplete == 'em' else ''}"
 
     def __str__(self) -> str:
         return self.convention
@@ -149,10 +151,10 @@ def divided_missing(missing: Any) -> tuple[Any, dict[str, str]]:
     """What a missing cell means to a column, and what it means to the tables: "em" is about these.
 
     >>> divided_missing("em"), divided_missing({"age": "em", "wind": "level"})
-    (('ignore', {'holes': 'em'}), ({'age': 'ignore', 'wind': 'level'}, {'holes': 'em'}))
+    (('ignore', {'incomplete': 'em'}), ({'age': 'ignore', 'wind': 'level'}, {'incomplete': 'em'}))
     """
     if not isinstance(missing, Mapping):
-        return ("ignore", {"holes": "em"}) if missing == "em" else (missing, {})
+        return ("ignore", {"incomplete": "em"}) if missing == "em" else (missing, {})
     if "em" not in missing.values():
         return missing, {}
     if "ignore" in missing.values():
@@ -161,4 +163,4 @@ def divided_missing(missing: Any) -> tuple[Any, dict[str, str]]:
             f"missing cells of {name!r} are to be ignored and those of other columns to be found by EM",
             fix="EM takes all columns together: use 'em' for this one, too, or 'level'",
         )
-    return {name: "ignore" if policy == "em" else policy for name, policy in missing.items()}, {"holes": "em"}
+    return {name: "ignore" if policy == "em" else policy for name, policy in missing.items()}, {"incomplete": "em"}

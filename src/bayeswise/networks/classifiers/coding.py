@@ -94,14 +94,14 @@ class Coding:
         else:
             place = self.schema.categories.index(name)
             codes, levels = batch.codes[:, place].astype(np.int32), batch.vocabularies[place]
-        policy, holes = self.schema[name].missing, codes == MISSING
-        if policy == "error" and holes.any():
-            row = int(np.argmax(holes))
+        policy, missing = self.schema[name].missing, codes == MISSING
+        if policy == "error" and missing.any():
+            row = int(np.argmax(missing))
             raise MissingCellError(f"column {name!r} is missing (NaN) in row {row + 1}", fix="missing='ignore'")
         if policy != "level":
             return codes, levels
         levels = _with_missing(levels)
-        return np.where(holes, levels.code(MISSING_LEVEL), codes), levels
+        return np.where(missing, levels.code(MISSING_LEVEL), codes), levels
 
     def codes(self, batch: Batch, known: Sequence[Vocabulary]) -> CodeArray:
         """(n_rows, n_columns) positions in the known levels; a level beyond them is -2, or -1 where it is ignored."""

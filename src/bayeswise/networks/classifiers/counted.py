@@ -25,17 +25,17 @@ from bayeswise.networks.learning.constraints import silent
 from bayeswise.networks.learning.fitting import Climb, em_steps
 from bayeswise.networks.learning.incomplete import IncompleteRows, Layout
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithHoles
+from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithMissing
 from bayeswise.tables.schema.labels import Vocabulary
 
-COLUMNS, PAIRS, ABOVE_CLASS, HOLES = "columns", "pairs", "above the class", "rows with holes"  # as files name it
+COLUMNS, PAIRS, ABOVE_CLASS, INCOMPLETE = "columns", "pairs", "above the class", "rows with holes"  # as files name it
 
 
 def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: bool = False) -> Request:
     """What the tables of a structure need of coded rows; EM needs the rows with missing values, too."""
     if with_missing:
-        rows = Ask("categories", coding.columns, _counter(RowsWithHoles, coding.declared))
-        return request_of(coding, needs, graph) | Request({HOLES: rows})
+        rows = Ask("categories", coding.columns, _counter(RowsWithMissing, coding.declared))
+        return request_of(coding, needs, graph) | Request({INCOMPLETE: rows})
     names = coding.columns
     if needs == "pairs":
         return Request({PAIRS: Ask("categories", names, _counter(PairCounts, coding.declared))})
@@ -171,21 +171,21 @@ def pseudo_rows_of(prior: str, smoothing: float, n_levels: int, n_configurations
     return smoothing / max(n_levels * (n_configurations if prior == "bdeu" else 1), 1)
 
 
-def log_shares(counts: FloatArray, imagined: float) -> FloatArray:
+def log_shares(counts: FloatArray, pseudo_count: float) -> FloatArray:
     """(..., n_levels) log p(level): the posterior mean under a Dirichlet prior, uniform where nothing is known.
 
     >>> np.exp(log_shares(np.array([[3.0, 1.0], [0.0, 0.0]]), 0.0)).round(12).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
     n_levels = counts.shape[-1]
-    return log_ratio(counts + imagined, counts.sum(axis=-1, keepdims=True) + imagined * n_levels, n_levels)
+    return log_ratio(counts + pseudo_count, counts.sum(axis=-1, keepdims=True) + pseudo_count * n_levels, n_levels)
 
 
-def log_unseen(counts: FloatArray, imagined: float) -> FloatArray:
+def log_unseen(counts: FloatArray, pseudo_count: float) -> FloatArray:
     """(..., 1) log p(a level that no row showed): as if the column had one more level, with its own pseudo-counts."""
     n_levels = counts.shape[-1] + 1
-    total = counts.sum(axis=-1, keepdims=True) + imagined * n_levels
-    return log_ratio(np.full(total.shape, imagined), total, n_levels)
+    total = counts.sum(axis=-1, keepdims=True) + pseudo_count * n_levels
+    return log_ratio(np.full(total.shape, pseudo_count), total, n_levels)
 
 
 def log_ratio(above: FloatArray, below: FloatArray, n_levels: int | IntArray) -> FloatArray:
@@ -195,15 +195,15 @@ def log_ratio(above: FloatArray, below: FloatArray, n_levels: int | IntArray) ->
     return np.where(known, log(above) - np.log(safe), -np.log(np.maximum(n_levels, 1)))
 
 
-def with_unseen(counts: FloatArray, imagined: float) -> FloatArray:
+def with_unseen(counts: FloatArray, pseudo_count: float) -> FloatArray:
     """(..., n_levels + 1) log p of each level, then of an unseen one."""
-    return np.concatenate([log_shares(counts, imagined), log_unseen(counts, imagined)], axis=-1)
+    return np.concatenate([log_shares(counts, pseudo_count), log_unseen(counts, pseudo_count)], axis=-1)
 
 
-def with_unseen_parent(counts: FloatArray, imagined: float) -> FloatArray:
+def with_unseen_parent(counts: FloatArray, pseudo_count: float) -> FloatArray:
     """(n_states, n_above + 1, n_levels + 1): the last configuration of the parent is a level that no row showed."""
     nothing = np.zeros((counts.shape[0], 1, counts.shape[2]))
-    return with_unseen(np.concatenate([counts, nothing], axis=1), imagined)
+    return with_unseen(np.concatenate([counts, nothing], axis=1), pseudo_count)
 
 
 _TOLERANCE = 1e-9  # of the objective: less than that a last step gains
@@ -211,25 +211,25 @@ _MOST_STEPS = 2_000
 
 
 def completed(
-    counted: Counted, holes: RowsWithHoles, graph: Graph, settings: NetworkSettings, class_weight: FloatArray
+    counted: Counted, incomplete: RowsWithMissing, graph: Graph, settings: NetworkSettings, class_weight: FloatArray
 ) -> Counted:
     """Counts in which each family has the weight of all rows: that of missing cells as the tables expect it."""
-    if not len(holes.cells):
+    if not len(incomplete.cells):
         return counted
     shape = _Shape(counted, graph, len(class_weight))
-    seen = IncompleteRows.of(_rows(holes, counted, len(class_weight)), shape.layout.parents)
+    seen = IncompleteRows.of(_rows(incomplete, counted, len(class_weight)), shape.layout.parents)
     available = shape.flat(counted, class_weight)
     whole = np.maximum(available - seen.available, 0.0)
     all_rows = replace(seen, complete=whole, available=available)
-    imagined = shape.imagined(settings)
-    start = shape.layout.normalised(available + imagined)
-    found = Climb.up(em_steps(all_rows, start, imagined), _TOLERANCE, _MOST_STEPS, silent, "steps of EM")
+    pseudo_counts = shape.pseudo_counts(settings)
+    start = shape.layout.normalised(available + pseudo_counts)
+    found = Climb.up(em_steps(all_rows, start, pseudo_counts), _TOLERANCE, _MOST_STEPS, silent, "steps of EM")
     return shape.counted(counted, found.point.counts)
 
 
-def _rows(holes: RowsWithHoles, counted: Counted, n_states: int) -> CodedRows:
+def _rows(incomplete: RowsWithMissing, counted: Counted, n_states: int) -> CodedRows:
     """The rows with missing values, the class last; each once for each class that it was seen in."""
-    codes, weight = holes.over(counted.levels), holes.weight.to_floats()
+    codes, weight = incomplete.over(counted.levels), incomplete.weight.to_floats()
     state, row = np.nonzero(weight)
     states = [Vocabulary(range(max(int(size), 1))) for size in counted.sizes]
     with_class = np.column_stack([codes[row], state]).astype(np.int32)
@@ -262,7 +262,7 @@ class _Shape:
             of_class[:] = np.moveaxis(above, 0, -1).reshape(of_class.shape)
         return flat
 
-    def imagined(self, settings: NetworkSettings) -> FloatArray:
+    def pseudo_counts(self, settings: NetworkSettings) -> FloatArray:
         """What the prior adds to each cell; the class by itself has none."""
         flat = np.zeros(self.layout.starts[-1])
         for node, table in enumerate(self.layout.tables(flat)):

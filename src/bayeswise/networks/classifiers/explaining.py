@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def account_of(model: NetworkClassifierModel, batch: Batch) -> Account:
-    """The reckoning of a batch of one row."""
+    """The account of a batch of one row."""
     codes = model.codes(batch)[0]
     averaged = model.settings.structure == "aode"
     order = tuple(range(len(codes))) if averaged else model.graph.order

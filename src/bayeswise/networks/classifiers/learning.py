@@ -66,8 +66,8 @@ def learned_network(
     """What `fit_network` learns, and what it met on its way: invalid values, rows without a target."""
     about_columns, about_beliefs = divided(overrides)
     if "missing" in about_columns:
-        about_columns["missing"], holes = divided_missing(about_columns["missing"])
-        about_beliefs |= holes
+        about_columns["missing"], by_em = divided_missing(about_columns["missing"])
+        about_beliefs |= by_em
     settings = NetworkSettings().changed(**about_beliefs)
     source = open_like(table, schema)
     columns = schema_for(source, target, schema, about_columns)
@@ -119,7 +119,7 @@ def prepared(
     schema = with_cuts(schema, all_cuts)
     coding = Coding(schema, all_cuts)
     graph = found_graph(batches, coding, settings, counted)
-    asked = request_of(coding, settings.needs, graph, settings.holes == "em")
+    asked = request_of(coding, settings.needs, graph, settings.incomplete == "em")
     nothing = summarise([], coding.coded, asked).statistics
     target = schema.target.name if schema.target else "class"
     parents = None if graph is None else graph.to_names(coding.columns, target)
@@ -208,12 +208,12 @@ def _recoded(codes: CodeArray, n_levels: int, n_declared: int) -> int:
     >>> _recoded(codes, 3, 0), codes.tolist()
     (3, [1, 2, 0])
     """
-    holes = codes < 0
-    kept = np.bincount(codes[~holes], minlength=n_levels) > 0
+    missing = codes < 0
+    kept = np.bincount(codes[~missing], minlength=n_levels) > 0
     kept[:n_declared] = True
-    codes[~holes] = (np.cumsum(kept) - 1)[codes[~holes]]
-    codes[holes] = np.count_nonzero(kept)
-    return max(1, int(np.count_nonzero(kept)) + int(holes.any()))
+    codes[~missing] = (np.cumsum(kept) - 1)[codes[~missing]]
+    codes[missing] = np.count_nonzero(kept)
+    return max(1, int(np.count_nonzero(kept)) + int(missing.any()))
 
 
 def _grown(known: Vocabulary, new: Vocabulary) -> Vocabulary:

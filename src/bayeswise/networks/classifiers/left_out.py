@@ -77,11 +77,11 @@ def _of_block(
         return model.scores.left_out(codes, groups, weights, log_prior)
     forests = model.forest(*model.information.without(codes, groups, weights))
     joint = _whole_rows(model, codes, groups, weights, forests) + log_prior
-    holes = np.flatnonzero((codes < 0).any(axis=1))
-    different, which = np.unique(forests[holes], axis=0, return_inverse=True)
+    incomplete = np.flatnonzero((codes < 0).any(axis=1))
+    different, which = np.unique(forests[incomplete], axis=0, return_inverse=True)
     for k, forest in enumerate(different):
         scores = GraphScores(Graph.of_forest(forest), model.counted, model.settings, model.log_prior)
-        rows = holes[which.ravel() == k]
+        rows = incomplete[which.ravel() == k]
         joint[rows] = scores.left_out(codes[rows], groups[rows], weights[rows], log_prior[rows])
     return joint
 
@@ -102,8 +102,8 @@ def _whole_rows(
     total[own] = without(total[own], weights[:, None])
     n_configurations = len(model.classes) * np.where(has_parent, sizes[parent], 1)
     spread = {"laplace": 1, "m-estimate": sizes, "bdeu": sizes * n_configurations}[settings.prior]
-    imagined = settings.smoothing / np.maximum(spread, 1)
-    log_share = log_ratio(count + imagined, total + imagined * sizes, sizes)
+    pseudo_count = settings.smoothing / np.maximum(spread, 1)
+    log_share = log_ratio(count + pseudo_count, total + pseudo_count * sizes, sizes)
     return np.asarray(log_share.sum(axis=2).T)
 
 

@@ -20,7 +20,7 @@ from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.network import Needs, NetworkSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
-from bayeswise.networks.classifiers.counted import HOLES, PAIRS, Counted, completed, request_of
+from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of
 from bayeswise.networks.classifiers.explaining import account_of
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.scores import GraphScores
@@ -58,7 +58,7 @@ class NetworkClassifierModel(Classifier):
             raise ParameterError(
                 f"the structure {self.settings.structure!r} cannot be had from these counts", fix="fit it anew"
             )
-        if self.settings.holes == "em" and HOLES not in self.statistics.part.parts:
+        if self.settings.incomplete == "em" and INCOMPLETE not in self.statistics.part.parts:
             raise ParameterError("the rows with missing cells were not kept", fix="fit it anew with missing='em'")
         if self.settings.class_prior is not None and self.graph_kept is not None and self.graph_kept.class_parents:
             raise ParameterError(
@@ -105,10 +105,10 @@ class NetworkClassifierModel(Classifier):
     @cached_property
     def expected(self) -> Counted:
         """The counts that tables are made of: of the cells that are there, or of all cells, as EM expects them."""
-        if self.settings.holes != "em":
+        if self.settings.incomplete != "em":
             return self.counted
-        holes = self.statistics.part[HOLES]
-        return completed(self.counted, holes, self.graph, self.settings, self.class_weight)
+        incomplete = self.statistics.part[INCOMPLETE]
+        return completed(self.counted, incomplete, self.graph, self.settings, self.class_weight)
 
     @cached_property
     def graph(self) -> Graph:
@@ -205,7 +205,7 @@ class NetworkClassifierModel(Classifier):
 
     def request(self) -> Request:
         """What the model needs of coded rows."""
-        return request_of(self.coding, self.holds, self.graph_kept, HOLES in self.statistics.part.parts)
+        return request_of(self.coding, self.holds, self.graph_kept, INCOMPLETE in self.statistics.part.parts)
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema, cuts, settings and a graph that is kept must be the same."""

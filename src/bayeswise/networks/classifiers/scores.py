@@ -43,11 +43,11 @@ class FamilyTable:
     parents: tuple[int, ...]
     by_class: bool
     counts: FloatArray
-    imagined: float
+    pseudo_count: float
 
     @cached_property
     def log_table(self) -> FloatArray:
-        return log_shares(self.counts, self.imagined)
+        return log_shares(self.counts, self.pseudo_count)
 
     def of_rows(self, codes: CodeArray) -> FloatArray:
         """(n_rows, n_states or 1) log p(cell | parents, state) of rows that have all these cells."""
@@ -61,16 +61,16 @@ class FamilyTable:
         change = np.zeros(len(codes))
         above = (groups[rows], *(codes[rows, place] for place in self.parents))
         count, total = self.counts[(*above, codes[rows, self.column])], self.counts.sum(axis=-1)[above]
-        change[rows] = change_of_share(count, total, weights[rows], self.imagined, self.counts.shape[-1])
+        change[rows] = change_of_share(count, total, weights[rows], self.pseudo_count, self.counts.shape[-1])
         return change
 
 
 def change_of_share(
-    count: FloatArray, total: FloatArray, gone: FloatArray, imagined: float, n_levels: int
+    count: FloatArray, total: FloatArray, gone: FloatArray, pseudo_count: float, n_levels: int
 ) -> FloatArray:
     """log of a share after minus log of it before, when a weight leaves a cell."""
-    before = log(count + imagined) - log(total + imagined * n_levels)
-    after = log_ratio(without(count, gone) + imagined, without(total, gone) + imagined * n_levels, n_levels)
+    before = log(count + pseudo_count) - log(total + pseudo_count * n_levels)
+    after = log_ratio(without(count, gone) + pseudo_count, without(total, gone) + pseudo_count * n_levels, n_levels)
     return np.asarray(after - before)
 
 
@@ -109,8 +109,8 @@ class GraphScores:
             counts = _with_rows(self.counted.family(column, above))
             counts = counts if by_class else counts.sum(axis=0, keepdims=True)
             n_configurations = int(np.prod(sizes[list(above)])) * (self.n_states if by_class else 1)
-            imagined = pseudo_rows_of(settings.prior, settings.smoothing, counts.shape[-1], n_configurations)
-            yield FamilyTable(column, above, by_class, counts, imagined)
+            pseudo_count = pseudo_rows_of(settings.prior, settings.smoothing, counts.shape[-1], n_configurations)
+            yield FamilyTable(column, above, by_class, counts, pseudo_count)
 
     @cached_property
     def of_class(self) -> FamilyTable | None:
@@ -119,8 +119,8 @@ class GraphScores:
             return None
         counts = _with_rows(np.moveaxis(self.counted.above_class, 0, -1)[None])
         n_configurations = int(np.prod(counts.shape[1:-1]))
-        imagined = pseudo_rows_of(self.settings.prior, self.settings.smoothing, self.n_states, n_configurations)
-        return FamilyTable(-1, self.graph.class_parents, False, counts, imagined)
+        pseudo_count = pseudo_rows_of(self.settings.prior, self.settings.smoothing, self.n_states, n_configurations)
+        return FamilyTable(-1, self.graph.class_parents, False, counts, pseudo_count)
 
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
@@ -145,21 +145,21 @@ class GraphScores:
         tables = []
         for family in self.families:
             if family.parents:
-                table = with_unseen_parent(family.counts, family.imagined)
+                table = with_unseen_parent(family.counts, family.pseudo_count)
             else:
-                table = with_unseen(family.counts[:, None], family.imagined)
+                table = with_unseen(family.counts[:, None], family.pseudo_count)
             tables.append(np.moveaxis(table, 0, -1).ravel())
         starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])[:-1]]).astype(np.int64)
         return starts, np.concatenate(tables)
 
     def _of_any(self, codes: CodeArray) -> FloatArray:
         """An unseen level is taken for missing: no table of such a graph has a place for it."""
-        holes = (codes < 0).any(axis=1)
-        if not holes.any():
+        incomplete = (codes < 0).any(axis=1)
+        if not incomplete.any():
             return self._of_whole(codes)
         joint = np.empty((len(codes), self.n_states))
-        joint[~holes] = self._of_whole(codes[~holes])
-        joint[holes] = self._summed_out(np.maximum(codes[holes], -1))
+        joint[~incomplete] = self._of_whole(codes[~incomplete])
+        joint[incomplete] = self._summed_out(np.maximum(codes[incomplete], -1))
         return joint
 
     def _of_whole(self, codes: CodeArray) -> FloatArray:
@@ -244,6 +244,6 @@ class GraphScores:
         after = before.copy()
         own = np.arange(len(rows)), groups[rows]
         after[own] = without(before[own], weights[rows])
-        log_before, log_after = log_shares(before, family.imagined), log_shares(after, family.imagined)
+        log_before, log_after = log_shares(before, family.pseudo_count), log_shares(after, family.pseudo_count)
         change[rows] = np.subtract(log_after, log_before, out=np.zeros_like(log_after), where=log_after != log_before)
         return change

@@ -43,7 +43,7 @@ class SuperparentScores:
         return len(self.log_prior)
 
     # -- tables, states last ----------------------------------------------------------------------------------
-    def _imagined(self, column: int, parent: int | None = None) -> float:
+    def _pseudo_count(self, column: int, parent: int | None = None) -> float:
         sizes = self.counted.sizes
         n_configurations = self.n_states * (1 if parent is None else int(sizes[parent]))
         return pseudo_rows_of(self.settings.prior, self.settings.smoothing, int(sizes[column]), n_configurations)
@@ -52,7 +52,7 @@ class SuperparentScores:
     def log_singles(self) -> tuple[FloatArray, ...]:
         """(n_levels + 1, n_states) log p(level | state) of each column."""
         return tuple(
-            with_unseen(counts, self._imagined(column)).T for column, counts in enumerate(self.counted.singles)
+            with_unseen(counts, self._pseudo_count(column)).T for column, counts in enumerate(self.counted.singles)
         )
 
     def log_pair(self, parent: int, column: int) -> FloatArray:
@@ -73,7 +73,7 @@ class SuperparentScores:
         unseen = np.zeros(len(own), dtype=np.int64)
         unseen[table.starts + sizes] = 1
         levels = sizes[own] + unseen  # how many levels share a row of the table
-        each = np.array([[self._imagined(column, parent) for column in columns] for parent in columns])[own][:, own]
+        each = np.array([[self._pseudo_count(column, parent) for column in columns] for parent in columns])[own][:, own]
         total = np.add.reduceat(table.present, table.starts, axis=2)[:, :, own]
         log_share = log_ratio(table.present + each, total + each * levels, levels)
         log_share[:, own[:, None] == own] = 0.0
@@ -143,9 +143,9 @@ class SuperparentScores:
     def _levels_of(self, parent: int, codes: CodeArray) -> Iterator[tuple[int | None, IntArray]]:
         """The rows that have the cell (None), and for each level those that lack it."""
         yield None, np.flatnonzero(codes[:, parent] != -1)
-        holes = np.flatnonzero(codes[:, parent] == -1)
-        if len(holes):
-            yield from ((level, holes) for level in range(int(self.counted.sizes[parent])))
+        missing = np.flatnonzero(codes[:, parent] == -1)
+        if len(missing):
+            yield from ((level, missing) for level in range(int(self.counted.sizes[parent])))
 
     def _term(self, parent: int, level: int | None, codes: CodeArray) -> FloatArray:
         """(n_rows, n_states) log p(x_i | state) prod p(x_j | x_i, state), the cells that are there."""
@@ -166,8 +166,8 @@ class SuperparentScores:
                 continue
             counts = self.counted.needed_pairs.pair(parent, column)[groups[rows], at[rows]]  # (n_rows, n_levels)
             count = counts[np.arange(len(rows)), codes[rows, column]]
-            imagined = self._imagined(column, parent)
-            change[rows] += change_of_share(count, counts.sum(axis=1), weights[rows], imagined, counts.shape[1])
+            pseudo_count = self._pseudo_count(column, parent)
+            change[rows] += change_of_share(count, counts.sum(axis=1), weights[rows], pseudo_count, counts.shape[1])
         return change
 
     def _change_of_single(self, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
@@ -175,8 +175,8 @@ class SuperparentScores:
         rows = np.flatnonzero(codes[:, column] >= 0)
         change = np.zeros(len(codes))
         count = counts[rows, codes[rows, column]]
-        imagined = self._imagined(column)
-        change[rows] = change_of_share(count, counts[rows].sum(axis=1), weights[rows], imagined, counts.shape[1])
+        pseudo_count = self._pseudo_count(column)
+        change[rows] = change_of_share(count, counts[rows].sum(axis=1), weights[rows], pseudo_count, counts.shape[1])
         return change
 
     def _naive_left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:

@@ -77,7 +77,7 @@ class NetworkAccount:
         """What was observed with uncertainty."""
         return {f.node: f.value for f in self.findings if isinstance(f.value, Mapping)}
 
-    # -- faces --
+    # -- as text and pages --
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; minus infinity is the text "-inf"."""
         return {

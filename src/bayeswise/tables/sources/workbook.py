@@ -51,7 +51,7 @@ def from_workbook(path: Path, name: str, sheet: str | None, null_words: Sequence
         if isinstance(problem, SourceError):
             raise
         raise SourceError(f"{name} cannot be read as a workbook: {shortened(problem)}", fix="check the file") from None
-    except BaseException as problem:  # a panic of the reader is no Exception
+    except BaseException as problem:  # a panic of the reader is not an Exception
         if type(problem).__name__ != "PanicException":
             raise
         raise SourceError(f"{name} cannot be read as a workbook", fix="save or fetch the file again") from None

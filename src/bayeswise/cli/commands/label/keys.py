@@ -128,7 +128,7 @@ class Answers:
         try:
             return line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            raise DataError(f"the answer {line[:40]!r} is no UTF-8", fix="write the answers as UTF-8") from None
+            raise DataError(f"the answer {line[:40]!r} is not UTF-8", fix="write the answers as UTF-8") from None
 
 
 def _key() -> str | None:

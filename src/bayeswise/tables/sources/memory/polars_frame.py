@@ -63,7 +63,7 @@ def translated(description: str) -> Iterator[None]:
     except (polars.exceptions.PolarsError, OSError) as problem:
         sentence = shortened(str(problem).split("\n")[0])
         raise SourceError(f"{description} cannot be read: {sentence}", fix="check the file or the query") from None
-    except BaseException as problem:  # a panic of polars is no Exception
+    except BaseException as problem:  # a panic of polars is not an Exception
         if type(problem).__name__ != "PanicException":
             raise
         sentence = shortened(str(problem).split("\n")[0])
