@@ -16,14 +16,14 @@ from bayeswise import __version__
 from bayeswise.foundation.errors import BayeswiseError, legible
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
-from bayeswise.workbench.pages import costs, data, explain, files, jobs, model, trust
+from bayeswise.workbench.pages import costs, data, diagram, explain, files, jobs, model, network, trust
 from bayeswise.workbench.safety import Access, Guard
 from bayeswise.workbench.service import routes as service
 from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (files, jobs, data, model, costs, explain, trust, service)
+PAGES = (files, jobs, data, model, costs, explain, trust, network, diagram, service)
 
 
 def application(bench: Bench) -> FastAPI:

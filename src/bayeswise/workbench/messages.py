@@ -46,7 +46,7 @@ class FileView(Said):
     """A file of the workspace."""
 
     name: str
-    kind: Literal["table", "model", "decision", "network", "labels", "report"]
+    kind: Literal["table", "model", "decision", "network", "diagram", "labels", "report"]
     size: int
     version: str
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
@@ -17,7 +19,7 @@ from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ConflictError, NotFoundError, UsageError, quoted
 from bayeswise.networks.formats import FORMATS, MODEL_SUFFIX
 
-FileKind: TypeAlias = Literal["table", "model", "decision", "network", "labels", "report"]
+FileKind: TypeAlias = Literal["table", "model", "decision", "network", "diagram", "labels", "report"]
 
 _TABLES: tuple[str, ...] = (
     ".csv",
@@ -40,7 +42,8 @@ _KINDS: tuple[tuple[FileKind, tuple[str, ...]], ...] = (
     ("report", (".html",)),
     ("table", _TABLES),
 )
-_SESSION = "session.json"  # what makes a folder a labelling session
+_SESSION = "journal"  # what makes a folder a labelling session
+_DIAGRAM = re.compile(rb"^\s*\[(chance|decision|utility)[.\]]", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _MOST_FILES = 2_000
 _DEEPEST = 4
@@ -126,6 +129,7 @@ class Workspace:
             elif (kind := kind_of(entry.name)) is not None:
                 try:
                     found = self.file(name)
+                    kind = "diagram" if kind == "decision" and is_diagram(found) else kind
                     yield FileEntry(name, kind, found.stat().st_size, version_of(found))
                 except (UsageError, OSError):  # a link that leads out, or a file that went away
                     continue
@@ -146,6 +150,17 @@ class Workspace:
             self.check_version(name, version)
             (self.root / hidden).replace(path)
             return version_of(path)
+
+    @contextmanager
+    def replacing(self, name: str, version: str | None) -> Iterator[Path]:
+        """A path to write to, beside the file; it takes the file's place if that is still the one that was read."""
+        self.check_version(name, version)
+        hidden = f".bayeswise-{secrets.token_hex(8)}{self.place(name).suffix}"
+        try:
+            yield self.root / hidden
+            self.take(hidden, name, version)
+        finally:
+            (self.root / hidden).unlink(missing_ok=True)
 
     def check_version(self, name: str, version: str | None) -> None:
         """Refuse to replace a file that is not the one that the user saw."""
@@ -183,6 +198,12 @@ def kind_of(name: str) -> FileKind | None:
     ('table', 'model', 'network', None)
     """
     return next((kind for kind, suffixes in _KINDS if name.lower().endswith(suffixes)), None)
+
+
+def is_diagram(path: Path) -> bool:
+    """Whether a TOML file has nodes, and not costs."""
+    with path.open("rb") as file:
+        return _DIAGRAM.search(file.read(1 << 16)) is not None
 
 
 def version_of(path: Path) -> str:

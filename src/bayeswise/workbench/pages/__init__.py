@@ -7,4 +7,6 @@ model.py    kinds of models, fitting, comparing, settings changed live
 costs.py    posteriors as bytes, decision files, what decisions cost
 explain.py  why a case is answered as it is, and what would change that
 trust.py    whether posteriors keep what they promise
+network.py  beliefs under evidence, edits and learning of networks
+diagram.py  decisions and utilities, solved
 """

@@ -1,0 +1,175 @@
+"""Diagrams on the Network page: decisions and utilities beside chance nodes, solved, and what they depend on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from bayeswise.diagrams import InfluenceDiagram
+from bayeswise.diagrams.nodes import Decision, Utility
+from bayeswise.foundation.errors import BayeswiseError
+from bayeswise.render.plain import json_value
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.workspace import version_of
+
+_MOST_BARS = 30
+_MOST_CASES = 500
+
+
+class PieceView(Said):
+    """A node of a diagram; `kind` is chance, decision or utility."""
+
+    name: str
+    kind: str
+    states: list[str]
+    parents: list[str]
+
+
+class DiagramView(Said):
+    """The nodes of a diagram."""
+
+    diagram: str
+    version: str
+    pieces: list[PieceView]
+    same_as: SameAs
+
+
+class SolveRequest(Said):
+    """A diagram, and what is observed."""
+
+    diagram: FileName
+    evidence: Annotated[dict[Name, str], Field(max_length=1_000)] = Field(default_factory=dict)
+
+
+class PolicyView(Said):
+    """What to decide in each case, as a table and in words."""
+
+    decision: str
+    knows: list[str]
+    words: str
+    columns: dict[str, list[Any]]
+
+
+class InformationView(Said):
+    """What knowing a node before a decision is worth."""
+
+    nodes: list[str]
+    decision: str
+    value: float
+
+
+class BarView(Said):
+    """How far the utility moves as an entry of a table moves within its range."""
+
+    entry: str
+    value: float
+    low: float
+    high: float
+    utility_low: float
+    utility_high: float
+
+
+class SolutionView(Said):
+    """The best policies, what they gain, and what that depends on."""
+
+    utility: float
+    policies: list[PolicyView]
+    information: list[InformationView]
+    tornado: list[BarView]
+    text: str
+    same_as: SameAs
+
+
+def routes(bench: Bench) -> APIRouter:
+    """GET /api/diagram, POST /api/diagram/solve."""
+    router = APIRouter(prefix="/api/diagram", tags=["diagram"], responses=PROBLEMS)
+
+    @router.get("")
+    def diagram(diagram: Annotated[FileName, Query()]) -> DiagramView:
+        """The nodes of a diagram."""
+        found = diagram_of(bench, diagram)
+        return DiagramView(
+            diagram=diagram,
+            version=version_of(bench.workspace.file(diagram)),
+            pieces=[_piece(found, piece) for piece in found.pieces()],
+            same_as=SameAs(shell=shell("diagram", "show", diagram), python=_python(diagram, "diagram")),
+        )
+
+    @router.post("/solve")
+    def solve(asked: SolveRequest) -> SolutionView:
+        """The best policies of a diagram."""
+        return solution_view(diagram_of(bench, asked.diagram), asked)
+
+    return router
+
+
+def diagram_of(bench: Bench, name: str) -> InfluenceDiagram:
+    """The diagram in a file, read once as long as the file stays as it is."""
+    path = bench.workspace.file(name)
+    return bench.workspace.remembered(path, "diagram", lambda: InfluenceDiagram.read(path))
+
+
+def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionView:
+    """Policies, values of information and the tornado, where they can be computed."""
+    evidence = {}
+    for name, text in asked.evidence.items():
+        by_text = {str(state): state for state in diagram.states(name)}
+        evidence[name] = diagram.states(name)[diagram.code(name, by_text.get(text, text))]
+    solution = diagram.solve(evidence or None)
+    options = {"--given": [f"{name}={state}" for name, state in asked.evidence.items()]}
+    return SolutionView(
+        utility=float(solution.utility),
+        policies=[
+            PolicyView(
+                decision=str(name),
+                knows=list(map(str, policy.knows)),
+                words=policy.in_words(),
+                columns={
+                    column: [json_value(cell) for cell in cells[:_MOST_CASES]]
+                    for column, cells in policy.to_columns().items()
+                },
+            )
+            for name, policy in solution.policies.items()
+        ],
+        information=_information(diagram, evidence),
+        tornado=_tornado(diagram, evidence),
+        text=str(solution),
+        same_as=SameAs(
+            shell=shell("diagram", "solve", asked.diagram, options=options),
+            python=_python(asked.diagram, f"print(diagram.solve({evidence or ''}))"),
+        ),
+    )
+
+
+def _piece(diagram: InfluenceDiagram, piece: Any) -> PieceView:
+    kind = "decision" if isinstance(piece, Decision) else "utility" if isinstance(piece, Utility) else "chance"
+    states = [] if kind == "utility" else list(map(str, diagram.states(piece.name)))
+    return PieceView(name=piece.name, kind=kind, states=states, parents=list(diagram.parents(piece.name)))
+
+
+def _information(diagram: InfluenceDiagram, evidence: dict[str, Any]) -> list[InformationView]:
+    try:
+        found = diagram.information_values(evidence=evidence or None)
+    except BayeswiseError:  # nothing could be looked at before a decision
+        return []
+    return [
+        InformationView(nodes=list(map(str, each.nodes)), decision=str(each.decision), value=float(each.value))
+        for each in found.values
+    ]
+
+
+def _tornado(diagram: InfluenceDiagram, evidence: dict[str, Any]) -> list[BarView]:
+    try:
+        columns = diagram.tornado(evidence=evidence or None).to_columns()
+    except BayeswiseError:  # too many entries, or none that could move
+        return []
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)][:_MOST_BARS]
+    names = ("value", "low", "high", "utility_low", "utility_high")
+    return [BarView(entry=str(row["entry"]), **{name: float(row[name]) for name in names}) for row in rows]
+
+
+def _python(name: str, line: str) -> str:
+    return python(f"diagram = {call('bw.InfluenceDiagram.read', name)}", line)
