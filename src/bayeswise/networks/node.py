@@ -6,9 +6,11 @@ The table becomes a matrix with one row for each configuration of the parents, c
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -232,3 +234,61 @@ def _decimals(number: float) -> int:
 
 def _given(levels: Sequence[Vocabulary], row: int) -> str:
     return f" given {configuration(levels, row)!r}" if levels else ""
+
+
+# -- states that are intervals of numbers ---------------------------------------------------------------------
+
+
+def intervals(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
+    """Intervals in words; each begins with its lower cut. `exact` ones have all digits of the cuts.
+
+    >>> intervals([2.5]), intervals([]), intervals([1.23456, 7], exact=True)
+    (['< 2.5', '>= 2.5'], ['any number'], ['< 1.23456', '1.23456 to 7', '>= 7'])
+    """
+    if not len(cuts):
+        return ["any number"]
+    shown = cut_texts(cuts, exact=exact)
+    inner = [f"{low} to {high}" for low, high in pairwise(shown)]
+    return [f"< {shown[0]}", *inner, f">= {shown[-1]}"]
+
+
+def cut_texts(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
+    """As few digits as tell the cuts apart."""
+    for digits in range(4, 18):
+        shown = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(shown)) == len(shown) and (not exact or list(map(float, shown)) == list(cuts)):
+            break
+    return shown
+
+
+def cuts_of(states: Sequence[Any]) -> tuple[float, ...] | None:
+    """The cuts between states that are intervals in words; None if they are something else.
+
+    >>> cuts_of(["< 2.5", "2.5 to 7", ">= 7"]), cuts_of(["low", "high"])
+    ((2.5, 7.0), None)
+    """
+    if list(states) == intervals(()):
+        return ()
+    if len(states) < 2 or not all(isinstance(state, str) for state in states) or not states[-1].startswith(">= "):
+        return None
+    try:
+        cuts = tuple(float(state.removeprefix(">= ").partition(" to ")[0]) for state in states[1:])
+    except ValueError:
+        return None
+    return cuts if intervals(cuts, exact=True) == list(states) else None
+
+
+def interval_with(states: Sequence[Any], value: object) -> int:
+    """The place of the interval that holds a number, which may be written as text; -1 if there is none.
+
+    >>> interval_with(["< 2.5", ">= 2.5"], 2.5), interval_with(["< 2.5", ">= 2.5"], "warm")
+    (1, -1)
+    """
+    cuts = cuts_of(states)
+    if cuts is None or isinstance(value, bool):
+        return -1
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return -1
+    return -1 if math.isnan(number) else bisect_right(cuts, number)

@@ -11,7 +11,7 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.canonical import NoisyMax
-from bayeswise.networks.node import Node, checked, table_of
+from bayeswise.networks.node import Node, checked, interval_with, table_of
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
@@ -153,8 +153,10 @@ class NetworkStructure:
         return Node(name, self._states[place], self._tables.given[place], self.parents(name))
 
     def code(self, name: str, state: Any) -> int:
-        """The position of a state of a node, or an error that guesses what was meant."""
-        return find_state(state, self._states[self.place(name)], what=f"node {name!r} has no state")
+        """The position of a state, or of the interval that holds a number; or an error that guesses what was meant."""
+        states = self._states[self.place(name)]
+        place = interval_with(states, state)
+        return place if place >= 0 else find_state(state, states, what=f"node {name!r} has no state")
 
     # -- what follows from the graph alone --------------------------------------------------------------------
     def markov_blanket(self, name: str) -> tuple[str, ...]:

@@ -159,9 +159,10 @@ def test_holes_and_numbers_are_told_and_not_swallowed() -> None:
         BeliefNetwork.learn(rows)
     assert BeliefNetwork.learn(rows, missing="drop").states("a") == ("x", "y")
     assert BeliefNetwork.learn(rows, parents={}, prior="none").table("b").tolist() == [[2 / 3, 1 / 3]]
-    for numbers in (range(300), np.arange(300) / 7, map(str, range(300))):
-        with pytest.raises(SchemaError, match=r"more than 255 different numbers.* Fix: cut it into a few states first"):
-            BeliefNetwork.learn({"a": list(numbers)})
+    for numbers in (range(300), np.arange(300) / 7):
+        assert len(BeliefNetwork.learn({"a": list(numbers)}).states("a")) == 5
+    with pytest.raises(SchemaError, match=r"more than 255 different numbers.* Fix: cut it into a few states"):
+        BeliefNetwork.learn({"a": list(map(str, range(300)))})
     assert len(BeliefNetwork.learn({"a": list(range(300))}, states={"a": range(300)}).states("a")) == 300
     with pytest.raises(ParameterError, match="K2 needs an order"):
         BeliefNetwork.learn({"a": [1, 2]}, method="k2")

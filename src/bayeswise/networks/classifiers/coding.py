@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, MissingCellError, NonFiniteError, SchemaError
 from bayeswise.foundation.threads import each
 from bayeswise.models.description_length.discretising import codes_of, cut_points
+from bayeswise.networks.node import cut_texts, intervals
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.notes import no_column
@@ -120,28 +120,6 @@ def _with_missing(levels: Vocabulary) -> Vocabulary:
     return levels if MISSING_LEVEL in levels else Vocabulary.trusted((*levels.labels, MISSING_LEVEL))
 
 
-def intervals(cuts: Sequence[float]) -> list[str]:
-    """Intervals in words; each begins with its lower cut.
-
-    >>> intervals([2.5]), intervals([])
-    (['< 2.5', '>= 2.5'], ['any number'])
-    """
-    if not len(cuts):
-        return ["any number"]
-    shown = _distinct(cuts)
-    inner = [f"{low} to {high}" for low, high in pairwise(shown)]
-    return [f"< {shown[0]}", *inner, f">= {shown[-1]}"]
-
-
-def _distinct(cuts: Sequence[float]) -> list[str]:
-    """As few digits as tell the cuts apart."""
-    for digits in range(4, 18):
-        shown = [f"{cut:.{digits}g}" for cut in cuts]
-        if len(set(shown)) == len(shown):
-            break
-    return shown
-
-
 def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[float, ...]]:
     """The cuts of every number column that shorten the description of the classes (Fayyad and Irani)."""
     if not schema.numbers:
@@ -195,4 +173,4 @@ def with_cuts(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
 def _reason(cuts: Sequence[float]) -> str:
     if not len(cuts):
         return "not cut: no cut is worth its bits"
-    return f"cut at {', '.join(_distinct(cuts))}"
+    return f"cut at {', '.join(cut_texts(cuts))}"

@@ -12,7 +12,8 @@ import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.networks.classifiers.coding import MISSING_LEVEL, intervals
+from bayeswise.networks.classifiers.coding import MISSING_LEVEL
+from bayeswise.networks.node import intervals
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
 from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import MEMORY_LIMIT, Engine, Finding
+from bayeswise.networks.node import interval_with
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import normal_name
@@ -78,6 +79,8 @@ def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> 
     for place, level in enumerate(levels):
         code = states.code_of_equal(level)
         codes[place] = code if code >= 0 else by_text.get(_as_text(level, states), -1)
+        if codes[place] < 0:
+            codes[place] = interval_with(states, level)
         if codes[place] < 0:
             raise UnseenLevelError(
                 f"column {network.names[node]!r} has {level!r}, which is not a state of the node",

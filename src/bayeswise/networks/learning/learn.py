@@ -12,7 +12,7 @@ from bayeswise.networks.learning.constraints import Constraints, Edges, Progress
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
@@ -52,19 +52,24 @@ def learn(
     seed: int = 0,
     ignore: Collection[str] = (),
     states: Mapping[str, Sequence[Any]] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    cuts: Mapping[str, Sequence[float]] | None = None,
     weight: str | None = None,
     weights: Any = None,
     progress: Progress = silent,
 ) -> BeliefNetwork:
     """A network with a given graph (`parents`), or one that a method finds by a score; rows may be coded already.
 
-    `missing` is the policy for missing values: "error" and "drop" are about the search for a graph (a given one
-    is counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
+    `missing` is the policy for missing values: "error" and "drop" are about the search for a graph (a given one is
+    counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
     rows most probable, the graph being found in the whole ones. A node of a given graph that is not a column is hidden:
-    its `states` must be given. `weight` names a column of weights, `weights` are those that stand in no column: a row
-    of weight k counts as k rows, one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill
-    climbing; that is restarted until nothing better was found for a while, or `restarts` times. What happened on the
-    way is in `notes`.
+    its `states` must be given. A column of more than 20 different numbers is cut into intervals, which are its states
+    in their order, at its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts a column of fewer,
+    and "category" keeps the numbers as they are.
+
+    `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
+    one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
+    nothing better was found for a while, or `restarts` times. What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -75,8 +80,8 @@ def learn(
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     if seed < 0:
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
-    rows = _coded(table, ignore, states, named, weight, weights).with_states()
-    notes: list[str] = []
+    rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()
+    notes = [] if isinstance(table, CodedRows) else cut_notes(rows)
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
     method = chosen_method(method, len(rows.names), restarts)
@@ -115,17 +120,41 @@ def _coded(
     may_be_hidden: Collection[str],
     weight: str | None,
     weights: Any,
+    kinds: Mapping[str, str] | None,
+    cuts: Mapping[str, Sequence[float]] | None,
 ) -> CodedRows:
     if not isinstance(table, CodedRows):
+        by_kind = _checked_kinds(kinds or {})
         return CodedRows.of(
-            table, ignore=ignore, states=states, may_be_hidden=may_be_hidden, weight=weight, weights=weights
+            table,
+            ignore=ignore,
+            states=states,
+            may_be_hidden=may_be_hidden,
+            weight=weight,
+            weights=weights,
+            cuts=cuts,
+            cut_beyond=MOST_LABELS,
+            numbers=[name for name, kind in by_kind.items() if kind == "number"],
+            labels=[name for name, kind in by_kind.items() if kind == "category"],
         )
-    if ignore or weight is not None:
-        raise ParameterError(
-            "the rows are coded already, with all of their columns",
-            fix=f"{'ignore columns' if ignore else 'name the column of weights'} in CodedRows.of",
-        )
+    if ignore or weight is not None or kinds or cuts:
+        what = "ignore columns" if ignore else "cut columns" if kinds or cuts else "name the column of weights"
+        raise ParameterError("the rows are coded already, with all of their columns", fix=f"{what} in CodedRows.of")
     return table.weighted(weights)
+
+
+def _checked_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
+    for name, kind in kinds.items():
+        if kind not in ("number", "category"):
+            raise ParameterError(
+                f"the kind of column {name!r} is {kind!r}", fix="choose 'number', which is cut, or 'category'"
+            )
+    return kinds
+
+
+def cut_notes(rows: CodedRows) -> list[str]:
+    """Where each column of numbers was cut."""
+    return [f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}" for name, found in rows.cuts.items() if found]
 
 
 def _found(

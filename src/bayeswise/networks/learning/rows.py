@@ -14,12 +14,15 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
+from bayeswise.networks.node import cuts_of, intervals
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
 
 MOST_LEVELS = 65_535
+MOST_LABELS = 20
+"""So many different numbers are taken for names of states; more are cut into intervals."""
 MOST_NUMBERS = 255
 """More different numbers are a measurement, and not names of states."""
 
@@ -56,6 +59,7 @@ class CodedRows:
         A hidden name with states that has no column becomes one without any cell, after the others. `weight`
         is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
         at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
+        Numbers are put into states that are intervals.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
@@ -91,7 +95,14 @@ class CodedRows:
         cut: dict[str, tuple[float, ...]] = {}
         for k, name in enumerate(names):
             asked = (cuts or {}).get(name)
-            many = name in numbers or (cut_beyond is not None and len(levels[k]) > cut_beyond and name not in labels)
+            if asked is None and all(map(_is_number, levels[k])):
+                asked = cuts_of(given[name])
+            many = name in numbers or (
+                cut_beyond is not None
+                and len(levels[k]) > cut_beyond
+                and name not in labels
+                and not _are_labels(levels[k], source.textual)
+            )
             if asked is None and (given[name] or not many or not all(map(_is_number, levels[k]))):
                 continue
             mass = None if weigh is None else weigh[weigh > 0.0]
@@ -186,7 +197,8 @@ def _refuse_numbers(name: str, levels: Sequence[Label]) -> None:
     if len(levels) > MOST_NUMBERS and all(map(_is_number, levels)):
         raise SchemaError(
             f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
-            fix=f"cut it into a few states first, or ignore it: ignore=[{name!r}] (--ignore {name}); "
+            fix=f"cut it into a few states, cuts={{{name!r}: [...]}} (--cuts {name}=...), or ignore it: "
+            f"ignore=[{name!r}] (--ignore {name}); "
             f"if they are names, give them: states={{{name!r}: [...]}}",
         )
 
@@ -195,17 +207,16 @@ def _cut(
     name: str, levels: Sequence[Label], codes: CodeArray, weights: FloatArray | None, asked: Sequence[float] | None
 ) -> tuple[tuple[float, ...], list[str], CodeArray]:
     """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these."""
-    from bayeswise.networks.classifiers.coding import intervals  # which needs these rows
-
     if not all(map(_is_number, levels)):
         odd = next(level for level in levels if not _is_number(level))
         raise SchemaError(f"column {name!r} is cut, and {odd!r} is not a number", fix="cut columns of numbers only")
     values = np.array([float(level) for level in levels], dtype=np.float64)
     if asked is None:
-        asked = fifths(values[codes[codes >= 0]], None if weights is None else weights[codes >= 0])
+        halfway = fifths(values[codes[codes >= 0]], None if weights is None else weights[codes >= 0])
+        asked = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
     found = tuple(sorted({float(cut) for cut in asked}))
     place = np.append(np.searchsorted(np.array(found), values, side="right"), -1).astype(np.int32)
-    return found, intervals(found), place[codes]
+    return found, intervals(found, exact=True), place[codes]
 
 
 def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]:
@@ -232,6 +243,12 @@ def _is_number(label: Label) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _are_labels(levels: Sequence[Label], textual: bool) -> bool:
+    """Text of a dataframe is a label whatever it looks like; text of a file is one where it has leading zeros."""
+    texts = [level for level in levels if isinstance(level, str)]
+    return bool(texts) and (not textual or any(text[:1] == "0" and text[1:].isdigit() for text in texts if text != "0"))
 
 
 def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:

@@ -18,6 +18,7 @@ from bayeswise.networks.learning.exact import Families
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import cuts_of
 from bayeswise.render.terminal import aligned
 
 _MOST_DRAWN = 2**53
@@ -186,7 +187,8 @@ def strengths_in_table(
     if isinstance(table, CodedRows):
         rows = table.weighted(weights).without_missing()
     else:
-        rows = CodedRows.of(table, columns=network.names, weight=weight, weights=weights).without_missing()
+        cut = {name: network.states(name) for name in network if cuts_of(network.states(name)) is not None}
+        rows = CodedRows.of(table, columns=network.names, states=cut, weight=weight, weights=weights).without_missing()
     return edge_strengths(
         rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **overrides
     )

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bayeswise.tables.source import Source
 
 TABLES_ONLY = ("em", "gradient")
-_MOST_LABELS = 20  # different numbers that are taken for names of states
 
 
 def learn(
@@ -104,6 +103,8 @@ def learn(
     A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
     of fewer, --category keeps the numbers as they are.
     """
+    from bayeswise.networks.learning.learn import cut_notes
+
     if output is None:
         raise UsageError("the network needs a place", fix="add -o network.bif")
     check_output(output, [table])
@@ -133,7 +134,7 @@ def learn(
         )
     asked = columns.Kinds(category=category, number=number).asked_for(names)
     rows = _read(source, ignore or (), weight, overrides, _cuts_of(cuts, names), asked)
-    say(*(f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}." for name, found in rows.cuts.items()))
+    say(*(f"{note}." for note in cut_notes(rows)))
     with StepsBar() as bar:
         network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
     network.write(output)
@@ -171,7 +172,7 @@ def _read(
     cuts: dict[str, list[float]],
     asked: dict[str, Any],
 ) -> CodedRows:
-    from bayeswise.networks.learning.rows import CodedRows
+    from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 
     with Bar("Reading") as bar:
         hidden = overrides.get("states") or {}
@@ -182,7 +183,7 @@ def _read(
             may_be_hidden=hidden,
             weight=weight,
             cuts=cuts,
-            cut_beyond=_MOST_LABELS,
+            cut_beyond=MOST_LABELS,
             numbers=[name for name, kind in asked["kinds"].items() if kind == "number"],
             labels=[name for name, kind in asked["kinds"].items() if kind == "category"],
         )

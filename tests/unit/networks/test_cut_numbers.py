@@ -1,0 +1,62 @@
+"""Networks cut numbers into intervals, and know numbers by their interval ever after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.networks.learning import strengths_in_table
+from bayeswise.networks.node import cuts_of, intervals
+
+
+def table(n: int = 400) -> dict[str, list[Any]]:
+    generator = np.random.default_rng(2)
+    age = generator.normal(45.0, 12.0, n)
+    return {
+        "age": age.round(3).tolist(),
+        "rooms": generator.integers(1, 5, n).tolist(),
+        "ill": np.where(age + generator.normal(size=n) > 50.0, "yes", "no").tolist(),
+    }
+
+
+def test_many_numbers_are_five_intervals_in_numeric_order() -> None:
+    network = bw.BeliefNetwork.learn(table())
+    states = network.states("age")
+    cuts = cuts_of(states)
+    assert cuts is not None and len(cuts) == 4 and list(cuts) == sorted(cuts)
+    shares = np.histogram(table()["age"], [-np.inf, *cuts, np.inf])[0] / 400
+    assert shares == pytest.approx(np.full(5, 0.2), abs=0.01)
+    assert network.states("rooms") == (1, 2, 3, 4)
+    assert network.notes[0].startswith("age: cut at ")
+
+
+def test_kinds_and_cuts_are_those_of_the_classifiers() -> None:
+    network = bw.BeliefNetwork.learn(table(), kinds={"rooms": "number"}, cuts={"age": [30, 50.125]})
+    assert network.states("age") == ("< 30", "30 to 50.125", ">= 50.125")
+    assert cuts_of(network.states("rooms")) is not None
+    few = {"age": [21, 30, 44] * 30 + list(range(60, 82)), "ill": ["yes", "no"] * 56}
+    assert bw.BeliefNetwork.learn(few, kinds={"age": "category"}).states("age")[:3] == (21, 30, 44)
+    with pytest.raises(bw.BayeswiseError, match="'number', which is cut"):
+        bw.BeliefNetwork.learn(table(), kinds={"age": "text"})
+
+
+def test_a_number_is_evidence_of_its_interval() -> None:
+    network = bw.BeliefNetwork.learn(table(), cuts={"age": [30, 50]})
+    for number, words in ((12, "< 30"), (30, "30 to 50"), ("49.9", "30 to 50"), (50.0, ">= 50")):
+        assert network.query("ill", {"age": number}) == network.query("ill", {"age": words})
+
+
+def test_rows_of_numbers_are_those_that_were_learned(tmp_path: Any) -> None:
+    """Cuts are rounded to what their words say, so that each row comes into the interval that it was counted in."""
+    rows = table()
+    network = bw.BeliefNetwork.learn(rows)
+    network.write(tmp_path / "ages.bif")
+    for known in (network, bw.BeliefNetwork.read(tmp_path / "ages.bif")):
+        posterior = known.predict_proba("ill", rows)
+        words = intervals(cuts_of(network.states("age")) or (), exact=True)
+        coded = [words[k] for k in np.searchsorted(cuts_of(words) or (), rows["age"], side="right")]
+        assert np.array_equal(posterior, known.predict_proba("ill", {**rows, "age": coded}))
+    assert {(each.parent, each.child) for each in strengths_in_table(rows, network).edges} == set(network.edges)
