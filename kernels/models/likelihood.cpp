@@ -44,11 +44,12 @@ inline void add_with_error(double& total, double& error, double term) {
     total = sum;
 }
 
-// sum[r] += log p(x_rc | state) over a block of columns, for one state and one tile; missing cells add nothing.
+// sum[r] += log p(x_rc | state) over a block of columns, for one state and one tile; missing cells add nothing. A row has
+// the same bits whether or not another row of its tile has missing cells.
 BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict columns, const double* mean,
                                 const double* mean_low, const double* precision, const double* log_peak,
                                 int64_t n_columns, bool has_missing) {
-    double partial[kTileRows] = {0.0};
+    double partial[kTileRows] = {0.0}, peaks[kTileRows] = {0.0};
     double peak = 0.0;
     for (int64_t c = 0; c < n_columns; ++c) {
         const double* x = columns + c * kTileRows;
@@ -56,8 +57,8 @@ BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict
         if (has_missing) {
             for (int64_t r = 0; r < kTileRows; ++r) {
                 const double z = ((x[r] - m) - low) * inverse;
-                const double term = top - 0.5 * (z * z);
-                partial[r] += x[r] == x[r] ? term : 0.0;
+                partial[r] -= x[r] == x[r] ? 0.5 * (z * z) : 0.0;
+                peaks[r] += x[r] == x[r] ? top : 0.0;
             }
         } else {
             peak += top;
@@ -67,7 +68,10 @@ BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict
             }
         }
     }
-    for (int64_t r = 0; r < kTileRows; ++r) sum[r] = partial[r] + peak;
+    if (has_missing)
+        for (int64_t r = 0; r < kTileRows; ++r) sum[r] = partial[r] + peaks[r];
+    else
+        for (int64_t r = 0; r < kTileRows; ++r) sum[r] = partial[r] + peak;
 }
 
 template <typename T>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
@@ -21,6 +21,7 @@ from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.encoding.one_row import row_in, swept_for
 from bayeswise.tables.schema.labels import Label, label_of
+from bayeswise.tables.sources.opening import spread
 
 if TYPE_CHECKING:
     from bayeswise.decisions.plots import ActionsDisplay, ExpectedCostDisplay, SimplexDisplay
@@ -213,11 +214,28 @@ def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
     classes = tuple(map(label_of, model.classes if hasattr(model, "classes") else model.classes_))
     table = Costs.zero_one(classes) if costs is None else costs_of(costs, classes)
     aligned = table.aligned(classes)
+    if spread(rows) is not None:
+        return _where_rows_are(model, rows, aligned)  # type: ignore[no-any-return]  # a lazy frame
     row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
     probability = np.asarray(model.predict_proba(rows))
     table_of_rows = rows if row is None else swept_for(rows, row)
     columns = columns_for(aligned, table_of_rows, len(probability))
     return replace(decide_rows(probability, aligned, columns), model=model, rows=table_of_rows)
+
+
+def _where_rows_are(model: Any, rows: Any, costs: Costs) -> Any:
+    """The rows of a frame of Dask or Spark with their decisions, as a lazy frame of the same library."""
+    if not hasattr(model, "extended"):
+        raise KindError(
+            f"a {type(model).__name__} does not answer where the rows are", fix="give a model of bw.fit or bw.load"
+        )
+    names = ["action", "expected_cost", "runner_up", "margin", *(f"cost_{name}" for name in told_apart(costs.actions))]
+    storages = {name: "text" if name in ("action", "runner_up") else "float" for name in names}
+    return model.extended(rows, partial(_decided, costs=costs), storages)
+
+
+def _decided(model: Any, rows: Any, costs: Costs) -> dict[str, list[Any]]:
+    return _of_model(model, rows, costs).to_columns()
 
 
 def encoded_row(model: Any, rows: Any, row: int) -> Any:

@@ -6,7 +6,7 @@ Partitions are pandas frames, and are read as such. A worker that is lost costs 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from dask.callbacks import Callback
 
 from bayeswise.foundation.errors import NotInstalledError, SchemaError
 from bayeswise.tables import partitions
-from bayeswise.tables.partitions import FAN_IN, Pass, SpreadSource, Watch
+from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source
 from bayeswise.tables.sources.memory.pandas_frame import PandasSource
 
@@ -57,6 +57,10 @@ class DaskSource(SpreadSource):
     def _gathered(self, columns: Sequence[str]) -> Source:
         return PandasSource(self._columns(columns).compute())
 
+    def extended(self, answer: RowAnswer) -> Any:
+        meta = _extended(self.frame._meta, answer, dict.fromkeys(answer.fields, ()))
+        return self.frame.map_partitions(partial(_answered_rows, answer), meta=meta)
+
     def _columns(self, names: Sequence[str]) -> Any:
         stored = {str(name): name for name in self.frame.columns}
         return self.frame[[stored[name] for name in names]]
@@ -64,6 +68,24 @@ class DaskSource(SpreadSource):
 
 def _leaf(work: Pass[Any], frame: Any, number: int) -> bytes:
     return partitions.answer(work, lambda: PandasSource(frame), number)
+
+
+_DTYPES = {"text": "string", "integer": "int64", "float": "float64", "boolean": "bool"}
+
+
+def _answered_rows(answer: RowAnswer, frame: Any) -> Any:
+    return _extended(frame, answer, answer.of(PandasSource(frame)))
+
+
+def _extended(frame: Any, answer: RowAnswer, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """The frame with columns of the dtypes that the answer has."""
+    import pandas as pd
+
+    added = {
+        name: pd.Series(pd.array(list(columns[name]), dtype=_DTYPES[storage]), index=frame.index)
+        for name, storage in answer.fields.items()
+    }
+    return frame.assign(**added)
 
 
 def _computed(leaves: list[Any], root: Any, name: str, watch: Watch | None) -> bytes:

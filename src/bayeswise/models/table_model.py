@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state, label_of
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
+from bayeswise.tables.sources.opening import spread
 
 _MOST_SHOWN = 40  # columns on a page
 
@@ -193,6 +194,15 @@ class TableModel:
         heading = f"<h3>{type(self).__name__.removesuffix('Model')} model{target}</h3>"
         return fragment(heading, text_block(repr(self)), table(["column", "kind", "family"], rows, left=3), more)
 
+    def extended(self, table: Any, answer: Callable[[Any, Any], Any], storages: Mapping[str, Any]) -> Any:
+        """A lazy frame of Dask or Spark with what a function of this model and some rows says of each row."""
+        from bayeswise.models.spread_rows import answered
+
+        source = spread(table)
+        if source is None:
+            raise ParameterError("these rows are on one machine", fix="give a frame of Dask or Spark")
+        return answered(self, source, answer, storages)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: whole or not at all, the same bytes for the same model."""
         from bayeswise.models.files import save_model
@@ -235,6 +245,24 @@ def _of_one_batch(answer: Callable[[Any, Batch], ScoredRows]) -> Callable[[Any, 
         return answer(self, batches[0])
 
     return about
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def where_rows_are(method: Method) -> Method:
+    """The method, whose answer about a frame of Dask or Spark is a lazy frame of the same library with more columns."""
+
+    @wraps(method)
+    def about(self: Any, table: Any) -> Any:
+        source = spread(table)
+        if source is None:
+            return method(self, table)
+        from bayeswise.models.spread_rows import frame_with
+
+        return frame_with(self, method.__name__, source)
+
+    return cast(Method, about)
 
 
 class ProbabilityModel(TableModel):
@@ -291,14 +319,17 @@ class ProbabilityModel(TableModel):
         """The position of a class."""
         return find_state(label, self.classes)
 
+    @where_rows_are
     def predict_proba(self, table: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of each row, states in the order of `classes`; one dict is one row."""
         return self.over(table, self.probability, (len(self.classes),))
 
+    @where_rows_are
     def predict_log_proba(self, table: Any) -> FloatArray:
         """(n_rows, n_states) the logarithm of the posterior, exact in the tails."""
         return self.over(table, lambda batch: log_posterior(self.log_relative(batch)), (len(self.classes),))
 
+    @where_rows_are
     def predict(self, table: Any) -> list[Label]:
         """The most probable state of each row; the first one of `classes` where several are."""
         best = self.over(table, lambda batch: np.argmax(self.log_relative(batch), axis=1), ())

@@ -52,6 +52,16 @@ def shortened(line: str, width: int) -> str:
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
 
 
+def probability_names(classes: Sequence[object]) -> list[str]:
+    """p_CLASS, with the class as Python writes it where two would read the same.
+
+    >>> probability_names(["no", "yes"]), probability_names([1, "1"])
+    (['p_no', 'p_yes'], ['p_1', "p_'1'"])
+    """
+    names = [f"p_{label}" for label in classes]
+    return names if len(set(names)) == len(names) else [f"p_{label!r}" for label in classes]
+
+
 def told_apart(labels: Sequence[object]) -> list[str]:
     """Each label as text; those that would look alike, such as 1 and '1', as they are written in Python.
 

@@ -17,7 +17,7 @@ tried again for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
@@ -25,7 +25,7 @@ from bayeswise.foundation import errors
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
 from bayeswise.store.document import pack, unpack
 from bayeswise.store.file import model_bytes, read_bytes
-from bayeswise.tables.source import Chunk, RawColumn, Source
+from bayeswise.tables.source import Chunk, RawColumn, Source, Storage
 from bayeswise.tables.sources.table import checked_names
 
 T = TypeVar("T")
@@ -56,6 +56,19 @@ class Pass(ABC, Generic[T]):
     def types(self) -> tuple[type, ...]:
         """The types that an answer is made of, besides plain data."""
         return ()
+
+
+class RowAnswer(ABC):
+    """Columns that are added to rows where these are."""
+
+    @property
+    @abstractmethod
+    def fields(self) -> Mapping[str, Storage]:
+        """The names of the columns, and whether they are text, integer, float or boolean."""
+
+    @abstractmethod
+    def of(self, source: Source) -> Mapping[str, Sequence[Any]]:
+        """The columns for some rows."""
 
 
 class SpreadSource(ABC):
@@ -95,6 +108,10 @@ class SpreadSource(ABC):
     @abstractmethod
     def _counted(self) -> int:
         """The number of all rows."""
+
+    @abstractmethod
+    def extended(self, answer: RowAnswer) -> Any:
+        """A lazy frame of the same library, with the columns of an answer added."""
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
         """The rows themselves, for what is no function of a summary: they come to this machine unless they are many."""
@@ -155,6 +172,11 @@ def found(work: Pass[T], answer: bytes) -> tuple[int, T]:
     if problem is not None:
         _raise(n_partitions, *problem)
     return n_partitions, value
+
+
+def n_partitions(work: Pass[Any], answer: bytes) -> int:
+    """How many partitions an answer is about."""
+    return _read(work, answer)[0]
 
 
 def _raise(n_partitions: int, partition: int, kind: str, what: str, fix: str) -> NoReturn:

@@ -1,10 +1,15 @@
 """Dask frames: the same model files as from one machine, whatever the partitions."""
 
+import os
+import signal
+from pathlib import Path
+
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
 
 import bayeswise as bw
 from bayeswise.foundation.errors import MissingColumnError, NonFiniteError, NotStreamableError, SchemaError
@@ -116,3 +121,56 @@ def test_progress_counts_partitions() -> None:
     bw.fit(source, "class")
     assert ("profile", 5, 5) in seen
     assert ("statistics", 5, 5) in seen
+
+
+def test_answers_are_added_where_the_rows_are() -> None:
+    spread = dd.from_pandas(TABLE, npartitions=3, sort=False)
+    model = bw.fit(TABLE, "class")
+    found = model.predict_proba(model.predict(spread))
+    assert isinstance(found, dd.DataFrame)
+    rows = found.compute()
+    assert rows["predicted"].tolist() == model.predict(TABLE)
+    assert (rows[["p_a", "p_b", "p_c"]].to_numpy() == model.predict_proba(TABLE)).all()
+    assert list(rows.columns)[: len(TABLE.columns)] == list(TABLE.columns)
+    logs = model.predict_log_proba(spread).compute()[["log_p_a", "log_p_b", "log_p_c"]]
+    assert (logs.to_numpy() == model.predict_log_proba(TABLE)).all()
+
+
+def test_decisions_are_made_where_the_rows_are() -> None:
+    costs = bw.Costs({"act": {"a": 0.0, "b": "5 * times", "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}})
+    model = bw.fit(TABLE, "class")
+    rows = bw.decide(model, dd.from_pandas(TABLE, npartitions=3, sort=False), costs).compute()
+    here = bw.decide(model, TABLE, costs)
+    for name, column in here.to_columns().items():
+        assert rows[name].tolist() == column
+
+
+def test_a_number_is_predicted_where_the_rows_are() -> None:
+    model = bw.fit(TABLE, "price", model="linear", missing="mean", ignore=["note"])
+    rows = TABLE.assign(predicted=1)  # a name that is taken
+    found = model.predict(dd.from_pandas(rows, npartitions=3, sort=False)).compute()
+    assert (found["predicted_2"].to_numpy() == model.predict(TABLE)).all()
+
+
+def test_a_worker_that_is_killed_does_not_change_a_byte(tmp_path: Path) -> None:
+    marker = tmp_path / "killed"
+    with (
+        dask.config.set({"temporary-directory": str(tmp_path)}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        rows = dd.from_pandas(TABLE, npartitions=4, sort=False)
+        source = open_source(rows.map_partitions(_killed_once, str(marker), meta=rows._meta))
+        source.watch = lambda what, done, total: None
+        assert digest(source, "averaged") == digest(TABLE, "averaged")
+    assert marker.exists()
+
+
+def _killed_once(frame: pd.DataFrame, marker: str) -> pd.DataFrame:
+    """The rows as they are; the first task to come here kills its worker."""
+    try:
+        Path(marker).touch(exist_ok=False)
+    except FileExistsError:
+        return frame
+    os.kill(os.getpid(), signal.SIGKILL)
+    return frame

@@ -12,11 +12,12 @@ from bayeswise.cli.options.reading import Watched
 from bayeswise.cli.output.table_text import guarded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, TooFewRowsError, UsageError
+from bayeswise.render.labels import probability_names
 from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.schema.names import find_name, free_name, normal_name
 from bayeswise.tables.source import Chunk, RawColumn
 
 EVIDENCE = "log_evidence"
@@ -55,24 +56,6 @@ class Layout:
         answer = free_name([target, "predicted"], taken)
         columns = tuple(free_name([name], taken) for name in (probability_names(classes) if proba else ()))
         return cls(tuple(kept), answer, columns, free_name([EVIDENCE], taken) if evidence else None)
-
-
-def probability_names(classes: Sequence[Label]) -> list[str]:
-    """p_CLASS, with the class as Python writes it where two would read the same.
-
-    >>> probability_names(["no", "yes"]), probability_names([1, "1"])
-    (['p_no', 'p_yes'], ['p_1', "p_'1'"])
-    """
-    names = [f"p_{label}" for label in classes]
-    return names if len(set(names)) == len(names) else [f"p_{label!r}" for label in classes]
-
-
-def free_name(names: Sequence[str], taken: set[str]) -> str:
-    """The first name that is not taken, the last one numbered if need be; it is taken from now on."""
-    numbered = (f"{names[-1]}_{k}" for k in range(2, len(taken) + 3))
-    name = next(name for name in (*names, *numbered) if normal_name(name) not in taken)
-    taken.add(normal_name(name))
-    return name
 
 
 def kept_columns(asked: str, columns: Sequence[RawColumn], where: str) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.cli.options.limits import Decided, Limits, estimated_prior, within
 from bayeswise.cli.options.reading import Watched
-from bayeswise.cli.output.answers import Answers, Layout, NumberLayout, free_name, probability_names
+from bayeswise.cli.output.answers import Answers, Layout, NumberLayout
 from bayeswise.decisions.costs.cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
@@ -20,12 +20,13 @@ from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior import shifted
+from bayeswise.render.labels import probability_names
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.schema.names import find_name, normal_name
+from bayeswise.tables.schema.names import find_name, free_name, normal_name
 from bayeswise.tables.source import Chunk, Source
 
 _ADDED = ("action", "expected_cost", "runner_up")

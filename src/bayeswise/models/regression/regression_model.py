@@ -20,7 +20,7 @@ from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, TableModel
+from bayeswise.models.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
@@ -145,6 +145,7 @@ class RegressionModel(WeightedModel):
             scores[row] = _far_out(matrix[row], centre, self.weights, at_centre)
         return scores[:, 0]
 
+    @where_rows_are
     def predict(self, table: Any) -> FloatArray:
         """(n_rows,) E[y | row]; beyond the range of floats, the largest float."""
         score = self.over(table, self.score, ())

@@ -59,3 +59,11 @@ def _guess(name: str, names: list[str]) -> str:
 def _some(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
     return f"name one of its columns: {shown}" if names else "give a table with columns"
+
+
+def free_name(names: Sequence[str], taken: set[str]) -> str:
+    """The first name that is not taken, the last one numbered if need be; it is taken from now on."""
+    numbered = (f"{names[-1]}_{k}" for k in range(2, len(taken) + 3))
+    name = next(name for name in (*names, *numbered) if normal_name(name) not in taken)
+    taken.add(normal_name(name))
+    return name

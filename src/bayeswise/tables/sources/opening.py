@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bayeswise.foundation.errors import ParameterError, SourceError
+from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.source import Source
 from bayeswise.tables.sources.table import TableSource
 
@@ -87,21 +88,21 @@ ENGINES = {"dask": "bayeswise.engines.dask", "pyspark": "bayeswise.engines.spark
 """Libraries whose tables are spread over machines, and who answers for them; imported when such a table comes."""
 
 
-def spread(table: Any) -> Source | None:
+def spread(table: Any) -> SpreadSource | None:
     """The source of a table that is spread over machines; None for any other."""
     library = type(table).__module__.split(".")[0]
     if library == "narwhals":
         return spread(table.to_native())
     if library not in ENGINES:
-        return None
-    source: Source = import_module(ENGINES[library]).opened(table)
+        return table if isinstance(table, SpreadSource) else None
+    source: SpreadSource = import_module(ENGINES[library]).opened(table)
     return source
 
 
 def _in_memory(table: Any) -> Source:
-    far = spread(table)
+    far: Any = spread(table)
     if far is not None:
-        return far
+        return cast(Source, far)
     library = type(table).__module__.split(".")[0]
     kind = type(table).__name__
     if library == "pandas" and kind != "Pandas":  # which is the named tuple of a row

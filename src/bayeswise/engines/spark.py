@@ -1,0 +1,241 @@
+"""Spark: Arrow batches in, canonical bytes out, merged on the executors; these need only the package.
+
+Only the DataFrame API is used (`mapInArrow`), so that frames of Spark Connect can be read too. A pass is one job: where
+partitions are many, or their number is not known yet, their answers are shuffled to as many tasks as their bytes need,
+which merge them; the rest is merged here. A task that is lost is run again, as always.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from bayeswise.foundation.errors import FitError, NotInstalledError
+from bayeswise.tables import partitions
+from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
+from bayeswise.tables.source import RawColumn, Source, Storage
+from bayeswise.tables.sources.arrow import ArrowSource, from_pyarrow
+
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers of a session that starts here run the same Python
+
+T = TypeVar("T")
+ANSWER = "partition int, answer binary"
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+NESTED = ("array", "map", "struct", "variant")
+_STORAGES: dict[str, Storage] = {
+    **dict.fromkeys(("string", "varchar", "char"), "text"),
+    **dict.fromkeys(INTEGERS, "integer"),
+    **dict.fromkeys(("float", "double", "decimal"), "float"),
+    **dict.fromkeys(("date", "timestamp", "timestamp_ntz", "time", "interval"), "temporal"),
+    **dict.fromkeys(NESTED, "nested"),
+    "boolean": "boolean",
+    "binary": "binary",
+    "void": "null",
+}
+
+
+class SparkSource(SpreadSource):
+    """A DataFrame of Spark."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.n_partitions: int | None = None  # not known before the first pass
+        super().__init__("Spark DataFrame", [RawColumn(name, _storage(kind)) for name, kind in frame.dtypes])
+
+    def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
+        answers = self._columns(columns).mapInArrow(partial(_leaf, work, tuple(columns)), ANSWER)
+        if self.n_partitions is None or self.n_partitions > FAN_IN:
+            answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
+        with _errors(), _watched(self.frame.sparkSession, work.name, self.watch):
+            found = [bytes(row["answer"]) for row in answers.collect()]
+        merged = partitions.merge(work, found)
+        self.n_partitions = partitions.n_partitions(work, merged)
+        return merged
+
+    def _counted(self) -> int:
+        return int(self.frame.count())
+
+    def _gathered(self, columns: Sequence[str]) -> Source:
+        return from_pyarrow(self._columns(columns).toArrow().rename_columns(list(columns)))
+
+    def extended(self, answer: RowAnswer) -> Any:
+        from pyspark.sql.types import StructField, StructType
+
+        names = [*self.frame.columns, *answer.fields]
+        fields = [StructField(f"c{k}", field.dataType, field.nullable) for k, field in enumerate(self.frame.schema)]
+        n_columns = len(fields)
+        fields += [StructField(f"c{n_columns + k}", _type(kind)) for k, kind in enumerate(answer.fields.values())]
+        work = partial(_answered_rows, answer, tuple(self.frame.columns))
+        return plain_names(self.frame).mapInArrow(work, StructType(fields)).toDF(*names)
+
+    def _columns(self, names: Sequence[str]) -> Any:
+        return plain_names(self.frame.select(*map(quoted_name, names)))
+
+
+def plain_names(frame: Any) -> Any:
+    """The frame with columns c0, c1, ...: `mapInArrow` takes a dot in a name for a field of a struct."""
+    return frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
+
+
+def quoted_name(name: str) -> str:
+    """A column as an expression; dots and blanks mean nothing.
+
+    >>> quoted_name("a.b")
+    '`a.b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _type(storage: Storage) -> Any:
+    from pyspark.sql import types
+
+    return {
+        "text": types.StringType,
+        "integer": types.LongType,
+        "float": types.DoubleType,
+        "boolean": types.BooleanType,
+    }[storage]()
+
+
+def _storage(kind: str) -> Storage:
+    """How a type of Spark is stored, by the word that it begins with.
+
+    >>> _storage("decimal(10,2)"), _storage("array<int>"), _storage("interval day to second")
+    ('float', 'nested', 'temporal')
+    """
+    return _STORAGES.get(kind.split("(")[0].split("<")[0].split(" ")[0], "nested")
+
+
+def opened(table: Any) -> SparkSource:
+    """The source behind a DataFrame of Spark, also of Spark Connect or of pandas on Spark."""
+    return SparkSource(table.to_spark() if hasattr(table, "to_spark") else table)
+
+
+# -- on the executors -----------------------------------------------------------------------------------------
+def _leaf(work: Pass[Any], columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    number = 0 if task is None else int(task.partitionId())
+    yield _as_batch(number, partitions.answer(work, lambda: _streamed(columns, batches), number))
+
+
+def _joined(work: Pass[Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    answers = (bytes(answer.as_py()) for batch in batches for answer in batch.column("answer"))
+    first = next(answers, None)
+    if first is not None:
+        yield _as_batch(0, partitions.merge(work, _followed(first, answers)))
+
+
+def _followed(first: T, others: Iterable[T]) -> Iterator[T]:
+    yield first
+    yield from others
+
+
+def _as_batch(number: int, answer: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([number], pa.int32()), pa.array([answer])], ["partition", "answer"])
+
+
+_ARROW = {"text": pa.string(), "integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
+
+
+def _answered_rows(
+    answer: RowAnswer, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        found = answer.of(from_pyarrow(batch.rename_columns(list(columns))))
+        arrays = [pa.array(found[name], _ARROW[storage]) for name, storage in answer.fields.items()]
+        names = [*batch.schema.names, *(f"c{batch.num_columns + k}" for k in range(len(arrays)))]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *arrays], names)
+
+
+def _streamed(columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Source:
+    """The batches of a partition as they come, for one sweep."""
+    first = next(batches, None)
+    if first is None:
+        return from_pyarrow(pa.table({name: pa.nulls(0) for name in columns}))
+
+    def export(indices: Sequence[int]) -> object:
+        places = list(indices)
+        chosen = (batch.select(places) for batch in _followed(first, batches))
+        return pa.RecordBatchReader.from_batches(first.select(places).schema, chosen).__arrow_c_stream__()
+
+    named = first.slice(0, 0).rename_columns(list(columns))
+    return ArrowSource("a partition of a Spark DataFrame", export, from_pyarrow(named).columns)
+
+
+# -- where the pass was asked for -----------------------------------------------------------------------------
+@contextmanager
+def _errors() -> Iterator[None]:
+    """What a user can do about a failure of the cluster."""
+    try:
+        yield
+    except Exception as error:
+        text = str(error)
+        if "No module named 'bayeswise" in text:
+            raise NotInstalledError(
+                "an executor of Spark does not have the package bayeswise",
+                fix="pip install 'bayeswise[spark]' into the Python of the executors (PYSPARK_PYTHON), or ship an "
+                "environment with spark.archives",
+            ) from None
+        if "PYTHON_VERSION_MISMATCH" in text:
+            raise NotInstalledError(
+                "the executors of Spark run another version of Python", fix="set PYSPARK_PYTHON to the same version"
+            ) from None
+        if type(error).__module__.startswith(("pyspark", "py4j")):
+            raise FitError(
+                f"Spark could not run the pass: {_first_line(text)}", fix="see the log of Spark for the failed stage"
+            ) from error
+        raise
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
+
+
+@contextmanager
+def _watched(session: Any, name: str, watch: Watch | None) -> Iterator[None]:
+    """Jobs that are cancelled where this is interrupted, and whose tasks are counted meanwhile."""
+    tag = f"bayeswise-{uuid.uuid4().hex}"
+    session.addTag(tag)
+    over = threading.Event()
+    context = None if watch is None else getattr(session, "_sc", None)  # a session of Spark Connect has none
+    watcher: threading.Thread | None = None
+    if watch is not None and context is not None:
+        context.setJobGroup(tag, f"bayeswise: {name}")
+        watcher = threading.Thread(target=_count_tasks, args=(context.statusTracker(), tag, name, watch, over))
+        watcher.start()
+    try:
+        yield
+    except BaseException:
+        session.interruptTag(tag)
+        raise
+    finally:
+        over.set()
+        if watcher is not None:
+            watcher.join()
+        session.removeTag(tag)
+
+
+def _count_tasks(tracker: Any, group: str, name: str, watch: Watch, over: threading.Event) -> None:
+    """Tasks of all stages: those that make the partitions, one for each partition, and those that merge."""
+    total = 0
+    while not over.wait(0.2):
+        stages = {stage for job in tracker.getJobIdsForGroup(group) for stage in _stages(tracker, job)}
+        found = [info for info in map(tracker.getStageInfo, stages) if info is not None]
+        total = sum(info.numTasks for info in found)
+        watch(name, sum(info.numCompletedTasks for info in found), total)
+    watch(name, total, total)
+
+
+def _stages(tracker: Any, job: int) -> list[int]:
+    found = tracker.getJobInfo(job)
+    return [] if found is None else list(found.stageIds)

@@ -1,0 +1,129 @@
+"""Spark frames: the same model files as from one machine, whatever the partitions; all on one session."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import bayeswise as bw
+from bayeswise.foundation.errors import MissingColumnError, NotInstalledError, NotStreamableError, SchemaError
+from bayeswise.tables.source import open_source
+from tests.unit.engines.same_bytes import digest, mixed_table
+
+TABLE = mixed_table()
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def frame(spark: Any) -> Any:
+    return spark.createDataFrame(pa.Table.from_pandas(TABLE, preserve_index=False))
+
+
+@pytest.mark.parametrize(
+    ("name", "n_partitions"),
+    [
+        ("naive Bayes", 1),
+        ("words", 3),
+        ("averaged", 16),
+        ("linear by folds", 3),
+        ("logistic", 2),
+    ],
+)
+def test_partitions_do_not_change_a_byte(frame: Any, name: str, n_partitions: int) -> None:
+    source = open_source(frame.repartition(n_partitions))
+    assert digest(source, name) == digest(TABLE, name)
+    assert source.n_partitions == n_partitions
+    assert source.passes == ["profile", "rows brought here" if name == "logistic" else "statistics"]
+
+
+def test_partitions_by_hash_give_the_same_bytes(frame: Any) -> None:
+    assert digest(frame.repartition(3, "colour"), "averaged") == digest(TABLE, "averaged")
+
+
+def _kill_once(marker: str, batches: Iterator[Any]) -> Iterator[Any]:
+    """Rows as they are; the first task to come here kills the process of its executor."""
+    from pyspark import TaskContext
+
+    for batch in batches:
+        try:
+            Path(marker).touch(exist_ok=False)
+        except FileExistsError:
+            yield batch
+            continue
+        assert TaskContext.get() is not None
+        daemon = os.getppid()
+        executor = int(Path(f"/proc/{daemon}/stat").read_text().split()[3])
+        os.kill(executor, signal.SIGKILL)
+
+
+def test_an_executor_that_is_killed_does_not_change_a_byte(frame: Any, tmp_path: Path) -> None:
+    marker = tmp_path / "killed"
+    fragile = frame.repartition(4).mapInArrow(lambda batches: _kill_once(str(marker), batches), frame.schema)
+    assert digest(fragile, "averaged") == digest(TABLE, "averaged")
+    assert marker.exists()
+
+
+def test_arrays_and_maps_are_ignored_or_refused(spark: Any) -> None:
+    rows = spark.sql(
+        "select id * id as x, array(id) as tags, map('a', id) as seen, string(id % 2) as y from range(100)"
+    )
+    model = bw.fit(rows, "y")
+    assert model.schema["tags"].kind == model.schema["seen"].kind == "ignored"
+    with pytest.raises(SchemaError, match="the target 'tags' holds nested cells"):
+        bw.fit(rows, "tags")
+    with pytest.raises(SchemaError, match="column 'seen' holds nested cells, which are not labels"):
+        bw.fit(rows, "y", kinds={"seen": "category"})
+
+
+def test_a_target_that_is_missing_is_named_before_any_job(frame: Any) -> None:
+    source = open_source(frame)
+    with pytest.raises(MissingColumnError, match=r"no target 'klass'.*'class'"):
+        bw.fit(source, "klass")
+    assert source.passes == []
+
+
+def test_a_statistic_without_a_fixed_size_is_named(frame: Any) -> None:
+    with pytest.raises(NotStreamableError, match=r"statistic of 'price' has no fixed size.*Fix: choose"):
+        bw.fit(frame, "class", families={"price": "laplace"})
+
+
+def test_names_with_dots_are_names(spark: Any) -> None:
+    rows = spark.sql("select id * id as `a.b`, string(id % 2) as `the ``y```, 1.5bd * (id % 7) as d from range(100)")
+    assert bw.fit(rows, "the `y`").schema.used == ("a.b", "d")
+
+
+def test_an_executor_without_the_package_is_named(frame: Any) -> None:
+    def without(batches: Iterator[Any]) -> Iterator[Any]:
+        raise ModuleNotFoundError("No module named 'bayeswise'", name="bayeswise")
+
+    with pytest.raises(NotInstalledError, match=r"executor of Spark does not have the package.*pip install"):
+        bw.fit(frame.mapInArrow(without, frame.schema), "class")
+
+
+def test_progress_counts_partitions(frame: Any) -> None:
+    source = open_source(frame.repartition(3))
+    seen: list[tuple[str, int, int | None]] = []
+    source.watch = lambda what, done, total: seen.append((what, done, total))
+    bw.fit(source, "class")
+    assert all(done <= total for _, done, total in seen if total is not None)
+    assert {what for what, done, total in seen if done == total and done >= 3} == {"profile", "statistics"}
+
+
+def test_answers_are_added_where_the_rows_are(frame: Any) -> None:
+    model = bw.fit(TABLE, "class")
+    here = TABLE.assign(number=range(len(TABLE)))
+    rows = frame.sparkSession.createDataFrame(pa.Table.from_pandas(here, preserve_index=False)).repartition(3)
+    costs = {"act": {"a": 0.0, "b": 5.0, "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}}
+    decided = bw.decide(model, model.predict_proba(model.predict(rows)), costs)
+    found = decided.toArrow().to_pandas().sort_values("number")
+    assert found["predicted"].tolist() == model.predict(TABLE)
+    assert (found[["p_a", "p_b", "p_c"]].to_numpy() == model.predict_proba(TABLE)).all()
+    assert found["action"].tolist() == bw.decide(model, TABLE, costs).action.tolist()
+    assert list(found.columns)[: len(here.columns)] == list(here.columns)
