@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -16,19 +18,26 @@ from bayeswise import __version__
 from bayeswise.foundation.errors import BayeswiseError, legible
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
-from bayeswise.workbench.pages import costs, data, diagram, explain, files, jobs, model, network, trust
+from bayeswise.workbench.pages import costs, data, diagram, explain, files, jobs, label, model, network, trust
 from bayeswise.workbench.safety import Access, Guard
 from bayeswise.workbench.service import routes as service
 from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (files, jobs, data, model, costs, explain, trust, network, diagram, service)
+PAGES = (files, jobs, data, model, costs, explain, trust, label, network, diagram, service)
 
 
 def application(bench: Bench) -> FastAPI:
     """The routes, without the guard: what OpenAPI describes."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        bench.close()
+
     app = FastAPI(
+        lifespan=lifespan,
         title="bayeswise",
         version=__version__,
         description="The workbench of a folder, and the service of its models.",

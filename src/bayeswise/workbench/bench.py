@@ -13,6 +13,7 @@ from bayeswise.foundation.errors import FitError, KindError
 from bayeswise.models.files import load
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.workbench.jobs import Jobs
+from bayeswise.workbench.labelling import Sessions
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
 
@@ -46,6 +47,15 @@ class Bench:
             raise FitError(f"{name!r} is about {found.target!r}; the model is about {target!r}", fix="choose another")
         found.costs.aligned(model.classes)
         return found
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self.workspace)
+
+    def close(self) -> None:
+        """End what runs in other processes."""
+        self.jobs.close()
+        self.sessions.close()
 
     @cached_property
     def jobs(self) -> Jobs:

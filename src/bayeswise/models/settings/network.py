@@ -73,9 +73,7 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
     ('pairs', 'families')
     """
 
-    incomplete: Literal["available", "em"] = field(
-        default="available", metadata=stored_field({}, "holes", later=True)
-    )
+    incomplete: Literal["available", "em"] = field(default="available", metadata=stored_field({}, "holes", later=True))
 
     def __post_init__(self) -> None:
         super().__post_init__()

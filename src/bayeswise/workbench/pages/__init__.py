@@ -7,6 +7,7 @@ model.py    kinds of models, fitting, comparing, settings changed live
 costs.py    posteriors as bytes, decision files, what decisions cost
 explain.py  why a case is answered as it is, and what would change that
 trust.py    whether posteriors keep what they promise
+label.py    one case after the other, with a journal
 network.py  beliefs under evidence, edits and learning of networks
 diagram.py  decisions and utilities, solved
 """

@@ -90,7 +90,7 @@ def run(
     Each answer is saved before it is confirmed; run the same command again to resume an interrupted session. The
     session folder holds the journal, labelled.csv and model.bayeswise. With -o labels.parquet the folder is labels, and
     the table is labels.parquet instead of labelled.csv. When piped, each input line is one answer: a key or the name
-    of a class.
+    of a class; with --json also {"label": CLASS}, {"skip": true}, {"unknown": true}, {"undo": true} or {"quit": true}.
     """
     from bayeswise.acquisition.journal import Journal
     from bayeswise.acquisition.session import Session

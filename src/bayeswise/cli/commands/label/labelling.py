@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label
+
+_WORDS = {SKIP: "skip", UNKNOWN: "unknown", UNDO: "undo", QUIT: "quit"}  # in the answers of a program
 
 
 class Labelling:
@@ -87,7 +90,7 @@ class Labelling:
             except DataError as error:
                 self._complain(str(error))
                 continue
-            meaning = ("command", QUIT) if typed is None else keys.meaning(typed.strip() or typed)
+            meaning = ("command", QUIT) if typed is None else self._meaning(typed.strip() or typed, keys)
             if meaning == ("command", QUIT):
                 return False
             if meaning is None or meaning == ("command", TYPED):
@@ -96,6 +99,19 @@ class Labelling:
                 self._screen.say(why_text(self.session, query, self._screen.width))
             elif self._done(query, *meaning):
                 return True
+
+    def _meaning(self, typed: str, keys: Keys) -> tuple[str, Label] | None:
+        """A key or the name of a class; to a program also an object such as {"label": "spam"} or {"undo": true}."""
+        if self._tell is None or not typed.startswith("{"):
+            return keys.meaning(typed)
+        try:
+            answer = json.loads(typed)
+        except ValueError:
+            return None
+        if "label" in answer:
+            by_name = {str(label): label for label in self.session.classes}
+            return ("class", by_name[str(answer["label"])]) if str(answer["label"]) in by_name else None
+        return next((("command", key) for key, word in _WORDS.items() if answer.get(word) is True), None)
 
     def _done(self, query: Query, kind: str, what: Label) -> bool:
         """Carry out an answer; whether the next case is due."""
