@@ -80,6 +80,20 @@ def frame_fits(n_rows: int, n_columns: int) -> tuple[Task, Task]:
     return lambda: bw.fit(frame, target="y"), peer
 
 
+def gaussian_fits_and_predictions(n_rows: int, n_columns: int) -> tuple[Task, Task]:
+    """Gaussian classes without correlations."""
+    from sklearn.naive_bayes import GaussianNB
+
+    import bayeswise as bw
+
+    values, groups = numbers(n_rows, n_columns)
+    ours, peer = bw.GaussianBayes(covariance="diagonal"), GaussianNB()
+    return (
+        lambda: ours.fit(values, groups).predict_proba(values),
+        lambda: peer.fit(values, groups).predict_proba(values),
+    )
+
+
 def file_seconds(kind: str, n_rows: int, n_columns: int, work: str) -> float:
     """The time to save or to load a model."""
     import bayeswise as bw
@@ -143,6 +157,8 @@ def rows(size: Size) -> Iterator[Row]:
             yield Figure(f"{kind} 60 x 20,000 {work}", partial(file_seconds, kind, 60, 20_000, work), at_most=1.0)
     for shape in SHAPES:
         what = "{:,} x {:,}".format(*shape)
+        race = partial(gaussian_fits_and_predictions, *shape)
+        yield Race(f"diagonal Gaussian {what} fit, predict | GaussianNB", race, at_least=0.5)
         yield Race(f"bw.fit(frame) {what} | GaussianNB on the frame", partial(frame_fits, *shape))
     for form, at_most in (("dict", 60e-6), ("pandas frame", 200e-6), ("polars frame", 200e-6)):
         yield Figure(f"one row as a {form}, from a model", partial(one_row_of_a_model, form), at_most=at_most)

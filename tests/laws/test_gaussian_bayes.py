@@ -45,7 +45,7 @@ whole_tables = st.lists(whole, min_size=4, max_size=12)
 profile = settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
-NOTHING = summarise([], SCHEMA, request_of(SCHEMA)).statistics
+NOTHING = summarise([], SCHEMA, request_of(SCHEMA, GaussianBayesSettings())).statistics
 
 
 def learned(rows: list[dict[str, Any]], **overrides: Any) -> GaussianBayesModel:

@@ -159,7 +159,7 @@ _ENTRIES = {"numbers": 16, "categories": 1, "text": 1}  # a number has the limbs
 def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
     """`TooLargeError` for more classes times levels than an ordinary machine holds: often the target is an id."""
     if ask.in_pairs:
-        _refuse_pairs(len(ask.columns), max(n_groups, 1))
+        _refuse_pairs(len(ask.columns), n_groups)
         return
     width = len(ask.columns) if ask.block == "numbers" else sum(map(len, _vocabularies(ask, block)))
     n_entries = n_groups * width * _ENTRIES[ask.block]
@@ -176,12 +176,14 @@ def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
 
 def _refuse_pairs(n_columns: int, n_groups: int) -> None:
     """Covariances have an exact sum for each pair of columns in each class."""
-    n_entries = n_groups * _LIMBS * 0.5 * n_columns * (n_columns + 1.0)
+    n_entries = max(n_groups, 1) * _LIMBS * 0.5 * n_columns * (n_columns + 1.0)
     if n_entries > MOST_ENTRIES:
+        classes = f" in {n_groups:,} classes" if n_groups > 1 else ""
         raise TooLargeError(
-            f"covariances of {n_columns:,} columns in {n_groups:,} classes would take {8 * n_entries / 1e9:,.1f} GB; "
+            f"the sums of all pairs of {n_columns:,} columns{classes}, which their covariances need, would take "
+            f"{8 * n_entries / 1e9:,.1f} GB{'' if n_groups > 1 else ' or more'}; "
             f"at most {8 * MOST_ENTRIES / 1e9:.1f} are taken",
-            fix="choose bw.NaiveBayes (--model naive-bayes), which keeps variances only, or fewer columns",
+            fix="choose covariance='diagonal' (--covariance diagonal), which keeps variances only, or fewer columns",
         )
 
 

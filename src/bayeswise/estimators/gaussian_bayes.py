@@ -157,4 +157,4 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
             X, categorical=False, overrides=overrides, flags_as_numbers=True, booleans_as_numbers=True
         )
         refuse_other_kinds(schema)
-        return GaussianBayesModel(schema, settings, summarise([], schema, request_of(schema)).statistics)
+        return GaussianBayesModel(schema, settings, summarise([], schema, request_of(schema, settings)).statistics)

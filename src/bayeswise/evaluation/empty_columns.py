@@ -177,10 +177,10 @@ def _given(densities: Any, state: int, row: FloatArray, there: IntArray, column:
     from scipy.stats import norm, t
 
     spread = densities.spreads[state]
+    correlation = spread.block(np.append(there, column)).correlation_in_full
     mean = densities.mean[state] + densities.mean_low[state]
     scores = (row[there] - mean[there]) / spread.stddev[there]
-    inner = spread.correlation[np.ix_(there, there)]
-    across = spread.correlation[column, there]
+    inner, across = correlation[:-1, :-1], correlation[-1, :-1]
     solved = np.linalg.solve(inner, np.stack([scores, across], axis=1)) if len(there) else np.zeros((0, 2))
     middle = float(mean[column] + spread.stddev[column] * (across @ solved[:, 0]))
     left = max(float(1.0 - across @ solved[:, 1]), np.finfo(np.float64).tiny)

@@ -160,7 +160,7 @@ def parameters_of(model: Any) -> dict[str, dict[str, Any]]:
 def _of_gaussians(model: Any) -> dict[str, dict[str, Any]]:
     """Mean and stddev of each column; how columns go together does not fit into a line."""
     spreads = model.densities.in_own_units().spreads
-    stddev = np.stack([each.stddev * np.sqrt(np.diagonal(each.correlation)) for each in spreads])
+    stddev = np.stack([each.stddev for each in spreads])
     return _parameters(model, model.columns, SimpleNamespace(mean=model.means, stddev=stddev), ("mean", "stddev"))
 
 

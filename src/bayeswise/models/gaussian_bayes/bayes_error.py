@@ -98,7 +98,7 @@ def _by_thresholds(densities: Densities, log_prior: FloatArray, classes: Sequenc
 def _by_phi(densities: Densities, log_prior: FloatArray) -> BayesError:
     gap = (densities.mean[1] - densities.mean[0]) + (densities.mean_low[1] - densities.mean_low[0])
     spread = densities.spreads[0]
-    distance = float(np.linalg.norm(spread.whitener @ (gap / spread.stddev)))
+    distance = float(np.linalg.norm(spread.whitened(gap / spread.stddev)))
     prior = np.exp(log_prior)
     if not prior.all() or distance == 0:
         lost = np.where(np.arange(2) == np.argmax(prior), 0.0, prior)

@@ -12,7 +12,7 @@ from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.models.gaussian_bayes.densities import Densities
-from bayeswise.models.gaussian_bayes.moments import ClassMoments, Columns
+from bayeswise.models.gaussian_bayes.moments import ClassMoments, Columns, diagonals
 from bayeswise.models.gaussian_bayes.spread import (
     Spread,
     diagonal_spread,
@@ -32,7 +32,7 @@ class Estimate:
     mean: FloatArray  # (n_states, n_columns)
     mean_low: FloatArray  # (n_states, n_columns)
     strength: FloatArray  # (n_states,) rows behind each mean, pseudo-rows too
-    scale: FloatArray  # (n_states, n_columns, n_columns) in units; the same for all states where it is shared
+    scale: FloatArray  # (n_states, n_columns, n_columns) in units, or diagonals; one for all states where it is shared
     divisor: FloatArray  # (n_states,)
     freedom: FloatArray  # (n_states,) of the Student-t predictive
 
@@ -134,14 +134,15 @@ def _spread(
 ) -> Spread:
     """The spread of one class; where no row is left for a variance it is zero, and gets the floor."""
     columns, floor = moments.columns, settings.variance_floor
-    covariance = scale / divisor if divisor > 0 else np.zeros_like(scale)
-    if n <= 0 and settings.prior is None:
-        covariance = np.diag(columns.stddev**2)  # a class without rows tells nothing
-    variance = np.diagonal(covariance)
-    if settings.covariance == "spherical":
-        return spherical_spread(variance, columns, variance_floor=floor)
+    without_rows = n <= 0 and settings.prior is None  # such a class tells nothing
     if not settings.is_full:
-        return diagonal_spread(variance, columns, variance_floor=floor)
+        diagonal = diagonals(scale[None])[0]
+        variance = columns.stddev**2 if without_rows else diagonal / divisor if divisor > 0 else np.zeros_like(diagonal)
+        to_spread = spherical_spread if settings.covariance == "spherical" else diagonal_spread
+        return to_spread(variance, columns, variance_floor=floor)
+    covariance = scale / divisor if divisor > 0 else np.zeros_like(scale)
+    if without_rows:
+        covariance = np.diag(columns.stddev**2)
     share = shrinkage_of(covariance, n, settings)
     return spread_of(covariance, columns, shrinkage=share, variance_floor=floor, exact=moments.is_complete)
 

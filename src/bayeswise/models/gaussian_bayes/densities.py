@@ -109,7 +109,7 @@ class Densities:
         own, rows = self.in_own_units(), np.empty_like(draws)
         for state, spread in enumerate(own.spreads):
             chosen = states == state
-            rows[chosen] = draws[chosen] @ spread.lower.T * spread.stddev + own.mean[state]
+            rows[chosen] = spread.correlated(draws[chosen]) * spread.stddev + own.mean[state]
         return rows
 
     def in_own_units(self) -> Densities:
@@ -208,7 +208,7 @@ class Densities:
         """Weights (n_states, n_columns) and constants (1, n_states): w_k . (x - centre) + c_k, for a shared spread."""
         away = (self.mean - self.centre[0]) + (self.mean_low - self.centre[1])
         weights = self.spreads[0].precision_times(away)
-        white = (away / self.spreads[0].stddev) @ self.spreads[0].whitener.T
+        white = self.spreads[0].whitened(away / self.spreads[0].stddev)
         return np.ascontiguousarray(weights), -0.5 * (white**2).sum(axis=1)[None, :]
 
     # -- the kernel -------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Densities:
         if all(each.is_diagonal for each in self.spreads):
             return np.empty((len(self.spreads), 0))
         lower = np.tril_indices(self.n_columns)
-        return np.ascontiguousarray([each.whitener[lower] for each in self.spreads])
+        return np.ascontiguousarray([each.whitener[lower] for each in self.spreads if each.whitener is not None])
 
     def _kernel(self, values: FloatArray, out: FloatArray) -> None:
         _kernels.squared_distances(out, values, self.mean, self.mean_low, self._scales, self._whiteners)
@@ -317,4 +317,6 @@ def _whitened(t: FloatArray, reference: FloatArray, spreads: Sequence[Spread]) -
 
 def _product(spread: Spread, scores: FloatArray) -> FloatArray:
     """The same operations for a row alone and in a batch, which a product of matrices would not promise."""
+    if spread.whitener is None:
+        return scores
     return np.asarray(np.einsum("...c,jc->...j", scores, spread.whitener))

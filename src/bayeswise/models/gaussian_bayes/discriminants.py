@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NonFiniteError, ParameterError
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.moments import ClassMoments
-from bayeswise.models.gaussian_bayes.spread import spread_of
+from bayeswise.models.gaussian_bayes.spread import diagonal_spread, refuse_square, spread_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 
@@ -93,6 +93,7 @@ def linear_discriminant(densities: Densities, log_prior: FloatArray, one: int, o
 def quadratic_discriminant(densities: Densities, log_prior: FloatArray, one: int, other: int) -> QuadraticDiscriminant:
     """The quadratic form of one state against another."""
     own = densities.in_own_units()
+    refuse_square(own.n_columns)
     identity = np.eye(own.n_columns)
     precision = [own.spreads[state].precision_times(identity) for state in (one, other)]
     away = [(own.mean[s] - own.centre[0]) + (own.mean_low[s] - own.centre[1]) for s in (one, other)]
@@ -119,12 +120,15 @@ def fisher_projection(
         what = f"{classes} of {len(names)} columns between them; asked for {n_components}"
         raise ParameterError(what, fix="ask for fewer, or leave the number out")
     n, columns = moments.weight, moments.columns
-    within = moments.scatter.sum(axis=0) / n.sum()
-    spread = spread_of(within, columns, shrinkage=0.0, variance_floor=settings.variance_floor, exact=False)
+    within, floor = moments.scatter.sum(axis=0) / n.sum(), settings.variance_floor
+    if within.ndim == 1:
+        spread = diagonal_spread(within, columns, variance_floor=floor)
+    else:
+        spread = spread_of(within, columns, shrinkage=0.0, variance_floor=floor, exact=False)
     away = columns.in_units(moments.mean, moments.mean_low) / spread.stddev  # (n_states, n_columns)
     away = (away - (n @ away) / n.sum()) * np.sqrt(n / n.sum())[:, None]
-    _, lengths, axes = np.linalg.svd(away @ spread.whitener.T, full_matrices=False)
-    directions = axes[:chosen] @ spread.whitener / spread.stddev  # (n_components, n_columns) in units
+    _, lengths, axes = np.linalg.svd(spread.whitened(away), full_matrices=False)
+    directions = spread.turned_back(axes[:chosen]) / spread.stddev  # (n_components, n_columns) in units
     largest = directions[np.arange(chosen), np.argmax(np.abs(directions), axis=1)]
     directions = directions * np.sign(largest)[:, None] / columns.unit
     return Projection(names, directions, np.stack([columns.centre, columns.centre_low]), lengths[:chosen] ** 2)

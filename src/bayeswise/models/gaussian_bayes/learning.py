@@ -35,7 +35,7 @@ def learned(
         schema = of_numbers(schema)
     refuse_other_kinds(schema)
     check_declared(settings.class_prior, schema)
-    found, report = swept(source, schema, request_of(schema), progress)
+    found, report = swept(source, schema, request_of(schema, settings), progress)
     model = GaussianBayesModel(schema, settings, found)
     model.check_prior()
     model.warn()
@@ -45,12 +45,12 @@ def learned(
 def of_batches(batches: Sequence[Batch], schema: Schema, settings: GaussianBayesSettings) -> GaussianBayesModel:
     """The model of encoded rows."""
     refuse_other_kinds(schema)
-    return GaussianBayesModel(schema, settings, of_no_rows(schema, request_of(schema))).relearned(batches)
+    return GaussianBayesModel(schema, settings, of_no_rows(schema, request_of(schema, settings))).relearned(batches)
 
 
 def of_numbers(schema: Schema) -> Schema:
     """The schema with columns of other kinds left out, which is said: Gaussian classes are for numbers."""
-    others = [name for name in schema.used if name not in schema.numbers]
+    others = _of_other_kinds(schema)
     if not others or not schema.numbers:
         return schema
     shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
@@ -70,9 +70,14 @@ def _ignored_unless_number(column: Column) -> Column:
     return Column(column.name, "ignored", reason=f"not a number: {column.kind}")
 
 
+def _of_other_kinds(schema: Schema) -> list[str]:
+    numbers = set(schema.numbers)
+    return [name for name in schema.used if name not in numbers]
+
+
 def refuse_other_kinds(schema: Schema) -> None:
     """Columns of another kind in a schema that the user gave, or no column of numbers."""
-    others = [name for name in schema.used if name not in schema.numbers]
+    others = _of_other_kinds(schema)
     if others:
         shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
         raise KindError(

@@ -17,7 +17,7 @@ from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.gaussian_bayes.building import Estimate, densities
 from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
-from bayeswise.models.gaussian_bayes.moments import ClassMoments, pattern_moments
+from bayeswise.models.gaussian_bayes.moments import ClassMoments, diagonals, pattern_moments
 from bayeswise.statistics.patterns import pattern_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _log_densities(
     least_ratio: float,
 ) -> tuple[FloatArray, BoolArray]:
     """(n_rows, n_chosen) log-densities of deviations (n_chosen, n_rows, n_columns), and which rows to trust."""
-    before = np.diagonal(scale)
+    before = diagonals(scale[None])[0]
     variance = before - step[:, None] * own**2  # (n_rows, n_columns), times the divisor
     enough = np.asarray((variance > least_ratio * before).all(axis=1))
     variance = np.where(variance > 0, variance, 1.0) / divisor[:, None]
@@ -215,8 +215,8 @@ def cells_left_out(
     """(n_rows, n_states) log-densities in units, each row left out; NaN where too few digits would be left."""
     moments, n_states = model.moments, len(model.classes)
     there = ~np.isnan(values)
-    n_cells = model.scatter.cells()[0].to_floats()  # (n_states, n_columns)
-    own_variance = np.diagonal(moments.scatter, axis1=1, axis2=2) / moments.weight[:, None]
+    n_cells = model.weight_of_cells  # (n_states, n_columns)
+    own_variance = diagonals(moments.scatter) / moments.weight[:, None]
     away = np.stack(
         [_deviations_of_cells(model, values, state) for state in range(n_states)]
     )  # (n_states, n_rows, n_columns)

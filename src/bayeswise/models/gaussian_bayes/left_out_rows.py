@@ -101,13 +101,14 @@ def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[
     """Log-densities, block by block; NaN in rows for which the closed form is not exact enough."""
     estimate = estimated(model.moments, model.settings)
     by_entries = _by_entries(model)
-    size = max(64, min(_BLOCK, (1 << 22) // max(1, len(model.columns) ** 2))) if by_entries else _BLOCK
+    width = len(model.columns) * (len(model.columns) if model.settings.is_full else len(model.classes))  # of a row
+    size = max(64, min(_BLOCK, (1 << 22) // max(1, width))) if by_entries else _BLOCK
     for start in range(0, len(leaving), size):
         rows = slice(start, min(start + size, len(leaving)))
         part = leaving[rows]
-        if model.scatter.incomplete and model.settings.is_full:
+        if model.has_missing and model.settings.is_full:
             yield rows, completed_left_out(model, part.values, part.groups, part.weights)
-        elif model.scatter.incomplete:
+        elif model.has_missing:
             yield rows, cells_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
         elif by_entries:
             yield rows, entries_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
@@ -117,7 +118,7 @@ def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[
 
 def _is_in_units(model: GaussianBayesModel) -> bool:
     """Whether the closed forms count in units of the columns."""
-    if model.scatter.incomplete and model.settings.is_full:
+    if model.has_missing and model.settings.is_full:
         return False
     return _by_entries(model) or model.densities.frame is not None
 
@@ -191,7 +192,7 @@ def _gaps(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:
     densities = model.densities
     gap = (densities.mean[:, None] - densities.mean) + (densities.mean_low[:, None] - densities.mean_low)
     spread = densities.spreads[0]
-    white = (gap / spread.stddev) @ spread.whitener.T
+    white = spread.whitened(gap / spread.stddev)
     return np.asarray((white**2).sum(axis=2) * factor[0])
 
 

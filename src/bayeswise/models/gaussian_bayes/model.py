@@ -16,7 +16,7 @@ from bayeswise.explanations.account import Account, Contribution
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError
+from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.gaussian_bayes.bayes_error import BayesError, bayes_error, error_at
 from bayeswise.models.gaussian_bayes.building import densities
@@ -32,18 +32,21 @@ from bayeswise.models.gaussian_bayes.discriminants import (
 from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
+from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
 from bayeswise.posteriors.normalise import normalise
-from bayeswise.statistics import Grouped, PatternScatter, Product
+from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
 
-SCATTER = "scatter"
+SCATTER, MOMENTS = "scatter", "moments"
+MOST_PAIRED_COLUMNS = 256
+"""Up to so many columns the sums of all pairs are kept for forms without correlations, too."""
 
 
 class SingularWarning(UserWarning):
@@ -72,20 +75,47 @@ class GaussianBayesModel(Classifier):
         return self.schema.numbers
 
     @property
+    def statistic(self) -> PatternScatter | Moments:
+        """The exact statistic: of all pairs of columns, or of columns alone where there are too many pairs."""
+        parts = self.statistics.part
+        found: PatternScatter | Moments = parts[SCATTER] if SCATTER in parts else parts[MOMENTS]
+        return found
+
+    @property
     def scatter(self) -> PatternScatter:
-        """The exact statistic."""
-        statistic: PatternScatter = self.statistics.part[SCATTER]
+        """The exact statistic of all pairs of columns."""
+        statistic = self.statistic
+        if isinstance(statistic, Moments):
+            raise FitError(
+                f"the model keeps the variances of its {len(self.columns):,} columns, and not how they go together",
+                fix=f"fit with covariance={self.settings.covariance!r} to the rows again",
+            )
         return statistic
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether a row that was learned had a missing cell."""
+        statistic = self.statistic
+        if isinstance(statistic, Moments):
+            return not (statistic.rows[:, None] - statistic.weight).is_zero().all()
+        return bool(statistic.incomplete)
+
+    @property
+    def weight_of_cells(self) -> FloatArray:
+        """(n_states, n_columns) the weight of the cells that are there."""
+        statistic = self.statistic
+        return (statistic.weight if isinstance(statistic, Moments) else statistic.cells()[0]).to_floats()
+
     def request(self) -> Request:
-        return request_of(self.schema)
+        return _request(self.schema, in_pairs=SCATTER in self.statistics.part)
 
     @cached_property
     def moments(self) -> ClassMoments:
         """Weight, mean and scatter of each class, completed by EM where cells are missing."""
         if not self.classes:
             raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
-        return class_moments(self.scatter, self.settings.covariance)
+        found = self.scatter if self.settings.is_full else self.statistic
+        return class_moments(found, self.settings.covariance)
 
     @cached_property
     def densities(self) -> Densities:
@@ -105,6 +135,7 @@ class GaussianBayesModel(Classifier):
     @property
     def covariances(self) -> FloatArray:
         """(n_states, n_columns, n_columns) the matrices that distances are measured by."""
+        refuse_square(len(self.columns))
         return np.stack([spread.covariance for spread in self.densities.in_own_units().spreads])
 
     @cached_property
@@ -151,6 +182,18 @@ class GaussianBayesModel(Classifier):
         stddev = np.where(whole.stddev > 0, whole.stddev, 1.0) * whole.unit
         freedom = len(stddev) + 1.0 + rows
         return NormalInverseWishart(whole.centre, rows, freedom, rows * np.diag(stddev**2), whole.centre_low)
+
+    def changed(self, **settings: Any) -> GaussianBayesModel:
+        """The same rows under other settings, without a second pass; correlations must be among what was kept."""
+        found = super().changed(**settings)
+        if found.settings.is_full:
+            _ = found.scatter
+        return found
+
+    def refuse_impossible(self) -> None:
+        super().refuse_impossible()
+        if self.settings.is_full and isinstance(self.statistic, Moments):
+            raise SchemaError("a covariance of all columns needs the sums of their pairs")
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def log_relative(self, batch: Batch) -> FloatArray:
@@ -261,9 +304,18 @@ class GaussianBayesModel(Classifier):
         return fisher_projection(self.moments, self.settings, self.columns, n_components)
 
 
-def request_of(schema: Schema) -> Request:
-    """What the model needs of rows: the scatter of its number columns."""
-    return Request.numbers(SCATTER, schema.numbers, PatternScatter.of, in_pairs=True)
+def request_of(schema: Schema, settings: GaussianBayesSettings) -> Request:
+    """What the model needs of rows: sums of all pairs of columns, so that any form of covariance can be chosen later.
+
+    Where a form without correlations was chosen for many columns: the sums of each column alone.
+    """
+    return _request(schema, in_pairs=settings.is_full or len(schema.numbers) <= MOST_PAIRED_COLUMNS)
+
+
+def _request(schema: Schema, *, in_pairs: bool) -> Request:
+    if in_pairs:
+        return Request.numbers(SCATTER, schema.numbers, PatternScatter.of, in_pairs=True)
+    return Request.numbers(MOMENTS, schema.numbers, Moments.of)
 
 
 def account_of(model: GaussianBayesModel, batch: Batch) -> Account:
@@ -296,8 +348,8 @@ def log_conditionals(densities: Densities, row: FloatArray) -> FloatArray:
     """(n_columns, n_states) log p(cell | cells before it, state) of one complete row."""
     away = (densities.framed(row)[0] - densities.mean) - densities.mean_low  # (n_states, n_columns)
     spreads = densities.spreads
-    z = np.stack([s.whitener @ (a / s.stddev) for s, a in zip(spreads, away, strict=True)])
-    log_widths = np.stack([np.log(s.stddev) + np.log(np.diagonal(s.lower)) for s in spreads])
+    z = np.stack([s.whitened(a / s.stddev) for s, a in zip(spreads, away, strict=True)])
+    log_widths = np.stack([np.log(s.stddev) + np.log(s.pivots) for s in spreads])
     if densities.frame is not None:
         log_widths = log_widths + np.log(densities.frame.unit)
     if densities.freedom is None:

@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
-from bayeswise.statistics import PatternScatter, Scatter
+from bayeswise.statistics import Moments, PatternScatter, Scatter
 
 CONSTANT_SPREAD = 2.0**-26
 """A column that is the same in every row gets this share of its value as stddev (and 1 where the value is 0)."""
@@ -48,7 +48,7 @@ class ClassMoments:
     weight: FloatArray  # (n_states,)
     mean: FloatArray  # (n_states, n_columns)
     mean_low: FloatArray  # (n_states, n_columns)
-    scatter: FloatArray  # (n_states, n_columns, n_columns) sum of (x - mean)(x - mean)', in units
+    scatter: FloatArray  # (n_states, n_columns, n_columns) sum of (x - mean)(x - mean)', in units; or its diagonals
     columns: Columns
     completion: Completion | None = None  # how EM went, where it was needed
 
@@ -58,9 +58,20 @@ class ClassMoments:
         return self.completion is None
 
 
-def class_moments(statistic: PatternScatter, form: str) -> ClassMoments:
+def diagonals(scatter: FloatArray) -> FloatArray:
+    """(n_states, n_columns) the diagonals of matrices, or what is given where it is no more than these.
+
+    >>> diagonals(np.eye(2)[None]).tolist(), diagonals(np.ones((1, 2))).tolist()
+    ([[1.0, 1.0]], [[1.0, 1.0]])
+    """
+    return scatter if scatter.ndim == 2 else np.diagonal(scatter, axis1=1, axis2=2)
+
+
+def class_moments(statistic: PatternScatter | Moments, form: str) -> ClassMoments:
     """Closed form for complete rows and for columns taken one by one; EM for correlated columns with missing values."""
     columns = columns_of(statistic)
+    if isinstance(statistic, Moments):
+        return _of_moments(statistic, columns)
     if not statistic.incomplete:
         return _of_complete(statistic.complete, columns)
     if form in ("per-class", "shared"):
@@ -68,13 +79,18 @@ def class_moments(statistic: PatternScatter, form: str) -> ClassMoments:
     return _by_column(statistic, columns)
 
 
-def columns_of(statistic: PatternScatter) -> Columns:
+def columns_of(statistic: PatternScatter | Moments) -> Columns:
     """Mean and stddev of all cells of each column."""
-    weight, total, squares = (Dyadic.of(part.sum(axis=0)) for part in statistic.cells())
-    unseen = weight.is_zero()
-    divisor = weight.or_one(unseen)
-    centre, centre_low = total.over_pair(divisor)
-    stddev = (weight * squares - total * total).sqrt_over(divisor * divisor)
+    if isinstance(statistic, Moments):
+        whole = statistic.pooled()
+        (centre,), (centre_low,) = whole.mean_pair(empty=0.0)
+        (stddev,) = whole.stddev(empty=0.0)
+    else:
+        weight, total, squares = (Dyadic.of(part.sum(axis=0)) for part in statistic.cells())
+        unseen = weight.is_zero()
+        divisor = weight.or_one(unseen)
+        centre, centre_low = total.over_pair(divisor)
+        stddev = (weight * squares - total * total).sqrt_over(divisor * divisor)
     spread = np.where(stddev > 0, stddev, np.abs(centre) * CONSTANT_SPREAD)
     unit = np.where(spread > 0, 2.0 ** np.floor(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
     return Columns(centre, centre_low, unit, np.asarray(stddev / unit))
@@ -97,6 +113,19 @@ def _of_complete(scatter: Scatter, columns: Columns) -> ClassMoments:
     return ClassMoments(scatter.weight.to_floats(), mean, mean_low, full, columns)
 
 
+def _of_moments(statistic: Moments, columns: Columns) -> ClassMoments:
+    """The same as `_by_column`, without a Python integer for each cell; rounded once more where a square overflows."""
+    weights, unseen = statistic.rows.to_floats(), statistic.is_empty()
+    mean, mean_low = statistic.mean_pair(empty=0.0)
+    mean, mean_low = np.where(unseen, columns.centre, mean), np.where(unseen, columns.centre_low, mean_low)
+    variance, stddev = statistic.variance(empty=0.0), statistic.stddev(empty=0.0) / columns.unit
+    is_ordinary = (variance > 2.0**-900) & (variance < 2.0**900)
+    with np.errstate(over="ignore", under="ignore"):
+        variance = np.where(is_ordinary, variance / columns.unit / columns.unit, stddev**2)
+    variance = np.where(unseen, columns.stddev**2, variance)
+    return ClassMoments(weights, mean, mean_low, weights[:, None] * variance, columns)
+
+
 def _by_column(statistic: PatternScatter, columns: Columns) -> ClassMoments:
     """Each column from its own cells; a class without a cell there gets the column's mean and variance."""
     weights = statistic.weight_of_rows.to_floats()
@@ -108,10 +137,7 @@ def _by_column(statistic: PatternScatter, columns: Columns) -> ClassMoments:
     unit = Dyadic.of_floats(columns.unit)[None, :]
     variance = (weight * squares - total * total).over(divisor * divisor * unit * unit)
     variance = np.where(unseen, columns.stddev**2, variance)
-    scatter = np.zeros((*mean.shape, mean.shape[1]))
-    diagonal = np.arange(mean.shape[1])
-    scatter[:, diagonal, diagonal] = weights[:, None] * variance
-    return ClassMoments(weights, mean, mean_low, scatter, columns)
+    return ClassMoments(weights, mean, mean_low, weights[:, None] * variance, columns)
 
 
 def _completed(statistic: PatternScatter, columns: Columns, *, shared: bool) -> ClassMoments:

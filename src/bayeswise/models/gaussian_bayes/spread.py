@@ -15,8 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
+from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.families.arithmetic.covariance import RANK_TOLERANCE
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.errors import TooLargeError
 from bayeswise.models.gaussian_bayes.em import LEAST_VARIANCE
 from bayeswise.models.gaussian_bayes.moments import Columns
 
@@ -30,7 +32,7 @@ class Spread:
     """covariance = diag(stddev) correlation diag(stddev), of full rank."""
 
     stddev: FloatArray  # (n_columns,)
-    correlation: FloatArray  # (n_columns, n_columns)
+    correlation: FloatArray | None  # (n_columns, n_columns); None where columns are taken to be uncorrelated
     constant: tuple[int, ...] = ()  # columns without variance
     bound: tuple[int, ...] = ()  # columns that determine each other
     rank: int = 0
@@ -42,37 +44,63 @@ class Spread:
 
     @cached_property
     def is_diagonal(self) -> bool:
-        return not np.any(self.correlation - np.diag(np.diagonal(self.correlation)))
+        return self.correlation is None or not np.any(self.correlation - np.diag(np.diagonal(self.correlation)))
 
     @cached_property
-    def lower(self) -> FloatArray:
+    def lower(self) -> FloatArray | None:
         """The Cholesky factor of the correlations."""
+        if self.correlation is None:
+            return None
         return np.asarray(np.linalg.cholesky(self.correlation), dtype=np.float64)
 
     @cached_property
-    def whitener(self) -> FloatArray:
+    def whitener(self) -> FloatArray | None:
         """The inverse of `lower`: whitener @ ((x - mean) / stddev) has uncorrelated entries of variance 1."""
-        return _inverse(self.lower)
+        return None if self.lower is None else _inverse(self.lower)
+
+    @cached_property
+    def pivots(self) -> FloatArray:
+        """(n_columns,) the diagonal of `lower`: the stddev that is left of each score, given those before it."""
+        return np.ones(len(self.stddev)) if self.lower is None else np.diagonal(self.lower)
+
+    def whitened(self, scores: FloatArray) -> FloatArray:
+        """(..., n_columns) whitener @ s for each s = (x - mean) / stddev."""
+        return scores if self.whitener is None else np.asarray(scores @ self.whitener.T)
+
+    def turned_back(self, white: FloatArray) -> FloatArray:
+        """(..., n_columns) weights of scores, from weights of whitened ones."""
+        return white if self.whitener is None else np.asarray(white @ self.whitener)
+
+    def correlated(self, draws: FloatArray) -> FloatArray:
+        """(..., n_columns) scores with these correlations, from uncorrelated ones: the inverse of `whitened`."""
+        return draws if self.lower is None else np.asarray(draws @ self.lower.T)
 
     @cached_property
     def log_root_determinant(self) -> float:
         """log sqrt(det covariance)."""
-        return float(np.log(self.stddev).sum() + np.log(np.diagonal(self.lower)).sum())
+        return float(np.log(self.stddev).sum() + np.log(self.pivots).sum())
+
+    @property
+    def correlation_in_full(self) -> FloatArray:
+        """(n_columns, n_columns)"""
+        refuse_square(len(self.stddev))
+        return np.eye(len(self.stddev)) if self.correlation is None else self.correlation
 
     @property
     def covariance(self) -> FloatArray:
         """(n_columns, n_columns); infinite beyond the range of floats."""
         with np.errstate(over="ignore"):
-            return np.asarray(self.correlation * self.stddev[:, None] * self.stddev)
+            return np.asarray(self.correlation_in_full * self.stddev[:, None] * self.stddev)
 
     def precision_times(self, vectors: FloatArray) -> FloatArray:
         """(..., n_columns) covariance^-1 v for each v."""
-        white = self.whitener
-        return np.asarray((vectors / self.stddev) @ (white.T @ white) / self.stddev)
+        white, scores = self.whitener, vectors / self.stddev
+        return np.asarray((scores if white is None else scores @ (white.T @ white)) / self.stddev)
 
     def block(self, columns: IntArray) -> Spread:
         """The marginal of some columns: rows and columns of the covariance that belong to the others are left out."""
-        return Spread(self.stddev[columns], self.correlation[np.ix_(columns, columns)])
+        inner = None if self.correlation is None else self.correlation[np.ix_(columns, columns)]
+        return Spread(self.stddev[columns], inner)
 
     def times(self, factor: float) -> Spread:
         """The covariance times a number."""
@@ -116,7 +144,7 @@ def diagonal_spread(variance: FloatArray, columns: Columns, *, variance_floor: f
     varies = variance > 0
     stddev = np.where(varies, np.sqrt(np.abs(variance)), _least_stddev(columns, variance_floor))
     constant = tuple(np.flatnonzero(~varies).tolist())
-    return Spread(stddev, np.eye(len(stddev)), constant, (), int(varies.sum()))
+    return Spread(stddev, None, constant, (), int(varies.sum()))
 
 
 def spherical_spread(variance: FloatArray, columns: Columns, *, variance_floor: float) -> Spread:
@@ -129,7 +157,17 @@ def spherical_spread(variance: FloatArray, columns: Columns, *, variance_floor: 
         common = float(np.mean((_least_stddev(columns, variance_floor) * width) ** 2))
         constant = tuple(range(len(variance)))
     stddev = np.sqrt(common) / width
-    return Spread(stddev, np.eye(len(variance)), constant, (), len(variance) - len(constant))
+    return Spread(stddev, None, constant, (), len(variance) - len(constant))
+
+
+def refuse_square(n_columns: int) -> None:
+    """`TooLargeError` before a matrix of all pairs of columns is written down that does not fit into memory."""
+    if n_columns**2 > MOST_ENTRIES:
+        raise TooLargeError(
+            f"a matrix of all pairs of {n_columns:,} columns would take {8e-9 * n_columns**2:,.1f} GB; "
+            f"at most {8e-9 * MOST_ENTRIES:.1f} are taken",
+            fix="ask for variances, which `model.densities.spreads` keeps as stddev, or for fewer columns",
+        )
 
 
 def oracle_shrinkage(correlation: FloatArray, n: float) -> float:
