@@ -23,15 +23,14 @@ class LearningCurveDisplay(Display):
     A dot marks the label from which on the mean is 99 % of that line. Strategies that ask the same are one line.
     """
 
+    inches = (7.2, 4.4)
+
     def __init__(self, curves: LearningCurves) -> None:
         self.curves = curves
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The points."""
         return self.curves.to_columns()
-
-    def size(self) -> tuple[float, float]:
-        return 7.2, 4.4
 
     def draw(self, ax: Axes) -> None:
         self._draw_goals(ax)

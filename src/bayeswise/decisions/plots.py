@@ -74,6 +74,8 @@ def _area(region: FloatArray) -> float:
 class SimplexDisplay(Display):
     """Each corner is a state that is certain; each colour an action."""
 
+    inches = (6.0, 5.5)
+
     def __init__(self, costs: Costs, *, posterior: Any = None) -> None:
         self.costs = costs
         self.regions = simplex_regions(costs)
@@ -87,9 +89,6 @@ class SimplexDisplay(Display):
         lines = [(action, corner) for action, region in self.regions.items() for corner in region]
         columns = {f"p_{state}": [float(c[k]) for _, c in lines] for k, state in enumerate(self.costs.states)}
         return {"action": [action for action, _ in lines], **columns}
-
-    def size(self) -> tuple[float, float]:
-        return 6.0, 5.5
 
     def draw(self, ax: Axes) -> None:
         for k, (action, region) in enumerate(self.regions.items()):

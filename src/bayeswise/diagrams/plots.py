@@ -29,6 +29,8 @@ _MOST_BARS = 60
 class RiskDisplay(Display):
     """P(utility) as bars, or as the curve of P(at most) where there are many outcomes."""
 
+    inches = (7.0, 4.0)
+
     def __init__(self, profile: RiskProfile, *, title: str = "Outcomes of the policy") -> None:
         self.profile = profile
         self.title = title
@@ -36,9 +38,6 @@ class RiskDisplay(Display):
     def to_columns(self) -> dict[str, list[Any]]:
         """utility, probability, at_most."""
         return self.profile.to_columns()
-
-    def size(self) -> tuple[float, float]:
-        return 7.0, 4.0
 
     def draw(self, ax: Axes) -> None:
         if len(self.profile.values) <= _MOST_BARS:
@@ -88,9 +87,6 @@ class SensitivityDisplay(Display):
     def to_columns(self) -> dict[str, list[Any]]:
         """from, to, utility_from, utility_to, policy."""
         return self.sensitivity.to_columns()
-
-    def size(self) -> tuple[float, float]:
-        return 7.0, 4.2
 
     def draw(self, ax: Axes) -> None:
         found = self.sensitivity

@@ -103,7 +103,7 @@ def batches(
         refuse_missing_numbers(schema, X, None if weights is None else weights > 0)
         if labels is None:
             refuse_infinite(X, schema.numbers)
-        yield _with(_number_batch(X), labels, weights)
+        yield _with(Batch(len(X), X, np.empty((len(X), 0), dtype=np.int32)), labels, weights)
     elif (codes := _integer_codes(schema, X, vocabularies)) is not None:
         yield _with(codes, labels, weights)
     else:
@@ -132,10 +132,6 @@ def number_columns(schema: Schema, X: Any) -> dict[str, FloatArray]:
     """The number columns of X by name."""
     whole = list(batches(schema, X))
     return {name: np.concatenate([batch.values[:, k] for batch in whole]) for k, name in enumerate(schema.numbers)}
-
-
-def _number_batch(X: Any) -> Batch:
-    return Batch(len(X), X, np.empty((len(X), 0), dtype=np.int32))
 
 
 def _sparse_batch(X: Any) -> Batch:

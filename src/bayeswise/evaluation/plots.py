@@ -90,15 +90,14 @@ class CostsDisplay(Display):
 class CurveDisplay(Display):
     """Lines over one scale: thresholds, coverage, or prior and ratio of costs."""
 
+    inches = (6.5, 4.2)
+
     def __init__(self, curve: Curve) -> None:
         self.curve = curve
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The points."""
         return self.curve.to_columns()
-
-    def size(self) -> tuple[float, float]:
-        return 6.5, 4.2
 
     def draw(self, ax: Axes) -> None:
         settled = self.curve.x >= self.curve.least_x
@@ -117,15 +116,14 @@ class CurveDisplay(Display):
 class ReliabilityDisplay(Display):
     """Bins with their bands; on the diagonal probabilities mean what they say."""
 
+    inches = (5.0, 5.0)
+
     def __init__(self, reliability: Reliability) -> None:
         self.reliability = reliability
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The bins."""
         return self.reliability.to_columns()
-
-    def size(self) -> tuple[float, float]:
-        return 5.0, 5.0
 
     def draw(self, ax: Axes) -> None:
         found = self.reliability

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Rows, Support, one_line, reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.statistics.cells import log_of, log_one_minus
@@ -23,16 +23,16 @@ _LARGEST = float(np.nextafter(1.0, 0.0))
 
 
 @dataclass(frozen=True, repr=False)
-class BetaParameters:
+class BetaParameters(OneLine):
     """alpha and beta; both infinite are a certain value, `mean`, which is alpha / (alpha + beta) otherwise."""
 
     alpha: FloatArray
     beta: FloatArray
-    mean: FloatArray | None = None
+    mean: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        self._as_arrays("alpha", "beta")
         for name in ("alpha", "beta"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
             refuse_unless(getattr(self, name) > 0, f"{name} of a beta distribution must be above 0", self.alpha)
         if self.mean is None:
             refuse_unless(np.isfinite(self.alpha + self.beta), "infinite parameters need a mean", self.alpha)
@@ -41,9 +41,6 @@ class BetaParameters:
     @property
     def is_certain(self) -> BoolArray:
         return np.isinf(self.alpha)
-
-    def __repr__(self) -> str:
-        return one_line("Beta", {"alpha": self.alpha, "beta": self.beta})
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    OneLine,
     OnNumbers,
     Rows,
     Support,
-    one_line,
     reasons,
     refuse_unless,
 )
@@ -27,18 +27,14 @@ from bayeswise.statistics.moments import Moments
 
 
 @dataclass(frozen=True, repr=False)
-class ExponentialParameters:
+class ExponentialParameters(OneLine):
     """The rate, one over the mean; an infinite rate is the certain value 0."""
 
     rate: FloatArray
 
     def __post_init__(self) -> None:
-        rate = np.asarray(self.rate, dtype=np.float64)
-        object.__setattr__(self, "rate", rate)
-        refuse_unless(rate > 0, "an exponential rate must be above 0", rate)
-
-    def __repr__(self) -> str:
-        return one_line("Exponential", {"rate": self.rate})
+        self._as_arrays("rate")
+        refuse_unless(self.rate > 0, "an exponential rate must be above 0", self.rate)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -21,11 +21,11 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    OneLine,
     OnNumbers,
     Rows,
     Support,
     is_positive,
-    one_line,
     or_one,
     reasons,
     refuse_unless,
@@ -42,16 +42,16 @@ _LEAST_NEAR = 10.0  # from this shape on the peak is sharp, and large terms must
 
 
 @dataclass(frozen=True, repr=False)
-class GammaParameters:
+class GammaParameters(OneLine):
     """Shape and rate; an infinite rate is the certain value `mean`, which is shape / rate otherwise."""
 
     shape: FloatArray
     rate: FloatArray
-    mean: FloatArray | None = None
+    mean: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        self._as_arrays("shape", "rate")
         for name in ("shape", "rate"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
             refuse_unless(getattr(self, name) > 0, f"the {name} of a gamma distribution must be above 0", self.shape)
         if self.mean is None:
             refuse_unless(np.isfinite(self.rate), "an infinite rate needs a mean", self.rate)
@@ -62,9 +62,6 @@ class GammaParameters:
     def is_certain(self) -> BoolArray:
         """Where one value has all the probability, so that there is no density."""
         return np.asarray(np.isinf(self.rate))
-
-    def __repr__(self) -> str:
-        return one_line("Gamma", {"shape": self.shape, "rate": self.rate})
 
 
 @dataclass(frozen=True)

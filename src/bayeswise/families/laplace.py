@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.priors import WithoutConjugatePrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Rows, Support, one_line, reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.sample import Sample
@@ -18,15 +18,14 @@ LOG_TWO = float(np.log(2.0))
 
 
 @dataclass(frozen=True, repr=False)
-class LaplaceParameters:
+class LaplaceParameters(OneLine):
     """The location, which is mean and median, and the scale, which is the mean of |x - location|."""
 
     location: FloatArray
     scale: FloatArray
 
     def __post_init__(self) -> None:
-        for name in ("location", "scale"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        self._as_arrays("location", "scale")
         refuse_unless(np.isfinite(self.location), "a location must be finite", self.location)
         refuse_unless(np.isfinite(self.scale) & (self.scale >= 0), "a scale must not be negative", self.scale)
 
@@ -34,9 +33,6 @@ class LaplaceParameters:
     def is_certain(self) -> BoolArray:
         """Where one value has all the probability, so that there is no density."""
         return np.asarray(self.scale == 0)
-
-    def __repr__(self) -> str:
-        return one_line("Laplace", {"location": self.location, "scale": self.scale})
 
 
 @dataclass(frozen=True)

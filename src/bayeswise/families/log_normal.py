@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,11 +14,11 @@ from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, No
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    OneLine,
     OnNumbers,
     Rows,
     Support,
     is_positive,
-    one_line,
     or_one,
     refuse_unless,
 )
@@ -29,16 +29,15 @@ from bayeswise.statistics.moments import Moments
 
 
 @dataclass(frozen=True, repr=False)
-class LogNormalParameters:
+class LogNormalParameters(OneLine):
     """Mean and standard deviation of log x; `mean_low` carries the digits of the mean beyond the 53 bits of a float."""
 
     mean: FloatArray
     stddev: FloatArray
-    mean_low: FloatArray | float = 0.0
+    mean_low: FloatArray | float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("mean", "stddev"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        self._as_arrays("mean", "stddev")
         refuse_unless(np.isfinite(self.mean), "the mean of log x must be finite", self.mean)
         refuse_unless(self.stddev >= 0, "the stddev of log x must not be negative", self.stddev)
 
@@ -51,9 +50,6 @@ class LogNormalParameters:
     def of(cls, normal: NormalParameters) -> LogNormalParameters:
         """From the parameters of log x."""
         return cls(normal.mean, normal.stddev, normal.mean_low)
-
-    def __repr__(self) -> str:
-        return one_line("LogNormal", {"mean": self.mean, "stddev": self.stddev})
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import ClassVar, Literal, TypeAlias
 
@@ -21,6 +21,7 @@ from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_rat
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    OneLine,
     OnNumbers,
     Rows,
     Support,
@@ -48,7 +49,9 @@ class NormalInverseWishart:
     strength: FloatArray | float  # (n_groups,)
     freedom: FloatArray | float  # (n_groups,), above n_columns - 1
     scale: FloatArray  # (n_groups, n_columns, n_columns), of full rank
-    mean_low: FloatArray | float = 0.0  # the digits of the mean beyond the 53 bits of a float
+    mean_low: FloatArray | float = field(
+        default=0.0, repr=False
+    )  # its digits beyond the 53 bits of a float
 
     def __post_init__(self) -> None:
         mean, scale = np.atleast_2d(np.asarray(self.mean, float)), np.asarray(self.scale, float)
@@ -114,13 +117,13 @@ _BLOCK = 4096  # rows at a time, to stay in the cache
 
 
 @dataclass(frozen=True, repr=False)
-class MultivariateNormalParameters:
+class MultivariateNormalParameters(OneLine):
     """Mean, standard deviations and correlations; `mean_low` carries the digits of the mean beyond 53 bits."""
 
     mean: FloatArray  # (..., n_groups, n_columns)
     stddev: FloatArray  # (..., n_groups, n_columns)
     correlation: FloatArray  # (..., n_groups, n_columns, n_columns)
-    mean_low: FloatArray | float = 0.0
+    mean_low: FloatArray | float = field(default=0.0, repr=False)
 
     @classmethod
     def of(cls, mean: ArrayLike, covariance: ArrayLike) -> MultivariateNormalParameters:
@@ -142,10 +145,6 @@ class MultivariateNormalParameters:
     def factors(self) -> list[Factor]:
         """The Cholesky factor of each group's covariance; `FitError` for one that is singular."""
         return [Factor.of(*pair) for pair in zip(self.stddev, self.correlation, strict=True)]
-
-    def __repr__(self) -> str:
-        parts = {name: getattr(self, name) for name in ("mean", "stddev", "correlation")}
-        return one_line("MultivariateNormal", parts)
 
 
 @dataclass(frozen=True)

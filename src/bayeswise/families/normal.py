@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,11 +21,11 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    OneLine,
     OnNumbers,
     Rows,
     Support,
     is_positive,
-    one_line,
     reasons,
     refuse_unless,
 )
@@ -38,16 +38,15 @@ LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True, repr=False)
-class NormalParameters:
+class NormalParameters(OneLine):
     """Mean and standard deviation; `mean_low` carries the digits of the mean beyond the 53 bits of a float."""
 
     mean: FloatArray
     stddev: FloatArray
-    mean_low: FloatArray | float = 0.0
+    mean_low: FloatArray | float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("mean", "stddev"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        self._as_arrays("mean", "stddev")
         refuse_unless(np.isfinite(self.mean), "a mean must be finite", self.mean)
         refuse_unless(self.stddev >= 0, "a stddev must not be negative", self.stddev)
 
@@ -55,12 +54,9 @@ class NormalParameters:
     def variance(self) -> FloatArray:
         return np.asarray(self.stddev**2)
 
-    def __repr__(self) -> str:
-        return one_line("Normal", {"mean": self.mean, "stddev": self.stddev})
-
 
 @dataclass(frozen=True, repr=False)
-class NormalInverseGamma:
+class NormalInverseGamma(OneLine):
     """variance ~ InverseGamma(shape, scale), mean | variance ~ Normal(mean, variance / strength).
 
     It is what `strength` pseudo-counts with mean `mean`, and 2 `shape` rows with sum of squared deviations 2 `scale`
@@ -71,17 +67,13 @@ class NormalInverseGamma:
     strength: FloatArray | float
     shape: FloatArray | float
     scale: FloatArray | float
-    mean_low: FloatArray | float = 0.0
+    mean_low: FloatArray | float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
         refuse_unless(np.isfinite(self.mean), "mean of a normal-inverse-gamma prior must be finite", self.mean)
         for name in ("strength", "shape", "scale"):
             value = getattr(self, name)
             refuse_unless(is_positive(value), f"{name} of a normal-inverse-gamma prior must be above 0", value)
-
-    def __repr__(self) -> str:
-        parts = {name: getattr(self, name) for name in ("mean", "strength", "shape", "scale")}
-        return one_line("NormalInverseGamma", parts)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    OneLine,
     OnNumbers,
     Rows,
     Support,
     is_whole,
-    one_line,
     reasons,
     refuse_unless,
 )
@@ -32,18 +32,14 @@ LARGEST_DRAWN_RATE = 9e18
 
 
 @dataclass(frozen=True, repr=False)
-class PoissonParameters:
+class PoissonParameters(OneLine):
     """The rate, which is mean and variance; a rate of 0 is the certain count 0."""
 
     rate: FloatArray
 
     def __post_init__(self) -> None:
-        rate = np.asarray(self.rate, dtype=np.float64)
-        object.__setattr__(self, "rate", rate)
-        refuse_unless(np.isfinite(rate) & (rate >= 0), "a Poisson rate must not be negative", rate)
-
-    def __repr__(self) -> str:
-        return one_line("Poisson", {"rate": self.rate})
+        self._as_arrays("rate")
+        refuse_unless(np.isfinite(self.rate) & (self.rate >= 0), "a Poisson rate must not be negative", self.rate)
 
 
 @dataclass(frozen=True)

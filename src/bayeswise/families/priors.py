@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
-from bayeswise.families.protocol import Estimate, OnNumbers, S, is_positive, one_line, reasons, refuse_unless
+from bayeswise.families.protocol import Estimate, OneLine, OnNumbers, S, is_positive, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.exact import ExactArray
@@ -26,7 +26,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
 @dataclass(frozen=True, repr=False)
-class BetaPrior:
+class BetaPrior(OneLine):
     """p(probability) = probability^(successes - 1) (1 - probability)^(failures - 1) / B(successes, failures).
 
     >>> BetaPrior(successes=3, failures=1)
@@ -47,12 +47,9 @@ class BetaPrior:
         shares = _dirichlet_draws(weights, size, generator)
         return shares[..., 0], shares[..., 1]
 
-    def __repr__(self) -> str:
-        return one_line("BetaPrior", {"successes": self.successes, "failures": self.failures})
-
 
 @dataclass(frozen=True, repr=False)
-class GammaPrior:
+class GammaPrior(OneLine):
     """p(y) = y^(shape - 1) exp(-rate y) rate^shape / Gamma(shape): `shape` pseudo-counts in a time of `rate`.
 
     >>> GammaPrior(shape=2, rate=0.5)
@@ -76,9 +73,6 @@ class GammaPrior:
         shape = (size, *np.broadcast_shapes(np.shape(self.shape), np.shape(self.rate)))
         draws = generator.standard_gamma(self.shape, size=shape) / self.rate
         return np.asarray(np.maximum(draws, np.finfo(np.float64).tiny))
-
-    def __repr__(self) -> str:
-        return one_line("GammaPrior", {"shape": self.shape, "rate": self.rate})
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -99,6 +99,19 @@ class Family(Protocol):
 
 
 _SHOWN = 6
+
+
+class OneLine:
+    """A frozen dataclass of parameters or of a prior that shows itself in one line: the fields with repr=True."""
+
+    def __repr__(self) -> str:
+        shown = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]
+        return one_line(type(self).__name__.removesuffix("Parameters"), {name: getattr(self, name) for name in shown})
+
+    def _as_arrays(self, *names: str) -> None:
+        """Make arrays of doubles of these fields; the first line of a `__post_init__`."""
+        for name in names:
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
 
 
 def one_line(name: str, parts: Mapping[str, ArrayLike]) -> str:

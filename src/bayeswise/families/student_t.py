@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NoReturn
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.student_t_likelihood import fit_student_t, log_student_t
 from bayeswise.families.priors import WithoutConjugatePrior
-from bayeswise.families.protocol import Estimate, Rows, Support, one_line, refuse_unless
+from bayeswise.families.protocol import Estimate, OneLine, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import each
@@ -20,7 +20,7 @@ LOG_TWO = float(np.log(2.0))
 
 
 @dataclass(frozen=True, repr=False)
-class StudentTParameters:
+class StudentTParameters(OneLine):
     """Location, scale and degrees of freedom; infinite freedom is the normal distribution.
 
     `location_low` carries the digits of the location beyond the 53 bits of a float.
@@ -29,11 +29,10 @@ class StudentTParameters:
     location: FloatArray
     scale: FloatArray
     freedom: FloatArray
-    location_low: FloatArray | float = 0.0
+    location_low: FloatArray | float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("location", "scale", "freedom"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        self._as_arrays("location", "scale", "freedom")
         refuse_unless(np.isfinite(self.location), "a location must be finite", self.location)
         refuse_unless(np.isfinite(self.scale) & (self.scale >= 0), "a scale must not be negative", self.scale)
         refuse_unless(self.freedom > 0, "degrees of freedom must be above 0", self.freedom)
@@ -42,10 +41,6 @@ class StudentTParameters:
     def is_certain(self) -> BoolArray:
         """Where one value has all the probability, so that there is no density."""
         return np.asarray(self.scale == 0)
-
-    def __repr__(self) -> str:
-        parts = {name: getattr(self, name) for name in ("location", "scale", "freedom")}
-        return one_line("StudentT", parts)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def _of_model(
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:
-            return _as_it_is(model, batches, progress)
+            return np.concatenate([_told(model.predict_proba(batch), progress) for batch in batches])
         if cv == "loo":
             _refuse_unlearned(model, batches)
             return _left_out(model, batches, progress)
@@ -210,10 +210,6 @@ def _refuse_unknown(groups: Any, target: str) -> None:
             f"row {row_number(row)} has a state in {target!r} that the model never learned",
             fix="leave such rows out, or fit again",
         )
-
-
-def _as_it_is(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
-    return np.concatenate([_told(model.predict_proba(batch), progress) for batch in batches])
 
 
 def _left_out(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:

@@ -59,7 +59,7 @@ def adjustment_sets(
     for subsets in _by_size(candidates):
         found = [each for each in subsets if meets(network, x, y, each)]
         if found:
-            return [_names(network, each) for each in found]
+            return [tuple(network.names[place] for place in each) for each in found]
     return []
 
 
@@ -114,10 +114,6 @@ def _two(network: BeliefNetwork, cause: str, effect: str) -> tuple[int, int]:
 
 def _allowed(network: BeliefNetwork, observed: Iterable[str] | None) -> set[int]:
     return set(range(len(network))) if observed is None else {network.place(name) for name in observed}
-
-
-def _names(network: BeliefNetwork, places: Iterable[int]) -> tuple[str, ...]:
-    return tuple(network.names[place] for place in places)
 
 
 # -- effects ----------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def _step_tables(inference: Inference, write: Write, width: int) -> list[str]:
         rows = [["", *(shown(state, _NAME_WIDTH) for state in states)]]
         rows += [[name, *(write(terms[state]) for state in states)] for name, terms in named]
         if states[-1] == inference.states[-1]:
-            sums = ["sum", *("" if n.startswith("x") else write(_total(terms)) for n, terms in named)]
+            sums = ["sum", *("" if n.startswith("x") else write(sum(terms.values(), Fraction())) for n, terms in named)]
             rows = [[*row, total] for row, total in zip(rows, sums, strict=True)]
         tables.append("\n".join(aligned(rows)))
     return tables
@@ -91,10 +91,6 @@ def _ratios(inference: Inference, write: Write) -> list[str]:
         f" = {_bracketed(write(steps.joint[state]))} / {evidence} = {write(steps.posterior[state])}"
         for state in inference.states
     ]
-
-
-def _total(terms: Mapping[Label, Fraction]) -> Fraction:
-    return sum(terms.values(), Fraction())
 
 
 def _bracketed(number: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,14 +23,12 @@ __all__ = ["AsItIs", "Dirichlet", "Isotonic", "Platt", "Temperature"]  # what a 
 class Calibration(ABC):
     """A map of posteriors, the states in the order in which it was fitted."""
 
+    name: ClassVar[str]
+    """The method that fits such a map."""
+
     @abstractmethod
     def log_scores(self, log_probability: FloatArray) -> FloatArray:
         """(n_rows, n_states) the calibrated log posterior up to a number for each row."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The method that fits such a map."""
 
     @property
     def rising(self) -> bool:
@@ -61,9 +59,7 @@ class Temperature(Calibration):
 
     temperature: float
 
-    @property
-    def name(self) -> str:
-        return "temperature"
+    name: ClassVar[str] = "temperature"
 
     def log_scores(self, log_probability: FloatArray) -> FloatArray:
         return np.asarray(log_probability / self.temperature)
@@ -80,9 +76,7 @@ class Platt(Calibration):
     shift: FloatArray  # (n_states,)
     log_least: float = LOG_LEAST  # what log 0 is taken for
 
-    @property
-    def name(self) -> str:
-        return "platt"
+    name: ClassVar[str] = "platt"
 
     @property
     def rising(self) -> bool:
@@ -103,9 +97,7 @@ class Isotonic(Calibration):
 
     curves: tuple[tuple[FloatArray, FloatArray], ...]  # p and the calibrated p, for each state
 
-    @property
-    def name(self) -> str:
-        return "isotonic"
+    name: ClassVar[str] = "isotonic"
 
     def log_scores(self, log_probability: FloatArray) -> FloatArray:
         shares = np.exp(log_probability)
@@ -125,9 +117,7 @@ class Dirichlet(Calibration):
     shift: FloatArray  # (n_states,)
     log_least: float = LOG_LEAST  # what log 0 is taken for
 
-    @property
-    def name(self) -> str:
-        return "dirichlet"
+    name: ClassVar[str] = "dirichlet"
 
     @property
     def rising(self) -> bool:
@@ -151,9 +141,7 @@ class Dirichlet(Calibration):
 class AsItIs(Calibration):
     """The posterior as the model gives it."""
 
-    @property
-    def name(self) -> str:
-        return "none"
+    name: ClassVar[str] = "none"
 
     def log_scores(self, log_probability: FloatArray) -> FloatArray:
         return log_probability

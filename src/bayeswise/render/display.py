@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from bayeswise.foundation.errors import NotInstalledError
 from bayeswise.render.labels import shown
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Display(Tabular):
     """A picture of one value; `draw` and, where it depends on the data, `size` are what a display adds."""
 
+    inches: ClassVar[tuple[float, float]] = (7.0, 4.2)  # of a new figure, where that does not depend on the data
     ax_: Axes | None = None
     figure_: Any = None
 
@@ -34,7 +35,7 @@ class Display(Tabular):
 
     def size(self) -> tuple[float, float]:
         """Inches of a new figure."""
-        return 7.0, 4.2
+        return self.inches
 
 
 def pyplot() -> Any:

@@ -219,11 +219,7 @@ def envelope(best: Callable[[float], Line], low: float, high: float) -> list[Lin
             found.append(right)
             continue
         waiting += [(cross, middle, b, right), (a, left, cross, middle)]
-    return _without_repeats(found)
-
-
-def _without_repeats(lines: list[Line]) -> list[Line]:
-    return [line for k, line in enumerate(lines) if k == 0 or line != lines[k - 1]]
+    return [line for k, line in enumerate(found) if k == 0 or line != found[k - 1]]
 
 
 def _crossing(left: Line, right: Line) -> float | None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class BayesErrorDisplay(Display):
     """The error of a rule that cuts at `boundary`: what any rule has, and what a better boundary would save."""
 
+    inches = (7.6, 4.3)
+
     def __init__(self, curves: Curves, boundary: float, error: Any, *, title: str = "") -> None:
         if len(curves.classes) != 2:
             raise ParameterError(f"the picture is of two classes; there are {len(curves.classes)}")
@@ -55,9 +57,6 @@ class BayesErrorDisplay(Display):
     def to_columns(self) -> dict[str, list[Any]]:
         """x, the weighted density of each class, and that of the errors."""
         return {**self.curves.to_columns(), "error_density": self.error_density().tolist()}
-
-    def size(self) -> tuple[float, float]:
-        return 7.6, 4.3
 
     def draw(self, ax: Axes) -> None:
         c = self.curves

@@ -69,6 +69,8 @@ class ClassDensityDisplay(Display):
     The area below the highest curve is how often the decision is right. A density may exceed 1.
     """
 
+    inches = (7.2, 4.0)
+
     def __init__(self, curves: Curves, *, title: str = "") -> None:
         self.curves = curves
         self.title = title
@@ -81,9 +83,6 @@ class ClassDensityDisplay(Display):
     def to_columns(self) -> dict[str, list[Any]]:
         """x, and the weighted density of each class."""
         return self.curves.to_columns()
-
-    def size(self) -> tuple[float, float]:
-        return 7.2, 4.0
 
     def draw(self, ax: Axes) -> None:
         c = self.curves

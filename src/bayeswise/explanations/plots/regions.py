@@ -63,6 +63,8 @@ class Plane:
 class RegionDisplay(Display):
     """Regions in pale colours, the boundary between them, and ellipses at 1, 2 and 3 stddevs around each mean."""
 
+    inches = (6.4, 5.4)
+
     def __init__(
         self, plane: Plane, *, rows: FloatArray | None = None, row_states: Any = None, title: str = ""
     ) -> None:
@@ -82,9 +84,6 @@ class RegionDisplay(Display):
         x, y = np.meshgrid(plane.x, plane.y)
         states = [plane.classes[k] for k in plane.winners().ravel().tolist()]
         return {plane.columns[0]: x.ravel().tolist(), plane.columns[1]: y.ravel().tolist(), "class": states}
-
-    def size(self) -> tuple[float, float]:
-        return 6.4, 5.4
 
     def draw(self, ax: Axes) -> None:
         plane = self.plane

@@ -23,6 +23,8 @@ class TwinDisplay(Display):
     regression is sure though nothing like it was ever seen.
     """
 
+    inches = (7.0, 4.0)
+
     def __init__(self, comparison: Any) -> None:
         self.comparison = comparison
 
@@ -30,9 +32,6 @@ class TwinDisplay(Display):
         """log_evidence, p_generative and p_discriminative of each row."""
         names = ("log_evidence", "p_generative", "p_discriminative")
         return {name: np.asarray(getattr(self.comparison, name)).tolist() for name in names}
-
-    def size(self) -> tuple[float, float]:
-        return 7.0, 4.0
 
     def draw(self, ax: Axes) -> None:
         twins = self.comparison

@@ -103,7 +103,7 @@ def regions(
     name, lines = weighted(densities, log_prior, column)
     possible = [state for state, line in enumerate(lines) if line.log_prior > -math.inf]
     cuts = sorted({x for k, i in enumerate(possible) for j in possible[k + 1 :] for x in crossings(lines[i], lines[j])})
-    best = [_best(lines, possible, x) for x in _between(cuts)]
+    best = [max(possible, key=lambda state: lines[state].log_joint(x)) for x in _between(cuts)]
     changes = [k for k in range(len(cuts)) if best[k] != best[k + 1]]
     states = [best[0], *(best[k + 1] for k in changes)]
     return Regions(name, np.array([cuts[k] for k in changes]), tuple(classes[state] for state in states))
@@ -116,7 +116,3 @@ def _between(cuts: list[float]) -> list[float]:
     reach = 1.0 + max(abs(cuts[0]), abs(cuts[-1])) + (cuts[-1] - cuts[0])
     middles = [0.5 * low + 0.5 * high for low, high in pairwise(cuts)]
     return [cuts[0] - reach, *middles, cuts[-1] + reach]
-
-
-def _best(lines: list[Weighted], possible: list[int], x: float) -> int:
-    return max(possible, key=lambda state: lines[state].log_joint(x))

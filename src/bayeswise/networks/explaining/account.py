@@ -155,7 +155,7 @@ def account_of(
     chosen = posterior.best if state is None else network.states(node)[network.code(node, state)]
     prior = network.query(node)
     findings = tuple(
-        _weight(network, node, chosen, name, hard, likelihoods, prior, posterior) for name in _names(hard, likelihoods)
+        _weight(network, node, chosen, name, hard, likelihoods, prior, posterior) for name in [*hard, *likelihoods]
     )
     log_alone = [network.log_evidence({name: seen}) for name, seen in hard.items()]
     log_alone += [network.log_evidence({}, soft={name: seen}) for name, seen in likelihoods.items()]
@@ -170,10 +170,6 @@ def account_of(
         network.most_probable(hard, soft=likelihoods),
         mutual_information(network, node, hard, likelihoods),
     )
-
-
-def _names(hard: Mapping[str, Any], soft: Soft) -> list[str]:
-    return [*hard, *soft]
 
 
 def _strength(finding: FindingWeight) -> float:

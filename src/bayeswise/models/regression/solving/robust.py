@@ -45,7 +45,7 @@ def fit_robust(
         return _least_absolute(rows, by, target, penalty, settings)
     weights = _weighted_squares(rows, by, target, penalty, settings, 1.0)
     residual = target - rows.scores(weights)
-    noise = _first_noise(residual, by)
+    noise = float(np.sqrt((by @ residual**2) / by.sum()))
     smallest = noise * 1e-2
     # Noise of this size is rounding: the rows lie on a plane, and there is nothing left to find.
     none = 1e-13 * float(np.abs(target).max(initial=0.0))
@@ -96,10 +96,6 @@ def _least_absolute(
     gap = abs(value + found.fun * spread) / max(value, 1e-300) if value > 0 else 0.0
     noise = _noise(residual, by, residual, weights, penalty, settings)
     return Iterated(weights, noise, Certificate(gap, max(int(found.nit), 1), gap <= LARGEST_GAP, LARGEST_GAP))
-
-
-def _first_noise(residual: FloatArray, by: FloatArray) -> float:
-    return float(np.sqrt((by @ residual**2) / by.sum()))
 
 
 def _trust(residual: FloatArray, noise: float, settings: LinearSettings, smallest: float) -> FloatArray:

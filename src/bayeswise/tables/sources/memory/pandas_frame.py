@@ -138,7 +138,7 @@ def series_column(series: Any) -> _kernels.Column:
     if kind in "biuf":
         return _masked(series, dtype, kind)
     if kind in "Mm":
-        return object_column(_time_texts(series))
+        return object_column(list(series.astype(object).tolist()))
     return object_column(_objects(series))
 
 
@@ -150,7 +150,3 @@ def _masked(series: Any, dtype: Any, kind: str) -> _kernels.Column:
         return array_column(np.asarray(series))
     values = series.to_numpy(dtype=wide, na_value=wide(0))
     return _kernels.number_column(np.ascontiguousarray(values), missing)
-
-
-def _time_texts(series: Any) -> list[Any]:
-    return list(series.astype(object).tolist())
