@@ -100,6 +100,6 @@ def serve(folder: Path) -> Iterator[Callable[..., Served]]:
     yield start
     for process in started:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         if process.stderr is not None:
             process.stderr.close()

@@ -1,5 +1,6 @@
 // The pages in the order in which a user meets them; a new page is a line here.
 import type { ComponentType } from "preact";
+import { CostsPage } from "./costs";
 import { DataPage } from "./data";
 import { LearnPage } from "./learn";
 
@@ -11,6 +12,7 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: "/data", title: "Data", View: DataPage },
+  { path: "/costs", title: "Costs", View: CostsPage },
   { path: "/learn", title: "Learn", View: LearnPage },
 ];
 

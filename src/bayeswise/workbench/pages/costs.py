@@ -171,7 +171,7 @@ def routes(bench: Bench) -> APIRouter:
                 shell=shell("check", asked.model, asked.table, options=options),
                 python=python(
                     f"model = {call('bw.load', asked.model)}",
-                    f"bw.evaluate(model, {asked.table!r}, costs={asked.costs or asked.decision!r})",
+                    f"bw.evaluate(model, {asked.table!r}, costs={asked.costs or f'bw.Costs.read({asked.decision!r})'})",
                 ),
             ),
         )
