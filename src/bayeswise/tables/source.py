@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -151,12 +152,20 @@ def open_source(
     return opening.opened(table, options, chunk_rows)
 
 
+_DECODE = "decode them by their own encoding (latin-1, cp1252, ...) where the table is made"
+_UTF8 = re.compile(r"utf-?8|unicode", re.IGNORECASE)
+
+
 def not_utf8(column: str, row: int | None = None) -> SourceError:
     where = "" if row is None else f" in row {row_number(row)}"
-    return SourceError(
-        f"column {column!r} holds bytes that are not UTF-8{where}",
-        fix="decode them by their own encoding (latin-1, cp1252, ...) where the table is made",
-    )
+    return SourceError(f"column {column!r} holds bytes that are not UTF-8{where}", fix=_DECODE)
+
+
+def unreadable(name: str, sentence: str, fix: str) -> SourceError:
+    """The error of a reader in its own words; the fix is another one if they are about the encoding of text."""
+    if _UTF8.search(sentence):
+        return SourceError(f"{name} holds bytes that are not UTF-8: {sentence}", fix=_DECODE)
+    return SourceError(f"{name} cannot be read: {sentence}", fix=fix)
 
 
 def first_not_utf8(source: Source, column: str) -> SourceError:

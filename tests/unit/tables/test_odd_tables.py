@@ -160,10 +160,19 @@ def test_levels_of_an_ordered_dictionary_that_are_not_utf8_are_refused() -> None
         open_source(pa.table({"x": ordered}))
 
 
-def test_cells_of_a_parquet_file_that_are_not_utf8_are_a_source_error(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"x": raw_text(RAW), "y": ["n", "y", "n", "y"]}), tmp_path / "raw.parquet")
-    with pytest.raises(SourceError, match="is not valid UTF8"):
+def test_cells_of_a_parquet_file_that_are_not_utf8_are_refused_by_column(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"y": ["n", "y", "n", "y"], "x": raw_text(RAW)}), tmp_path / "raw.parquet")
+    what = r"column 'x' of .*raw.parquet holds bytes that are not UTF-8.*caf\\xE9.* Fix: decode them"
+    with pytest.raises(SourceError, match=what):
         bw.fit(str(tmp_path / "raw.parquet"), target="y")
+
+
+def test_cells_of_an_arrow_file_that_are_not_utf8_are_to_be_decoded(tmp_path: Path) -> None:
+    table = pa.table({"y": ["n", "y", "n", "y"], "x": raw_text(RAW)})
+    with pa.OSFile(str(tmp_path / "raw.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(SourceError, match=r"raw.arrow holds bytes that are not UTF-8.* Fix: decode them"):
+        bw.fit(str(tmp_path / "raw.arrow"), target="y")
 
 
 def test_lone_surrogates_are_letters_like_others(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted
 from bayeswise.foundation.threads import ahead
-from bayeswise.tables.source import RawColumn, Storage, not_utf8
+from bayeswise.tables.source import RawColumn, Storage, not_utf8, unreadable
 from bayeswise.tables.sources.table import ColumnPiece, TableSource
 
 Fields: TypeAlias = list[tuple[str, str, bool, bool]]
@@ -64,7 +64,7 @@ def _next(description: str, stream: _kernels.ArrowStream) -> _kernels.ArrowBatch
     try:
         return stream.next()
     except RuntimeError as problem:
-        raise SourceError(f"{description} cannot be read: {problem}", fix="check the table") from None
+        raise unreadable(description, str(problem), "check the table") from None
 
 
 class ArrowSource(TableSource):

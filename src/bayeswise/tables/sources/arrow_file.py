@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.foundation.errors import NotInstalledError, SourceError
+from bayeswise.tables.source import unreadable
 from bayeswise.tables.sources.arrow import ArrowSource, not_unicode, one_batch, raw_columns, refuse_zero_bytes
 from bayeswise.tables.sources.duckdb_scan import Link, is_unicode
 from bayeswise.tables.sources.memory.polars_frame import LazySource
@@ -82,4 +83,4 @@ def _reader(path: Path, name: str, options: Any = None) -> Any:
         return pyarrow.ipc.open_file(pyarrow.OSFile(os.fsencode(path)), options=options)
     except (pyarrow.ArrowException, OSError, ValueError) as problem:
         sentence = " ".join(str(problem).split())
-        raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None
+        raise unreadable(name, sentence, "check that the file is whole") from None

@@ -17,7 +17,7 @@ from typing import Any
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted, shortened
 from bayeswise.foundation.threads import ahead, available
-from bayeswise.tables.source import RawColumn
+from bayeswise.tables.source import RawColumn, unreadable
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, not_unicode, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource
@@ -53,7 +53,7 @@ def translated(name: str) -> Iterator[None]:
         yield
     except duckdb.Error as problem:
         sentence = shortened(_CLASS.sub("", " ".join(str(problem).split("\n\n")[0].split())), 400)
-        raise SourceError(f"{name} cannot be read: {sentence}", fix="check that the file is whole") from None
+        raise unreadable(name, sentence, "check that the file is whole") from None
     except (RuntimeError, UnicodeError) as problem:  # of DuckDB's way to Python
         if isinstance(problem, RuntimeError) and "conversion error" not in str(problem):
             raise
@@ -96,9 +96,22 @@ class RelationSource(TableSource):
 
     def _batches(self, indices: Sequence[int]) -> Generator[_kernels.ArrowBatch, None, None]:
         wanted = ", ".join(sql_name(self._sql_names[k]) for k in indices)
-        with translated(self.description):
-            capsule = self._opened().project(wanted or "1").__arrow_c_stream__()
-            yield from batches(self.description, capsule)
+        try:
+            with translated(self.description):
+                capsule = self._opened().project(wanted or "1").__arrow_c_stream__()
+                yield from batches(self.description, capsule)
+        except SourceError:
+            if len(indices) > 1:
+                self._refuse_columns(indices)
+            raise
+
+    def _refuse_columns(self, indices: Sequence[int]) -> None:
+        """Raise the error of the first column that cannot be read by itself."""
+        for index in indices:
+            name = f"column {quoted(self.columns[index].name)} of {self.description}"
+            with translated(name):
+                for _ in batches(name, self._opened().project(sql_name(self._sql_names[index])).__arrow_c_stream__()):
+                    pass
 
     def _opened(self) -> Any:
         return self._relation

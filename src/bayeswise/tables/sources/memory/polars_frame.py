@@ -9,7 +9,7 @@ from typing import Any
 
 from bayeswise.foundation.errors import SourceError, shortened
 from bayeswise.foundation.threads import POLARS, ahead, available
-from bayeswise.tables.source import RawColumn
+from bayeswise.tables.source import RawColumn, unreadable
 from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch, refuse_zero_bytes
 from bayeswise.tables.sources.arrow import raw_columns as arrow_columns
 from bayeswise.tables.sources.table import TableSource
@@ -62,7 +62,7 @@ def translated(description: str) -> Iterator[None]:
         yield
     except (polars.exceptions.PolarsError, OSError) as problem:
         sentence = shortened(str(problem).split("\n")[0])
-        raise SourceError(f"{description} cannot be read: {sentence}", fix="check the file or the query") from None
+        raise unreadable(description, sentence, "check the file or the query") from None
     except BaseException as problem:  # a panic of polars is not an Exception
         if type(problem).__name__ != "PanicException":
             raise
