@@ -16,6 +16,12 @@ SUITES = [
     "ensemble/tests/test_stacking.py",
     "ensemble/tests/test_weight_boosting.py",
     "model_selection/tests/test_classification_threshold.py",
+    "model_selection/tests/test_search.py",
+    "model_selection/tests/test_validation.py",
+    "feature_selection/tests/test_from_model.py",
+    "feature_selection/tests/test_rfe.py",
+    "feature_selection/tests/test_sequential.py",
+    "tests/test_multioutput.py",
 ]
 
 OTHER_CLASSES = [

@@ -6,19 +6,21 @@ Kernels are single-threaded and release the GIL, so a thread at work is a core i
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from bayeswise.foundation.errors import ParameterError
 
-__all__ = ["Shared", "ahead", "available", "each", "limit_threads"]
+__all__ = ["Shared", "ahead", "available", "each", "keep_to_process_limit", "limit_threads"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -65,11 +67,15 @@ class _Crew:
             self.give_back(-1)
 
 
+def _new_pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="bayeswise")
+
+
 class _Process:
     """The threads of this process, and how many may work unless there is a limit."""
 
     def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="bayeswise")
+        self.pool = _new_pool()
         self.crew = _Crew(_cores())
 
 
@@ -98,6 +104,53 @@ def available() -> int:
     1
     """
     return _crew().threads
+
+
+_MANY_PROCESSES = 10_000  # a limit above leaves room for every thread
+_LIMITS = ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max")
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", POLARS)
+
+
+def keep_to_process_limit() -> None:
+    """Where a machine allows too few threads for all that may be imported, let each library have one; ours are capped.
+
+    OpenBLAS starts its threads at the import of NumPy and SciPy, and interrupts the process if it cannot.
+    """
+    if _process_limit() < _MANY_PROCESSES and not _can_start(4 * _cores()):
+        for name in _ONE_THREAD:
+            os.environ.setdefault(name, "1")
+        _process.crew = _Crew(1)
+
+
+def _process_limit() -> float:
+    """The most processes and threads of this user or container."""
+    limits = [math.inf]
+    with suppress(ImportError):
+        import resource
+
+        own = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+        limits.append(math.inf if own == resource.RLIM_INFINITY else own)
+    for path in _LIMITS:
+        with suppress(OSError, ValueError):  # no such folder, or "max"
+            limits.append(int(Path(path).read_text()))
+    return min(limits)
+
+
+def _can_start(threads: int) -> bool:
+    """Whether so many threads can be there at a time."""
+    over, started = threading.Event(), []
+    try:
+        for _ in range(threads):
+            thread = threading.Thread(target=over.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        return False
+    finally:
+        over.set()
+        for thread in started:
+            thread.join()
+    return True
 
 
 def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
@@ -134,7 +187,19 @@ class Shared(Generic[Item, Answer]):
         if n_helpers:
             self._answers: list[Future[Answer]] = [Future() for _ in self._items]
             self._left = deque(range(len(self._items)))
-            self._helpers = [_process.pool.submit(copy_context().run, self._help) for _ in range(n_helpers)]
+            self._hire(n_helpers)
+
+    def _hire(self, helpers: int) -> None:
+        """As many of the helpers as threads can be started: a machine may allow fewer than it has cores."""
+        for k in range(helpers):
+            task = _Task(self._help)
+            try:
+                self._helpers.append(_process.pool.submit(copy_context().run, task))
+            except RuntimeError:  # the task stands in the queue of this pool all the same; another one forgets it
+                task.is_due = False
+                _process.pool = _new_pool()
+                self._crew.give_back(helpers - k)
+                return
 
     def __iter__(self) -> Iterator[Answer]:
         """The answers in order, each as soon as it is there."""
@@ -192,6 +257,18 @@ class Shared(Generic[Item, Answer]):
         for helper in self._helpers:
             if not helper.cancelled():
                 helper.exception()
+
+
+class _Task:
+    """What a helper is to do, unless that is taken back before it begins."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self.is_due = True
+
+    def __call__(self) -> None:
+        if self.is_due:
+            self._work()
 
 
 def ahead(items: Iterator[Item], stop: Callable[[], None] | None = None) -> Iterator[Item]:

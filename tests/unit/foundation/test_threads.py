@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -240,3 +241,46 @@ def test_one_thread_and_several_learn_the_same_bytes(tmp_path: Path) -> None:
     for limit in (1, 2, 5):
         bw.fit(rows, "y", threads=limit).save(tmp_path / f"{limit}")
     assert len({(tmp_path / f"{limit}").read_bytes() for limit in (1, 2, 5)}) == 1
+
+
+def test_where_no_thread_can_be_started_the_work_is_done_without_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "_process", threads._Process())
+    with limit_threads(3):
+        free = threads._crew()._free
+        with monkeypatch.context() as machine:
+            machine.setattr(threading.Thread, "start", refused)
+            assert each(abs, [-1, -2, -3]) == [1, 2, 3]
+            assert list(ahead(iter("abc"))) == ["a", "b", "c"]
+            assert not threads._can_start(1)
+        assert threads._crew()._free == free == 2
+        assert most_at_once() == 3
+        assert threads._crew()._free == 2
+    threads._process.pool.shutdown()
+
+
+def as_a_user_with(processes: int) -> list[str]:
+    """Words before a command that may start so few processes and threads; the limit does not hold for root."""
+    limited = ["prlimit", f"--nproc={processes}:{processes}", "--"]
+    if os.geteuid() != 0:
+        return limited
+    reading = "+dac_read_search"
+    user = ["--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={reading}", f"--ambient-caps={reading}"]
+    return ["setpriv", *user, *limited]
+
+
+@pytest.mark.skipif(
+    shutil.which("prlimit") is None or shutil.which("setpriv") is None, reason="needs the tools of util-linux"
+)
+def test_a_command_runs_where_no_second_thread_is_allowed() -> None:
+    limited, golf = as_a_user_with(1), Path(__file__).parents[3] / "examples" / "golf.csv"
+    if subprocess.run([*limited, sys.executable, "-c", "import bayeswise"], capture_output=True).returncode != 0:
+        pytest.skip("this machine does not let a test change its user")
+    many = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    main = "import sys; from bayeswise.cli import main; sys.exit(main())"
+    called = [*limited, sys.executable, "-c", main, "look", str(golf), "--target", "play"]
+    answer = subprocess.run(called, capture_output=True, text=True, env=many)
+    assert answer.returncode == 0, answer.stderr
+    assert "14 rows" in answer.stdout
