@@ -58,8 +58,8 @@ def bayeswise(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 FOLDER = pytest.StashKey[Path]()
 LEFT = pytest.StashKey[list[str]]()
 # Removed when the interpreter ends, which is too late for us: the memory-mapped arrays of scikit-learn's checks, and
-# the tables of benchmarks, which live as long as their rows.
-EXCUSED = ("sklearn_testing_", "bayeswise-bench-")
+# the tables of benchmarks, which live as long as their rows; and what ONNX Runtime writes when it is imported.
+EXCUSED = ("sklearn_testing_", "bayeswise-bench-", ".ses")
 
 
 def pytest_configure(config: pytest.Config) -> None:

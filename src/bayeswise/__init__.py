@@ -5,6 +5,7 @@ The folders are layers, here from top to bottom; a layer imports only layers bel
 
     cli/           one file per verb
     workbench/     a local page on a folder, and a service of its models
+    exports/       models as SQL queries and ONNX graphs
     estimators/    models and decisions as scikit-learn estimators
     evaluation/    what decisions cost, and how good posteriors are
     acquisition/   which row to label next

@@ -28,6 +28,7 @@ VERBS: dict[str, str] = {
     "next-test": "Show which missing value of a row is most worth its price.",
     "explain": "Explain the prediction or decision for one row.",
     "inspect": "Show the contents of a model file.",
+    "export": "Write a model as a SQL query or an ONNX graph.",
     "merge": "Merge models of several tables, exactly.",
     "forget": "Remove rows from a model, exactly.",
     "bayes": "Apply Bayes' rule step by step.",

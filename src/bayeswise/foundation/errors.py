@@ -9,6 +9,7 @@
         NotAvailableError                 an attribute that a model of this kind does not have
         NotFoundError                     a file, model or job that the workbench does not have
         ConflictError                     a file that changed since it was read
+        ExportError                       a model that SQL or ONNX cannot express
       DataError                       3   the data cannot be read
         SourceError                       the file or object is not a table
         SchemaError                       the columns make no table (names, kinds, invalid values)
@@ -179,6 +180,10 @@ class NotFoundError(UsageError):
 
 class ConflictError(UsageError):
     """A file that somebody else changed since it was read."""
+
+
+class ExportError(UsageError):
+    """A model, or costs, that the language of an export cannot express."""
 
 
 class DataError(BayeswiseError, ValueError):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
+from importlib import import_module
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import FitError, NoSuchAnswerError, ParameterError
 from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.tables.batch import MISSING, Batch
@@ -203,11 +205,38 @@ class TableModel:
             raise ParameterError("these rows are on one machine", fix="give a frame of Dask or Spark")
         return answered(self, source, answer, storages)
 
+    def to_sql(
+        self,
+        dialect: str,
+        costs: Any = None,
+        *,
+        table: str | Sequence[str] = "rows",
+        columns: Sequence[str] | None = None,
+    ) -> str:
+        """One SELECT that answers as the model does: "duckdb", "sqlite", "postgres", "spark", "snowflake", "bigquery".
+
+        It gives back `columns` of the table (by default those that the model reads), the answer and p_CLASS; with
+        costs, as `bw.decide` takes them, action and expected_cost instead of the answer.
+        """
+        return str(_exports("sql").to_sql(self, dialect, costs=costs, table=table, columns=columns))
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, costs: Any = None) -> bytes:
+        """An ONNX graph that answers as the model does, also written to `path`; the same model gives the same bytes."""
+        made: bytes = _exports("graph").to_onnx(self, costs=costs)
+        if path is not None:
+            write_bytes(path, made)
+        return made
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: whole or not at all, the same bytes for the same model."""
         from bayeswise.models.files import save_model
 
         save_model(self, path)
+
+
+def _exports(back_end: str) -> Any:
+    """A back-end of exports/, a layer above: loaded when a model is exported."""
+    return import_module(f"bayeswise.exports.{back_end}")
 
 
 @dataclass(frozen=True, eq=False)

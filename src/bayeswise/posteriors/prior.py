@@ -108,6 +108,18 @@ def shift_prior(
 
 def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, states: Sequence[Label]) -> FloatArray:
     """The same for priors as arrays (n_states,)."""
+    moved = np.empty(probability.shape)
+    row = _kernels.shift_rows(np.ascontiguousarray(probability), shift_factors(before, after, states), moved)
+    if row >= 0:
+        raise ImpossibleEvidenceError(
+            f"row {row_number(row)} is possible only in states whose new prior is 0",
+            fix="give every state a prior above 0",
+        )
+    return moved
+
+
+def shift_factors(before: FloatArray, after: FloatArray, states: Sequence[Label]) -> FloatArray:
+    """(n_states,) what the posteriors of states are multiplied with, before they are normalised again."""
     impossible = (before == 0.0) & (after > 0.0)
     if impossible.any():
         state = states[int(np.argmax(impossible))]
@@ -115,14 +127,7 @@ def shifted(probability: FloatArray, before: FloatArray, after: FloatArray, stat
             f"state {state!r} had the prior 0, so that nothing is known about it", fix="fit it with rows of that state"
         )
     factor = after / np.where(before > 0.0, before, 1.0)
-    moved = np.empty(probability.shape)
-    row = _kernels.shift_rows(np.ascontiguousarray(probability), factor / factor.max(), moved)
-    if row >= 0:
-        raise ImpossibleEvidenceError(
-            f"row {row_number(row)} is possible only in states whose new prior is 0",
-            fix="give every state a prior above 0",
-        )
-    return moved
+    return np.asarray(factor / factor.max())
 
 
 def _checked(probability: Any, states: Sequence[Label]) -> FloatArray:

@@ -11,6 +11,7 @@ thresholds.py     the policy that costs imply
 next_test.py      the empty column most worth its price
 explain.py        why a model answers as it does
 inspect.py        what a model file holds
+export.py         a model as a SQL query or an ONNX graph
 merge.py          the model of all rows from models of some
 forget.py         a model without some rows
 compare.py        models of a table by bits and by rows left out

@@ -172,7 +172,8 @@ def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
     inside = inner_of(model)
     if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
         kind = kind_of(inside)
-        other = f"ask `bayeswise network show {path}`" if kind == "belief-network" else ""
+        asked = f"bayeswise network convert {path} NEW.bif" if verb == "export" else f"bayeswise network show {path}"
+        other = f"ask `{asked}`" if kind == "belief-network" else ""
         raise KindError(
             f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",
             fix=other or _REASONS.get((verb, kind), f"use it in Python: bw.load({path!r})"),

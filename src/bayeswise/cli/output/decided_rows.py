@@ -53,17 +53,8 @@ class DecidedLayout(Layout):
         """
         taken = {normal_name(name) for name in kept}
         first = (*_ADDED, *(["novelty_p"] if novelty else []), *(["why"] if why else []))
-        added = [_free(name, taken) for name in (*first, *probability_names(classes))]
+        added = [free_name([name], taken) for name in (*first, *probability_names(classes))]
         return cls(tuple(kept), added[0], tuple(added[len(first) :]), None, tuple(added[: len(first)]))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number, free = 1, name
-    while normal_name(free) in taken:
-        number += 1
-        free = f"{name}_{number}"
-    taken.add(normal_name(free))
-    return free
 
 
 class DecidedRows(Answers):

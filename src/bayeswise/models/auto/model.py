@@ -185,9 +185,13 @@ class AutoModel(ProbabilityModel):
             log_mixed = self.calibration.apply_log(log_posterior(log_mixed))
         if self.settings.class_prior is None:
             return log_mixed
+        return np.asarray(log_mixed + self.log_prior_shift)
+
+    @property
+    def log_prior_shift(self) -> FloatArray:
+        """(n_states,) what `class_prior` adds to the scores of the classes."""
         with np.errstate(invalid="ignore"):  # -inf - -inf: a class without rows
-            shift = np.where(self.class_weight > 0.0, self.log_prior - self._log_counted, -np.inf)
-        return np.asarray(log_mixed + shift)
+            return np.where(self.class_weight > 0.0, self.log_prior - self._log_counted, -np.inf)
 
     def probability(self, batch: Batch) -> FloatArray:
         return normalise(self.log_relative(batch)).probability

@@ -49,7 +49,7 @@ class AveragedNormalScores(LeftOutInBlocks):
         return self.statistic.moments if isinstance(self.statistic, PairSums) else self.statistic
 
     @cached_property
-    def _unit(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def unit(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Mean (high and low) and stddev of the whole columns, (n_columns,); a stddev of 0 counts as 1."""
         whole = self.moments.pooled()
         mean, mean_low = whole.mean_pair(empty=0.0)
@@ -59,7 +59,7 @@ class AveragedNormalScores(LeftOutInBlocks):
     @property
     def stddev(self) -> FloatArray:
         """(n_columns,) the unit of each column."""
-        return self._unit[2]
+        return self.unit[2]
 
     @cached_property
     def seen(self) -> Summary:
@@ -72,7 +72,7 @@ class AveragedNormalScores(LeftOutInBlocks):
         return self._summary(self.moments.pooled())
 
     def _summary(self, statistic: Moments) -> Summary:
-        mean, mean_low, stddev = self._unit
+        mean, mean_low, stddev = self.unit
         weight = statistic.weight.to_floats()
         gap = gap_between(statistic.mean_pair(empty=0.0), (mean, mean_low)) / stddev
         spread = statistic.stddev("n", empty=0.0) / stddev
@@ -104,7 +104,7 @@ class AveragedNormalScores(LeftOutInBlocks):
             return None
         scatter = self.statistic.scatter
         weight = scatter.weight.to_floats()
-        mean, mean_low, stddev = self._unit
+        mean, mean_low, stddev = self.unit
         full = np.flatnonzero(weight > 0)
         centre = np.zeros((len(weight), len(self.columns)))
         if len(full):
@@ -149,7 +149,7 @@ class AveragedNormalScores(LeftOutInBlocks):
 
     # -- rows ---------------------------------------------------------------------------------------------------
     def _scores_of(self, batch: Batch) -> FloatArray:
-        mean, mean_low, stddev = self._unit
+        mean, mean_low, stddev = self.unit
         return standard_scores(self._taken(batch.values[:, self.positions]), mean, mean_low, stddev)
 
     def _taken(self, values: FloatArray) -> FloatArray:
@@ -167,7 +167,7 @@ class AveragedNormalScores(LeftOutInBlocks):
         self, z: FloatArray, prior: Prior, seen: Summary, whole: Summary, log_factor: FloatArray, temper: FloatArray
     ) -> Cells:
         cells = z[:, None, :]
-        mean, _, stddev = self._unit
+        mean, _, stddev = self.unit
         log_unit = np.log(stddev) + (mean + stddev * cells if self.of_logs else 0.0)  # d log x = dx / x
         log_unit = np.where(np.isnan(cells) | ~prior.says, 0.0, log_unit)
         log_irrelevant = prior.log_predictive(whole, cells) - log_unit
@@ -225,13 +225,13 @@ class AveragedNormalScores(LeftOutInBlocks):
             gone = PairSums.of(cells, own, n_states, weights, self.statistic.most_rows)
         positions = np.arange(len(self.columns), dtype=np.int64)
         rest = replace(self, positions=positions, statistic=self.statistic.subtract(gone))
-        return rest._cells(standard_scores(cells, *rest._unit))
+        return rest._cells(standard_scores(cells, *rest.unit))
 
     # -- the rest of what scores do -------------------------------------------------------------------------------
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         """Relevant or not, then the variance, the mean and the cell, each from its posterior."""
         drawn = {}
-        mean, _, stddev = self._unit
+        mean, _, stddev = self.unit
         for c, name in enumerate(self.columns):
             relevant = generator.random(len(states)) < relevance_of(self.log_odds[c])
             n, m, s = (
@@ -260,7 +260,7 @@ class AveragedNormalScores(LeftOutInBlocks):
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
         """Round numbers about the mean of the whole column; of logarithms, numbers of three digits."""
         at = self.columns.index(column)
-        mean, _, stddev = self._unit
+        mean, _, stddev = self.unit
         own = self.moments.columns(np.array([at]))
         n_rows = float(own.pooled().weight.to_floats()[0, 0])
         if self.of_logs:

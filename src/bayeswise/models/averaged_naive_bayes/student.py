@@ -68,13 +68,29 @@ class Prior:
         log_scales = log_gamma_evidence(self.shape, scale, 0.5 * seen.weight, added)
         return np.where(self.says, log_scales - 0.5 * np.log1p(seen.weight / self.mean_strength), 0.0)
 
-    def log_predictive(self, seen: Summary, z: FloatArray) -> FloatArray:
-        """log p(z | cells): Student-t; 0 where the column says nothing, or the cell is missing."""
+    def predictive(self, seen: Summary) -> StudentT:
+        """p(z | cells)."""
         strength = self.mean_strength + seen.weight
         mean = self.mean + seen.weight * (seen.mean - self.mean) / strength
         scale, added = self.scales(seen)
         shape = self.shape + 0.5 * seen.weight
         width = np.sqrt(2.0 * (1.0 + 1.0 / strength) * (scale + added))
         log_norm = log_gamma_ratio(shape, 0.5) - 0.5 * np.log(np.pi) - np.log(width)
-        log_cells = log_norm - (shape + 0.5) * log_one_plus_square(z - mean, width)
-        return np.where(np.isnan(z) | ~self.says, 0.0, log_cells)
+        return StudentT(mean, width, shape + 0.5, log_norm)
+
+    def log_predictive(self, seen: Summary, z: FloatArray) -> FloatArray:
+        """log p(z | cells); 0 where the column says nothing, or the cell is missing."""
+        return np.where(np.isnan(z) | ~self.says, 0.0, self.predictive(seen).log_density(z))
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """log p(z) = log_norm - power log(1 + ((z - mean) / width)^2); arrays of one shape."""
+
+    mean: FloatArray
+    width: FloatArray
+    power: FloatArray
+    log_norm: FloatArray
+
+    def log_density(self, z: FloatArray) -> FloatArray:
+        return np.asarray(self.log_norm - self.power * log_one_plus_square(z - self.mean, self.width))

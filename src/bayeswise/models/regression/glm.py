@@ -71,9 +71,6 @@ class IteratedModel(RegressionModel):
     def baseline(self) -> tuple[FloatArray, float]:
         return self.centre, self.at_centre
 
-    def matrix(self, batch: Batch) -> FloatArray:
-        return self.features.filled(batch, self.centre, missing=self.settings.missing)
-
     def predictive_of(self, batch: Batch) -> Predictive:
         """The distribution of each row, the weights taken as known."""
         location = self.predict(batch)

@@ -220,8 +220,9 @@ class LinearModel(RegressionModel):
         mean = self.equations.mean
         return (mean[:-1], float(mean[-1])) if self.settings.fit_intercept else (np.zeros(len(mean) - 1), 0.0)
 
-    def matrix(self, batch: Batch) -> FloatArray:
-        return self.features.filled(batch, self.equations.mean[:-1], missing=self.settings.missing)
+    @property
+    def fill(self) -> FloatArray:
+        return self.equations.mean[:-1]
 
     def predictive_of(self, batch: Batch) -> Predictive:
         """The student-t of each row: noise, and what is not known about the weights."""

@@ -314,7 +314,7 @@ def marginalized_scores(scores: FloatArray, standardised: FloatArray, covariance
     z = np.column_stack([standardised, np.ones(len(standardised))])
     if n_classes == 2:
         return scores * _shrinkage(_variance(z, covariance))[:, None]
-    blocks = _about_their_mean(covariance, n_classes)
+    blocks = shared_covariances(covariance, n_classes)
     variance = np.column_stack([_variance(z, blocks[k]) for k in range(n_classes)])
     about_mean = scores - scores.mean(axis=1, keepdims=True)
     return np.asarray(about_mean * _shrinkage(variance))
@@ -328,7 +328,7 @@ def _shrinkage(variance: FloatArray) -> FloatArray:
     return np.asarray(1.0 / np.sqrt(1.0 + 0.125 * np.pi * variance))
 
 
-def _about_their_mean(covariance: FloatArray, n_classes: int) -> FloatArray:
+def shared_covariances(covariance: FloatArray, n_classes: int) -> FloatArray:
     """(n_classes, n, n) the covariance of each class's vector less the mean of all vectors."""
     n = len(covariance) // n_classes
     blocks = covariance.reshape(n_classes, n, n_classes, n)

@@ -111,14 +111,19 @@ class RegressionModel(WeightedModel):
         """(n_features,) where deviations are counted from, and the score there."""
 
     @abstractmethod
-    def matrix(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_features) without missing values."""
-
-    @abstractmethod
     def predictive_of(self, batch: Batch) -> Predictive:
         """p(y | row) of encoded rows."""
 
     # -- what all of them say -----------------------------------------------------------------------------------
+    @property
+    def fill(self) -> FloatArray:
+        """(n_features,) the means, which stand where a cell is missing or unseen."""
+        return self.baseline[0]
+
+    def matrix(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_features) without missing values."""
+        return self.features.filled(batch, self.fill, missing=self.settings.missing)
+
     @property
     def has_log_link(self) -> bool:
         """Whether the score is the logarithm of the mean."""

@@ -140,15 +140,22 @@ class GraphScores:
         return joint
 
     @cached_property
+    def tables(self) -> list[FloatArray]:
+        """log p(level | parent, state) of each column of a forest, (n_states, n_above + 1 or 1, n_levels + 1).
+
+        The last place is a level that no row showed; a column without a parent has one row.
+        """
+        return [
+            with_unseen_parent(family.counts, family.pseudo_count)
+            if family.parents
+            else with_unseen(family.counts[:, None], family.pseudo_count)
+            for family in self.families
+        ]
+
+    @cached_property
     def _flat(self) -> tuple[IntArray, FloatArray]:
         """The tables of a forest for the kernel, states fastest, each with a slot for unseen levels."""
-        tables = []
-        for family in self.families:
-            if family.parents:
-                table = with_unseen_parent(family.counts, family.pseudo_count)
-            else:
-                table = with_unseen(family.counts[:, None], family.pseudo_count)
-            tables.append(np.moveaxis(table, 0, -1).ravel())
+        tables = [np.moveaxis(table, 0, -1).ravel() for table in self.tables]
         starts = np.concatenate([[0], np.cumsum([len(table) for table in tables])[:-1]]).astype(np.int64)
         return starts, np.concatenate(tables)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
 from bayeswise.foundation.errors import MissingColumnError
@@ -61,9 +61,13 @@ def _some(names: list[str]) -> str:
     return f"name one of its columns: {shown}" if names else "give a table with columns"
 
 
-def free_name(names: Sequence[str], taken: set[str]) -> str:
-    """The first name that is not taken, the last one numbered if need be; it is taken from now on."""
+def free_name(names: Sequence[str], taken: set[str], key: Callable[[str], str] = normal_name) -> str:
+    """The first name that is not taken, the last one numbered if need be; it is taken from now on.
+
+    >>> free_name(["play", "predicted"], {"play"}), free_name(["action"], {"action", "action_2"})
+    ('predicted', 'action_3')
+    """
     numbered = (f"{names[-1]}_{k}" for k in range(2, len(taken) + 3))
-    name = next(name for name in (*names, *numbered) if normal_name(name) not in taken)
-    taken.add(normal_name(name))
+    name = next(name for name in (*names, *numbered) if key(name) not in taken)
+    taken.add(key(name))
     return name

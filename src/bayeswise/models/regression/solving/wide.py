@@ -97,9 +97,6 @@ class WideModel(RegressionModel):
         """The scale of the noise, in units of the target."""
         return float(np.sqrt(self.rest / self.freedom))
 
-    def matrix(self, batch: Batch) -> FloatArray:
-        return self.features.filled(batch, self.centre, missing=self.settings.missing)
-
     def predictive_of(self, batch: Batch) -> Predictive:
         """The student-t of each row: noise, and what is not known about the weights."""
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,0 +1,142 @@
+"""Posteriors of posteriors: calibrations, and mixtures of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bayeswise.exports.expression import (
+    FAR_OUT,
+    IMPOSSIBLE,
+    Expression,
+    at_most,
+    below,
+    both,
+    choose,
+    exp,
+    largest,
+    least,
+    log,
+    log_sum_exp,
+    negative,
+    nothing,
+    number,
+    total,
+)
+from bayeswise.exports.rows import NumbersRow, Row
+from bayeswise.foundation.errors import ExportError
+from bayeswise.models.auto.inputs import AsNumbers
+from bayeswise.models.auto.model import AutoModel
+from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
+from bayeswise.tables.schema.labels import Vocabulary
+
+Scores = list[Expression]  # one for each class, in log space
+
+
+class Shares:
+    """Scores normalised: p = exp(s - top) / sum, and the pieces that others are made of."""
+
+    def __init__(self, scores: Sequence[Expression]) -> None:
+        self.scores = list(scores)
+        self.top = largest(self.scores)
+        self.weights = [exp(score - self.top) for score in self.scores]
+        self.sum = total(self.weights)
+
+    @property
+    def log_probability(self) -> Scores:
+        log_sum = log(self.sum)
+        return [score - self.top - log_sum for score in self.scores]
+
+    @property
+    def probability(self) -> list[Expression]:
+        return [weight / self.sum for weight in self.weights]
+
+    def log_odds(self, state: int, most: float) -> Expression:
+        """log p / (1 - p), from -most to most: 1 - p is the sum of the others, so that no digits are lost."""
+        rest = total(weight for k, weight in enumerate(self.weights) if k != state)
+        none = at_most(rest, 1e-300)
+        odds = self.scores[state] - self.top - log(choose(none, number(1.0), rest))
+        return least([number(most), largest([number(-most), choose(none, number(most), odds)])])
+
+    @property
+    def possible(self) -> Expression:
+        """Whether any class is."""
+        return below(number(FAR_OUT), self.top)
+
+
+def calibrated(calibration: Calibration, scores: Scores) -> Scores:
+    """The scores after a calibration; what is impossible stays so."""
+    if isinstance(calibration, AsItIs):
+        return scores
+    shares = Shares(scores)
+    log_p = shares.log_probability
+    after = _map_of(calibration, shares, log_p)
+    kept = [
+        choose(below(before, FAR_OUT), number(IMPOSSIBLE), score) for before, score in zip(log_p, after, strict=True)
+    ]
+    if not isinstance(calibration, Isotonic):
+        return kept
+    nothing = below(largest(kept), FAR_OUT)  # such a row keeps the posterior it had
+    return [choose(nothing, before, score) for before, score in zip(log_p, kept, strict=True)]
+
+
+def _map_of(calibration: Calibration, shares: Shares, log_p: Scores) -> Scores:
+    if isinstance(calibration, Temperature):
+        return [each / calibration.temperature for each in log_p]
+    if isinstance(calibration, Platt):
+        slopes, shifts = calibration.slope.tolist(), calibration.shift.tolist()
+        lines = [shares.log_odds(k, -calibration.log_least) * slopes[k] + shifts[k] for k in range(len(log_p))]
+        return [negative(log_sum_exp([number(0.0), negative(line)])) for line in lines]
+    if isinstance(calibration, Isotonic):
+        curves = zip(shares.probability, calibration.curves, strict=True)
+        return [_log_or_impossible(_interpolated(p, x.tolist(), y.tolist())) for p, (x, y) in curves]
+    if isinstance(calibration, Dirichlet):
+        held = [largest([each, number(calibration.log_least)]) for each in log_p]
+        rows = zip(calibration.weights.tolist(), calibration.shift.tolist(), strict=True)
+        return [total([number(b), *(x * w for x, w in zip(held, row, strict=True))]) for row, b in rows]
+    raise ExportError(
+        f"the calibration {calibration.name!r} is not exported",
+        fix="calibrate with temperature, platt, isotonic or dirichlet",
+    )
+
+
+def _log_or_impossible(share: Expression) -> Expression:
+    none = at_most(share, 0.0)
+    return choose(none, number(IMPOSSIBLE), log(choose(none, number(1.0), share)))
+
+
+def _interpolated(p: Expression, x: list[float], y: list[float]) -> Expression:
+    """Straight between corners, constant beyond the first and the last."""
+    found = number(y[-1])
+    for k in reversed(range(len(x) - 1)):
+        slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
+        found = choose(below(p, x[k + 1]), (p - x[k]) * slope + y[k], found)
+    return choose(at_most(p, x[0]), number(y[0]), found)
+
+
+def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Scores]) -> Scores:
+    """log sum_k w_k p_k(class | row), calibrated, under the prior that was set."""
+    parts: list[Scores] = []
+    possible = []
+    for member, weight in zip(model.members, model.weights.tolist(), strict=True):
+        seen = NumbersRow(member.inputs, row, model.vocabularies) if isinstance(member.inputs, AsNumbers) else row
+        shares = Shares(scores_of(member.model, seen))
+        possible.append(shares.possible)
+        own = [each + float(np.log(weight)) for each in shares.log_probability]
+        place = Vocabulary(model.classes).positions_in(Vocabulary(member.model.classes)).tolist()
+        parts.append([own[k] if k >= 0 else number(IMPOSSIBLE) for k in place])
+    mixed = [log_sum_exp(of_class) for of_class in zip(*parts, strict=True)]
+    after = calibrated(model.calibration, mixed)
+    every = both(*possible)  # as the mixture itself, which refuses a row that a member finds impossible
+    after = [choose(every, each, number(IMPOSSIBLE)) for each in after]
+    if model.settings.class_prior is None:
+        return after
+    return [each + number(shift) for each, shift in zip(after, model.log_prior_shift.tolist(), strict=True)]
+
+
+def normalised(weights: Sequence[Expression]) -> list[Expression]:
+    """Shares of their sum; no numbers where that is 0."""
+    whole = total(weights)
+    safe = choose(at_most(whole, 0.0), nothing(), whole)
+    return [weight / safe for weight in weights]
