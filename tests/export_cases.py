@@ -134,6 +134,7 @@ def cases() -> dict[str, Case]:
     found["marginalized two classes"] = partial(
         _fitted, credit, "repaid", "logistic", test, marginalize=True, missing="mean"
     )
+    found["missing has an indicator"] = partial(_fitted, every, "class", "logistic", missing="indicator")
     found["missing is a level"] = partial(_fitted, every, "class", "naive-bayes", missing="level")
     found["missing is a level of tan"] = partial(_fitted, every, "class", "tan", missing="level")
     found["unseen is ignored"] = partial(_fitted, every, "class", "naive-bayes", unseen="ignore")
@@ -159,6 +160,7 @@ def regressions() -> dict[str, Case]:
             table["price"] = [float(round(x)) for x in table["price"]]
         found[likelihood] = partial(_fitted, table, "price", "linear", likelihood=likelihood, missing="mean")
     found["no intercept"] = partial(_fitted, every, "price", "linear", fit_intercept=False, missing="mean")
+    found["missing has an indicator"] = partial(_fitted, every, "price", "linear", missing="indicator")
     return found
 
 

@@ -208,7 +208,7 @@ def test_rows_that_a_model_refuses_have_no_answer(database: Database) -> None:
 
 def test_a_missing_cell_has_no_answer_where_the_model_refuses_it(database: Database) -> None:
     complete = {name: cells for name, cells in mixed().items() if name in ("z", "n", "class")}
-    model = bw.fit(complete, target="class", model="logistic")
+    model = bw.fit(complete, target="class", model="logistic", missing="error")
     rows = {"z": [1.0, None], "n": [2, 2]}
     answers = database.answers(rows, model.to_sql(database.name))
     assert [cell is None for cell in answers["class"]] == [False, True]

@@ -43,7 +43,17 @@ def deviations(features: Features, centre: FloatArray, fill: FloatArray, row: Ro
             middle, filled = places[name, level]
             entries = np.append((position == place) - middle, [filled - middle, filled - middle])
             found.append(lookup([slot], entries))
+    for name, feature in zip(features.marked, features.names[len(found) :], strict=True):
+        middle = places[feature][0]
+        found.append(choose(_is_missing(features, name, row), number(1.0 - middle), number(-middle)))
     return found
+
+
+def _is_missing(features: Features, name: str, row: Row) -> Expression:
+    if name in features.schema.numbers:
+        return is_missing(row.number(name))
+    slot = row.slot(name, features.levels[features.schema.categories.index(name)])
+    return in_slot(slot, slot.value.missing)
 
 
 def _score(constant: float, weights: FloatArray, away: list[Expression]) -> Expression:
