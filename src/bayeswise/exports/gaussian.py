@@ -114,7 +114,7 @@ class _Block:
         self.spread, self.gone = spread, gone
         self.n_there = total(choose(each, number(0.0), number(1.0)) for each in gone)
         log_scales = [choose(each, number(0.0), number(s)) for each, s in zip(gone, np.log(spread.stddev), strict=True)]
-        self.lower = [] if spread.is_diagonal else _cholesky(spread.correlation.tolist(), gone)
+        self.lower = [] if spread.is_diagonal else _cholesky(spread.correlation_in_full.tolist(), gone)
         pivots = [log(line[-1]) for line in self.lower]
         self.some = either(*gone)
         whole = number(spread.log_root_determinant)
@@ -123,10 +123,10 @@ class _Block:
     def squared(self, z: Sequence[Expression]) -> Expression:
         """The squared distance, from standard scores."""
         there = [choose(gone, number(0.0), each) for gone, each in zip(self.gone, z, strict=True)]
-        if not self.lower:
+        whitener = self.spread.whitener
+        if not self.lower or whitener is None:
             return total(map(square, there))
-        whitener = self.spread.whitener.tolist()
-        white = [total(x * w for x, w in zip(z, line, strict=False)) for line in whitener]
+        white = [total(x * w for x, w in zip(z, line, strict=False)) for line in whitener.tolist()]
         solved: list[Expression] = []  # forward substitution
         for x, line in zip(there, self.lower, strict=True):
             solved.append((x - total(a * b for a, b in zip(line, solved, strict=False))) / line[-1])
