@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.canonical import NoisyMax
-from bayeswise.networks.node import Node
+from bayeswise.networks.node import Evidence, Node, Soft
 from bayeswise.networks.structure import NetworkStructure
 from bayeswise.tables.schema.labels import Label
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from bayeswise.networks.learning.strengths import EdgeStrengths
     from bayeswise.render.graph.picture import Picture
     from bayeswise.render.graph.plot import GraphDisplay
-
-Evidence = Mapping[str, Any]
-Soft = Mapping[str, Mapping[Any, float]]
 
 
 class BeliefNetwork(NetworkStructure):
@@ -74,11 +71,7 @@ class BeliefNetwork(NetworkStructure):
         return self.engine.query(nodes, evidence, self._soft(evidence, soft, distributions))
 
     def marginals(
-        self,
-        evidence: Evidence | None = None,
-        *,
-        soft: Soft | None = None,
-        distributions: Soft | None = None,
+        self, evidence: Evidence | None = None, *, soft: Soft | None = None, distributions: Soft | None = None
     ) -> dict[str, Distribution]:
         """P(node | evidence) of every node."""
         return self.engine.marginals(evidence, self._soft(evidence, soft, distributions))
@@ -102,11 +95,7 @@ class BeliefNetwork(NetworkStructure):
         return float(np.exp(self.log_evidence(evidence, soft=soft)))
 
     def most_probable(
-        self,
-        evidence: Evidence | None = None,
-        *,
-        nodes: Iterable[str] | None = None,
-        soft: Soft | None = None,
+        self, evidence: Evidence | None = None, *, nodes: Iterable[str] | None = None, soft: Soft | None = None
     ) -> Explanation:
         """The most probable states of all nodes given the evidence, or of some, the others summed out."""
         return self.engine.most_probable(evidence, nodes, soft)

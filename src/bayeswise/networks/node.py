@@ -11,13 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+
+Evidence: TypeAlias = Mapping[str, Any]  # the state of each node that was observed
+Soft: TypeAlias = Mapping[str, Mapping[Any, float]]  # the likelihood of each state of a node
 
 
 @dataclass(frozen=True, eq=False)

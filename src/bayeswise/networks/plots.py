@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks.explaining.account_views import change_text, finding_text
+from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.display import Display, bare, label, note, titled
 from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Legend, Picture, Width
 from bayeswise.render.labels import guess
@@ -108,8 +109,8 @@ _MOST_CELLS = 1e7  # a notebook does not wait for more
 
 def picture_of(
     network: BeliefNetwork,
-    evidence: Mapping[str, Any] | None = None,
-    soft: Mapping[str, Mapping[Any, float]] | None = None,
+    evidence: Evidence | None = None,
+    soft: Soft | None = None,
     nodes: Iterable[str] | None = None,
     beliefs: bool = True,
     title: str = "",

@@ -13,15 +13,13 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.inference.distribution import Distribution, Explanation
+from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
     from bayeswise.networks.plots import FindingsDisplay
-
-
-Soft = Mapping[str, Mapping[Any, float]]
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def _plain(value: Any) -> Any:
 
 
 def account_of(
-    network: BeliefNetwork, node: str, evidence: Mapping[str, Any], state: Any = None, soft: Soft | None = None
+    network: BeliefNetwork, node: str, evidence: Evidence, state: Any = None, soft: Soft | None = None
 ) -> NetworkAccount:
     """The account of a query; without a state, of the one that the evidence makes most probable."""
     hard = {name: network.states(name)[network.code(name, seen)] for name, seen in evidence.items()}
@@ -182,7 +180,7 @@ def _weight(
     node: str,
     state: Label,
     name: str,
-    hard: Mapping[str, Any],
+    hard: Evidence,
     soft: Soft,
     prior: Distribution,
     posterior: Distribution,
@@ -239,10 +237,7 @@ def divergence(p: FloatArray, q: FloatArray) -> float:
 
 
 def mutual_information(
-    network: BeliefNetwork,
-    node: str,
-    evidence: Mapping[str, Any] | None = None,
-    soft: Mapping[str, Mapping[Any, float]] | None = None,
+    network: BeliefNetwork, node: str, evidence: Evidence | None = None, soft: Soft | None = None
 ) -> dict[str, float]:
     """I(node; other | evidence) = sum_s P(s | e) KL(P(other | s, e) || P(other | e)) for every other node that is not
     observed, the most telling first; exact, by one sweep over the network for each state of the node.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.node import Evidence
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Conflict:
         return "\n".join(lines)
 
 
-def conflict_of(network: BeliefNetwork, evidence: Mapping[str, Any]) -> Conflict:
+def conflict_of(network: BeliefNetwork, evidence: Evidence) -> Conflict:
     """The conflict of all findings, of all but one, and the states that explain it."""
     findings = {name: network.states(name)[network.code(name, state)] for name, state in evidence.items()}
     if not findings:

@@ -7,7 +7,7 @@ in every row of a table, so the answers for rows that are certain give the whole
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.networks.node import configuration
+from bayeswise.networks.node import Evidence, Soft, configuration
 from bayeswise.tables.schema.labels import Label, find_state
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ class Sensitivity:
 def sensitivities(
     network: BeliefNetwork,
     query: str,
-    evidence: Mapping[str, Any] | None = None,
-    soft: Mapping[str, Mapping[Any, float]] | None = None,
+    evidence: Evidence | None = None,
+    soft: Soft | None = None,
     tables: Iterable[str] | None = None,
 ) -> list[Sensitivity]:
     """One function for each entry of the tables (all by default), those that matter most first.

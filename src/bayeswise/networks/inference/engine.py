@@ -20,6 +20,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.inference.distribution import Distribution, Explanation
+from bayeswise.networks.node import Evidence, Soft
 from bayeswise.tables.schema.labels import find_state
 
 if TYPE_CHECKING:
@@ -79,10 +80,7 @@ class Engine:
 
     # -- questions --------------------------------------------------------------------------------------------
     def query(
-        self,
-        nodes: str | Iterable[str],
-        evidence: Mapping[str, Any] | None = None,
-        soft: Mapping[str, Mapping[Any, float]] | None = None,
+        self, nodes: str | Iterable[str], evidence: Evidence | None = None, soft: Soft | None = None
     ) -> Distribution:
         """P(nodes | evidence); the last node changes fastest."""
         names = [nodes] if isinstance(nodes, str) else list(nodes)
@@ -99,9 +97,7 @@ class Engine:
         states = [self.network._states[target] for target in targets]
         return Distribution(names, states, cells, log_evidence + found.log_scale)
 
-    def marginals(
-        self, evidence: Mapping[str, Any] | None = None, soft: Mapping[str, Mapping[Any, float]] | None = None
-    ) -> dict[str, Distribution]:
+    def marginals(self, evidence: Evidence | None = None, soft: Soft | None = None) -> dict[str, Distribution]:
         """P(node | evidence) of every node, by messages up and down one tree; one by one where that is too large."""
         return self.marginals_given(self.finding(evidence, soft))
 
@@ -145,20 +141,17 @@ class Engine:
         key = ("all", tuple(found.states))
         return self._compiled(key, range(len(self._sizes)), found.states, [], False, False)
 
-    def n_cells(self, evidence: Mapping[str, Any] | None = None) -> float:
+    def n_cells(self, evidence: Evidence | None = None) -> float:
         """How many numbers the beliefs in all nodes take to compute: about as many nanoseconds, 8 to 12 bytes each."""
         return float(self._tree_of_all(self.finding(evidence)).n_cells)
 
-    def log_evidence(self, evidence: Mapping[str, Any], soft: Mapping[str, Mapping[Any, float]] | None = None) -> float:
+    def log_evidence(self, evidence: Evidence, soft: Soft | None = None) -> float:
         """log P(evidence), minus infinity where it is impossible."""
         found = self.finding(evidence, soft)
         return self._log_evidence(found) + found.log_scale
 
     def most_probable(
-        self,
-        evidence: Mapping[str, Any] | None = None,
-        nodes: Iterable[str] | None = None,
-        soft: Mapping[str, Mapping[Any, float]] | None = None,
+        self, evidence: Evidence | None = None, nodes: Iterable[str] | None = None, soft: Soft | None = None
     ) -> Explanation:
         """The states of greatest probability: of all nodes, or of some with the others summed out."""
         found = self.finding(evidence, soft)
@@ -180,9 +173,7 @@ class Engine:
         return Explanation(states, log_joint + found.log_scale, min(0.0, log_joint - log_given))
 
     # -- evidence ---------------------------------------------------------------------------------------------
-    def finding(
-        self, evidence: Mapping[str, Any] | None, soft: Mapping[str, Mapping[Any, float]] | None = None
-    ) -> Finding:
+    def finding(self, evidence: Evidence | None, soft: Soft | None = None) -> Finding:
         """Evidence by position; the order in which it is given does not matter."""
         network = self.network
         states = {network.place(name): network.code(name, state) for name, state in (evidence or {}).items()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
 
@@ -70,8 +71,8 @@ class Estimate:
 def answer(
     network: BeliefNetwork,
     node: str,
-    evidence: Mapping[str, Any] | None = None,
-    soft: Mapping[str, Mapping[Any, float]] | None = None,
+    evidence: Evidence | None = None,
+    soft: Soft | None = None,
     *,
     method: str = "auto",
     n_rows: int = 100_000,
@@ -101,11 +102,6 @@ def answer(
     return estimate(network, node, evidence, soft, n_rows, seed, adapted=method != "likelihood-weighting")
 
 
-def _exact(
-    network: BeliefNetwork,
-    node: str,
-    evidence: Mapping[str, Any] | None,
-    soft: Mapping[str, Mapping[Any, float]] | None,
-) -> Estimate:
+def _exact(network: BeliefNetwork, node: str, evidence: Evidence | None, soft: Soft | None) -> Estimate:
     found = network.query(node, evidence, soft=soft)
     return Estimate(node, dict(found), dict.fromkeys(found, 0.0), found.log_evidence, math.inf, "exact")

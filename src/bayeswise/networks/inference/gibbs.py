@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.networks.inference.propagation import factors_of
 from bayeswise.networks.inference.sampling import adapted_proposal, weighted
+from bayeswise.networks.node import Evidence, Soft
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
@@ -46,12 +47,7 @@ class Scope:
 
 
 def gibbs(
-    network: BeliefNetwork,
-    node: str,
-    evidence: Mapping[str, Any] | None,
-    soft: Mapping[str, Mapping[Any, float]] | None,
-    n_rows: int,
-    seed: int,
+    network: BeliefNetwork, node: str, evidence: Evidence | None, soft: Soft | None, n_rows: int, seed: int
 ) -> Estimate:
     """P(node | evidence) as the mean of P(node | all others) over `n_rows` sweeps of 64 chains together.
 

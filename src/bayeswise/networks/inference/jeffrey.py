@@ -13,6 +13,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError
+from bayeswise.networks.node import Evidence, Soft
 from bayeswise.posteriors.prior import prior_by_state
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ _MOST_ROUNDS = 10_000
 
 
 def likelihoods_for(
-    network: BeliefNetwork,
-    distributions: Mapping[str, Mapping[Any, float]],
-    evidence: Mapping[str, Any] | None = None,
-    given: Mapping[str, Mapping[Any, float]] | None = None,
+    network: BeliefNetwork, distributions: Soft, evidence: Evidence | None = None, given: Soft | None = None
 ) -> dict[str, Mapping[Any, float]]:
     """The soft evidence, beside what is given of it, under which each node has the distribution that is wanted.
 

@@ -7,9 +7,9 @@ what tells an importance sampler where the evidence points.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.foundation.logspace import log
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
+from bayeswise.networks.node import Evidence, Soft
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
@@ -133,12 +134,7 @@ def _normalised(log_product: FloatArray, impossible: BoolArray) -> FloatArray:
     return belief
 
 
-def propagate(
-    network: BeliefNetwork,
-    node: str,
-    evidence: Mapping[str, Any] | None,
-    soft: Mapping[str, Mapping[Any, float]] | None,
-) -> Estimate:
+def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft: Soft | None) -> Estimate:
     """P(node | evidence) by messages; exact in a network where each two nodes are joined by one path at most."""
     target = network.place(node)
     found = network.engine.finding(evidence, soft)

@@ -21,6 +21,7 @@ from bayeswise.foundation.logspace import log
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.networks.inference.propagation import Messages, factors_of
+from bayeswise.networks.node import Evidence, Soft
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ _FEW_ROWS = 100.0  # effective rows below which an estimate carries a note
 def estimate(
     network: BeliefNetwork,
     node: str,
-    evidence: Mapping[str, Any] | None,
-    soft: Mapping[str, Mapping[Any, float]] | None,
+    evidence: Evidence | None,
+    soft: Soft | None,
     n_rows: int,
     seed: int,
     *,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.networks.inference.distribution import Explanation
+from bayeswise.networks.node import Evidence, Soft
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
@@ -17,10 +17,7 @@ _MOST = 10_000
 
 
 def several_most_probable(
-    network: BeliefNetwork,
-    n_explanations: int,
-    evidence: Mapping[str, Any] | None,
-    soft: Mapping[str, Mapping[Any, float]] | None,
+    network: BeliefNetwork, n_explanations: int, evidence: Evidence | None, soft: Soft | None
 ) -> list[Explanation]:
     """All other assignments differ from the best one first in some node: for each node, one search without its state.
 
