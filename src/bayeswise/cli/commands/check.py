@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import say
@@ -21,25 +21,34 @@ if TYPE_CHECKING:
     from bayeswise.evaluation.evaluate import Evaluation
     from bayeswise.tables.source import Source
 
-CrossValidation = Annotated[
-    str | None,
-    typer.Option("--cv", metavar="loo|K", help="Cross-validate on the training rows: leave-one-out or K folds."),
-]
+
+@dataclass(frozen=True)
+class Checking:
+    """The options of an evaluation: by which costs, for which prior, on which rows, calibrated or not."""
+
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs (default: 0-1 loss).")
+    ] = None
+    prior: costs_option.Prior = None
+    cv: Annotated[
+        str | None,
+        typer.Option("--cv", metavar="loo|K", help="Cross-validate on the training rows: leave-one-out or K folds."),
+    ] = None
+    calibrate: costs_option.LearnedTable = None
+
+    def decision(self, model: Any) -> DecisionFile | None:
+        """The costs, checked against the model."""
+        return None if self.costs is None else costs_option.read_decision(self.costs, model)
 
 
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
-    costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs (default: 0-1 loss).")
-    ] = None,
+    *,
+    asked: Checking,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="X", help="Exit with code 5 if the mean cost is higher.")
     ] = None,
-    prior: costs_option.Prior = None,
-    cv: CrossValidation = None,
-    calibrate: calibrating.LearnedTable = None,
-    *,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -60,33 +69,17 @@ def run(
     from bayeswise.evaluation.report import promise_lines
 
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
-    decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    found, used, _, learned = evaluated(
-        fitted,
-        files,
-        decision,
-        prior=prior,
-        cv=cv,
-        calibrate=calibrate,
-        reader=reader,
-    )
+    found, used, _, learned = evaluated(fitted, files, asked.decision(fitted), asked, reader)
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_text(facts, indent=2) if as_json else found.to_text())
-    if cv is not None or not learned:  # of learned rows as they are nothing follows
+    if asked.cv is not None or not learned:  # of learned rows as they are nothing follows
         say(*promise_lines(found, calibrated=used.capabilities.calibrated))
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {number(found.cost_per_case.mean, 6)}, more than {max_cost:g}")
 
 
 def evaluated(
-    model: Any,
-    files: list[str],
-    decision: DecisionFile | None,
-    *,
-    prior: list[str] | None,
-    cv: str | None,
-    calibrate: str | None,
-    reader: reading.Reading,
+    model: Any, files: list[str], decision: DecisionFile | None, asked: Checking, reader: reading.Reading
 ) -> tuple[Evaluation, Any, Source, bool]:
     """What `decide` would do with these rows and what that costs, by which model, the rows, and if they were learned.
 
@@ -95,12 +88,12 @@ def evaluated(
     from bayeswise.evaluation.evaluate import evaluate
 
     opened = partial(reader.open, like=model.schema)
-    calibrating.refuse_its_own_rows(calibrate, files, cv)
-    folds = folds_of(cv)
+    costs_option.refuse_its_own_rows(asked.calibrate, files, asked.cv)
+    folds = folds_of(asked.cv)
     source, costs = opened(files), decision.costs if decision else None
-    calibrated = calibrating.calibrated_model(model, calibrate, opened, costs)
-    moved = costs_option.new_prior(decision, prior, model.classes)
-    if moved is not None and folds is not None and not prior:
+    calibrated = costs_option.calibrated_model(model, asked.calibrate, opened, costs)
+    moved = costs_option.new_prior(decision, asked.prior, model.classes)
+    if moved is not None and folds is not None and not asked.prior:
         say("The prior in the costs file is not that of the training rows; with --cv it is ignored.")
         moved = None
     named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))

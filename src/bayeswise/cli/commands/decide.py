@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import check_output, say, write_rows
+from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
 
@@ -50,20 +50,8 @@ def run(
     why: Annotated[
         bool, typer.Option("--why", help="Append the strongest reasons for and against the action.")
     ] = False,
-    out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")
-    ] = None,
-    keep: Annotated[
-        str, typer.Option("--columns", metavar="all|none|A,B", help="Columns of the table to keep.")
-    ] = "all",
-    form: Annotated[
-        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
-        typer.Option("--format", help="Output format (default: by the suffix of OUT, else csv)."),
-    ] = None,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
-    ] = False,
     *,
+    output: TableOutput,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and totals.")] = False,
 ) -> None:
@@ -87,22 +75,23 @@ def run(
     from bayeswise.cli.output.table_form import TableForm
 
     fitted = load_for("decide", model, "predict", "schema")
-    if out is not None and out != reading.STDIN:
-        check_output(out, [model, costs, *files, *([calibrate] if calibrate else [])])
-    written = TableForm.of(out, form, as_json=as_json)
+    output.check([model, costs, *files, *([calibrate] if calibrate else [])])
+    written = TableForm.of(output.out, output.form, as_json=as_json)
     opened = partial(reader.open, like=fitted.schema)
     calibrated = None if calibrate is None else partial(calibrating.calibrated_model, fitted, calibrate, opened)
     route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty, why=why)
     source = opened(files, once=True)
-    kept, _ = kept_columns(keep, source.columns, source.description)
+    kept, _ = kept_columns(output.keep, source.columns, source.description)
     layout = route.layout(kept)
-    with Bar(f"deciding {source.description}", shown=out is not None) as bar:
+    with Bar(f"deciding {source.description}", shown=output.out is not None) as bar:
         rows = route.rows(source, bar, layout)
-        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=route.about, totals=rows.totals)
-        write_rows(rows, layout.names, text, out)
+        text = written.text(
+            source, fitted.schema, as_json=as_json, raw=output.raw, about=route.about, totals=rows.totals
+        )
+        write_rows(rows, layout.names, text, output.out)
     say(rows.summary())
-    if out is not None and out != reading.STDIN:
-        say(f"Saved {out}.")
+    if output.is_file:
+        say(f"Saved {output.out}.")
 
 
 @dataclass(frozen=True)

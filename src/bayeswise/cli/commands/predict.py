@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import check_output, say, write_rows
+from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
-    out: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")
-    ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Append the probability of each class: p_CLASS.")] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Append log_evidence: small for rows unlike the training rows.")
@@ -31,18 +28,8 @@ def run(
         str | None,
         typer.Option("--quantiles", metavar=".05,.95", help="Append quantiles of a number, as q_0.05 and q_0.95."),
     ] = None,
-    keep: Annotated[
-        str, typer.Option("--columns", metavar="all|none|A,B", help="Columns of the table to keep.")
-    ] = "all",
-    form: Annotated[
-        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
-        typer.Option("--format", help="Output format (default: by the suffix of OUT, else csv)."),
-    ] = None,
-    raw: Annotated[
-        bool,
-        typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it."),
-    ] = False,
     *,
+    output: TableOutput,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document: rows and counts.")] = False,
 ) -> None:
@@ -62,21 +49,22 @@ def run(
 
     fitted = load_for("predict", model, "predict", "schema")
     routes = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
-    if out is not None and out != reading.STDIN:
-        check_output(out, [model, *files])
-    written = TableForm.of(out, form, as_json=as_json)
+    output.check([model, *files])
+    written = TableForm.of(output.out, output.form, as_json=as_json)
     source = reader.open(files, like=fitted.schema, once=True)
-    kept, opaque = kept_columns(keep, source.columns, source.description)
+    kept, opaque = kept_columns(output.keep, source.columns, source.description)
     target = fitted.schema.target.name
     layout = routes.layout(kept, target)
-    with Bar(f"predicting {source.description}", shown=out is not None) as bar:
+    with Bar(f"predicting {source.description}", shown=output.out is not None) as bar:
         answers = routes.answers(reading.Watched(source, bar, also=layout.kept), layout)
         about = {"target": target, "answer": layout.answer, **routes.about}
-        text = written.text(source, fitted.schema, as_json=as_json, raw=raw, about=about, totals=answers.tally.to_dict)
-        write_rows(answers, layout.names, text, out)
+        text = written.text(
+            source, fitted.schema, as_json=as_json, raw=output.raw, about=about, totals=answers.tally.to_dict
+        )
+        write_rows(answers, layout.names, text, output.out)
     say(*_remarks(layout, target, opaque, answers.tally))
-    if out is not None and out != reading.STDIN:
-        say(f"Saved {out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
+    if output.is_file:
+        say(f"Saved {output.out}: {answers.tally.rows:,} rows, the answer in column {layout.answer!r}.")
 
 
 @dataclass(frozen=True)

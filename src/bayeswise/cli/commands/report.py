@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from bayeswise.cli.commands.check import CrossValidation, evaluated
-from bayeswise.cli.options import costs as calibrating
-from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.commands.check import Checking, evaluated
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say
 
@@ -23,14 +21,9 @@ if TYPE_CHECKING:
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
-    costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml or a CSV of costs (default: 0-1 loss).")
-    ] = None,
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Output file.")] = "report.html",
-    prior: costs_option.Prior = None,
-    cv: CrossValidation = None,
-    calibrate: calibrating.LearnedTable = None,
     *,
+    asked: Checking,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Also print the figures as JSON.")] = False,
 ) -> None:
@@ -48,15 +41,13 @@ def run(
     from bayeswise.foundation.atomic import replacing_text
 
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
-    decision = None if costs is None else costs_option.read_decision(costs, fitted)
-    check_output(out, [model, *files, *(each for each in (costs, calibrate) if each)])
-    found, used, source, learned = evaluated(
-        fitted, files, decision, prior=prior, cv=cv, calibrate=calibrate, reader=reader
-    )
+    decision = asked.decision(fitted)
+    check_output(out, [model, *files, *(each for each in (asked.costs, asked.calibrate) if each)])
+    found, used, source, learned = evaluated(fitted, files, decision, asked, reader)
     title = f"Decisions about {fitted.schema.target.name}: {source.description}"
     with replacing_text(out) as page:
         stories: list[ActionAccount] = []
-        if decision is not None and not prior and decision.prior is None:
+        if decision is not None and not asked.prior and decision.prior is None:
             stories = closest_calls(used, source, decision.costs)
         page.write(report_page(found, title=title, calibrated=used.capabilities.calibrated, stories=stories))
     if as_json:

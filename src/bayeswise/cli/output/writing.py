@@ -8,9 +8,12 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeAlias, TypeVar
+
+import typer
 
 from bayeswise.foundation.atomic import check_writable, replacing
 from bayeswise.foundation.errors import StoreError, UsageError, legible
@@ -21,6 +24,38 @@ if TYPE_CHECKING:
 SUFFIX = ".bayeswise"
 _LONGEST_LINE = 4_000
 _Item = TypeVar("_Item")
+
+
+Raw: TypeAlias = Annotated[
+    bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
+]
+
+
+@dataclass(frozen=True)
+class TableOutput:
+    """The options of a command that writes a table."""
+
+    out: Annotated[str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")] = (
+        None
+    )
+    keep: Annotated[str, typer.Option("--columns", metavar="all|none|A,B", help="Columns of the table to keep.")] = (
+        "all"
+    )
+    form: Annotated[
+        Literal["csv", "tsv", "jsonl", "json", "parquet"] | None,
+        typer.Option("--format", help="Output format (default: by the suffix of OUT, else csv)."),
+    ] = None
+    raw: Raw = False
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a file is written, and not standard output."""
+        return self.out not in (None, "-")
+
+    def check(self, inputs: Sequence[str]) -> None:
+        """Refuse a file that cannot be written, or that is read."""
+        if self.out is not None and self.is_file:
+            check_output(self.out, inputs)
 
 
 def default_model_name(target: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import columns, reading
-from bayeswise.cli.output.writing import check_output, say
+from bayeswise.cli.output.writing import Raw, check_output, say
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def run(
     start: Annotated[str | None, typer.Option("--from", metavar="MODEL", help="Start from this model.")] = None,
     *,
     kinds: columns.Kinds,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Write text that begins with = + - @ without an apostrophe before it.")
-    ] = False,
+    raw: Raw = False,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Exchange questions and answers as JSON lines.")] = False,
 ) -> None:
