@@ -215,3 +215,27 @@ def test_two_hundred_thousand_rows_are_decided_within_a_frame(tab: Tab) -> None:
     times = page.evaluate("performance.getEntriesByName('decide').map((entry) => entry.duration)")
     assert len(times) > 15
     assert min(times) < 16.0  # the least of them: other processes run in between
+
+
+def test_a_case_is_explained_and_a_value_can_be_moved(tab: Tab) -> None:
+    import pandas as pd
+
+    rows = pd.read_csv(tab.served.folder / "golf-tomorrow.csv")
+    model = bw.load(tab.served.folder / "golf.bayeswise")
+    no = list(model.classes).index("no")
+    page = tab.open("/explain?model=golf.bayeswise&table=golf-tomorrow.csv&row=1")
+    said = page.get_by_role("status")
+    expect(said).to_contain_text(f"P(no) = {model.predict_proba(rows)[0, no]:.4f}")
+    page.get_by_label("Value of humidity").first.fill("normal")
+    page.get_by_label("Value of humidity").first.press("Enter")
+    changed = rows.assign(humidity="normal")
+    expect(said).to_contain_text(f"P(no) = {model.predict_proba(changed)[0, no]:.4f}")
+    page.reload()  # what was typed stands in the URL
+    expect(said).to_contain_text(f"P(no) = {model.predict_proba(changed)[0, no]:.4f}")
+    page.get_by_role("button", name="as in the table").click()
+    expect(said).to_contain_text(f"P(no) = {model.predict_proba(rows)[0, no]:.4f}")
+    marker = page.get_by_role("slider", name="Value of wind")
+    expect(marker).to_have_attribute("aria-valuetext", "strong")
+    marker.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(marker).not_to_have_attribute("aria-valuetext", "strong")

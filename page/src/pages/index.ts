@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { CostsPage } from "./costs";
 import { DataPage } from "./data";
+import { ExplainPage } from "./explain";
 import { LearnPage } from "./learn";
 
 export interface Page {
@@ -13,6 +14,7 @@ export interface Page {
 export const PAGES: readonly Page[] = [
   { path: "/data", title: "Data", View: DataPage },
   { path: "/costs", title: "Costs", View: CostsPage },
+  { path: "/explain", title: "Explain", View: ExplainPage },
   { path: "/learn", title: "Learn", View: LearnPage },
 ];
 
