@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from bayeswise.explanations.account import Account, Contribution
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.tables.schema.labels import find_state
 
 ALTERNATIVES = 25  # numbers that a column could be instead, at most
-_WIDTH = 1.7  # standard deviations to either side that are offered: even a flat column reaches so far
+WIDTH = 1.6  # standard deviations to either side that are offered: even a flat column reaches so far
 Alternatives: TypeAlias = Mapping[str, Sequence[Contribution]]  # other values, by column
 
 
@@ -43,27 +44,30 @@ def number_grid(
     whole: bool = False,
     positive: bool = False,
     observed: tuple[float, float] | None = None,
+    classes: tuple[float, float] | None = None,
 ) -> list[float]:
-    """Round numbers where a column has its values: 1.7 standard deviations about its mean, as far as n rows can reach.
+    """Round numbers where a column has its values: 1.6 standard deviations about its mean, as far as n rows can reach.
 
     A statistic that rows can be taken out of keeps no least and no largest value. No value is further from the mean
     than sqrt(n - 1) standard deviations; and a column whose mean is more than a third of one away from 0 is taken to
-    stay on its side of 0. `whole` columns get whole numbers, `positive` ones none below 0, and those whose least and
-    largest value are known, as `observed`, none beyond.
+    stay on its side of 0. `classes` are the ends of the same interval about the mean of each class. `whole` columns
+    get whole numbers, `positive` ones none below 0, and those whose least and largest value are known, as `observed`,
+    none beyond.
 
     >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
     ([2.0, 4.0, 6.0, 8.0], 40.0)
     >>> number_grid(0.05, 0.5, 100)[::5]
     [-0.7, -0.2, 0.3, 0.8]
     """
-    reach = stddev * min(_WIDTH, math.sqrt(max(n_rows - 1.0, 0.0)))
+    reach = stddev * min(WIDTH, math.sqrt(max(n_rows - 1.0, 0.0)))
     low, high = mean - reach, mean + reach
     if positive or mean > stddev / 3.0:
         low = max(low, 0.0)
     elif mean < -stddev / 3.0:
         high = min(high, 0.0)
-    if observed is not None:
-        low, high = max(low, observed[0]), min(high, observed[1])
+    for ends in (observed, classes):
+        if ends is not None:
+            low, high = max(low, ends[0]), min(high, ends[1])
     if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
         return [float(mean)]
     digit, power = _round_step((high - low) / (ALTERNATIVES - 1))
@@ -73,6 +77,16 @@ def number_grid(
     first, last = math.ceil(low / step), math.floor(high / step)
     found = [float(f"{k * digit}e{power}") for k in range(first, min(last, first + ALTERNATIVES) + 1)]
     return list(dict.fromkeys(found)) or [float(mean)]
+
+
+def class_ends(means: FloatArray, stddevs: FloatArray) -> tuple[float, float]:
+    """Where the classes of a column begin and end, each about its own mean: two apart leave their surroundings out.
+
+    >>> import numpy as np
+    >>> class_ends(np.array([0.0, 5.0]), np.array([0.5, 0.5]))
+    (-0.8, 5.8)
+    """
+    return float((means - WIDTH * stddevs).min()), float((means + WIDTH * stddevs).max())
 
 
 def _round_step(least: float) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cases import NEVER, golf, golf_alternatives, random_account
 
+import bayeswise as bw
 from bayeswise.explanations import Account, Contribution, least_change, least_change_of
 from bayeswise.explanations import flip as flip_module
 from bayeswise.foundation.errors import ParameterError
@@ -135,3 +136,18 @@ def test_a_thousand_columns_take_no_time() -> None:
     found = least_change(case, others)
     assert found is not None
     assert found.account.most_probable != case.most_probable
+
+
+@pytest.mark.parametrize("kind", ["naive-bayes", "averaged"])
+def test_numbers_of_flat_and_two_humped_columns_lie_between_the_least_and_the_largest_value(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    table = {
+        "year": rng.integers(2001, 2021, 500),
+        "two_humps": np.r_[rng.normal(0, 0.1, 250), rng.normal(5, 0.1, 250)],
+        "y": ["a"] * 250 + ["b"] * 250,
+    }
+    columns = {name: np.asarray(cells).tolist() for name, cells in table.items()}
+    model = bw.fit(columns, "y", model=kind, kinds=dict.fromkeys(list(table)[:-1], "number"))
+    for name in model.schema.numbers:
+        offered = [other.value for other in model.alternatives(name)]
+        assert min(columns[name]) <= min(offered) < max(offered) <= max(columns[name]), name

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import ALTERNATIVES, number_grid
+from bayeswise.explanations.alternatives import ALTERNATIVES, WIDTH, class_ends, number_grid
 from bayeswise.families.arithmetic.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
@@ -264,11 +264,14 @@ class AveragedNormalScores(LeftOutInBlocks):
         own = self.moments.columns(np.array([at]))
         n_rows = float(own.pooled().weight.to_floats()[0, 0])
         if self.of_logs:
-            reach = min(1.7, max(n_rows - 1.0, 0.0) ** 0.5)
+            reach = min(WIDTH, max(n_rows - 1.0, 0.0) ** 0.5)
             places = np.exp(mean[at] + stddev[at] * np.linspace(-reach, reach, ALTERNATIVES))
             shown = np.unique([float(f"{x:.3g}") for x in places])
         else:
-            shown = np.array(number_grid(float(mean[at]), float(stddev[at]), n_rows, whole=own.are_whole()))
+            ends = class_ends(own.mean(empty=mean[at])[:, 0], own.stddev("n", empty=stddev[at])[:, 0])
+            shown = np.array(
+                number_grid(float(mean[at]), float(stddev[at]), n_rows, whole=own.are_whole(), classes=ends)
+            )
         z = np.zeros((len(shown), len(self.columns)))
         z[:, at] = ((np.log(shown) if self.of_logs else shown) - mean[at]) / stddev[at]
         log_cells = self._log_cells(z)[:, :, at]

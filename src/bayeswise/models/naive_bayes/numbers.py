@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import number_grid
+from bayeswise.explanations.alternatives import class_ends, number_grid
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
@@ -175,8 +175,9 @@ class NormalScores:
         if not self.varies[at]:
             return (Contribution(column, mean, np.zeros(len(self.parameters.mean))),)
         n_rows = float(pooled.weight.to_floats()[0, 0])
-        grid = np.array(number_grid(mean, stddev, n_rows, whole=own.are_whole()))
         p = self.parameters
+        ends = class_ends(p.mean[:, at], p.stddev[:, at])
+        grid = np.array(number_grid(mean, stddev, n_rows, whole=own.are_whole(), classes=ends))
         one = NormalParameters(p.mean[:, at], p.stddev[:, at], np.asarray(p.mean_low)[:, at])
         log_cells = Normal().log_density(one, grid[:, None])  # (n_values, n_states)
         return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(grid))
