@@ -110,3 +110,8 @@ def test_any_name_survives_the_file(client: TestClient) -> None:
     assert saved.status_code == 200, saved.text
     read = client.get("/api/decision?file=odd.toml").json()["document"]
     assert (read["target"], read["costs"]) == (document["target"], document["costs"])
+
+
+def test_no_costs_at_all_are_refused(client: TestClient, credit: Path) -> None:
+    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "costs": {}}
+    assert client.post("/api/costs/evaluate", json=asked).status_code == 422

@@ -99,7 +99,7 @@ class EvaluateRequest(Said):
     model: FileName
     table: FileName
     decision: FileName | None = None
-    costs: Annotated[dict[Name, dict[Name, Cell]], Field(max_length=1_000)] | None = None
+    costs: Annotated[dict[Name, dict[Name, Cell]], Field(min_length=1, max_length=1_000)] | None = None
 
 
 class EvaluationView(Said):
