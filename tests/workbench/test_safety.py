@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from bayeswise.workbench.app import guarded
+from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.safety import Access, Limits
+from bayeswise.workbench.workspace import Workspace
+from tests.workbench.conftest import Served
 
 
 @pytest.mark.parametrize(
@@ -102,6 +109,11 @@ class TestBodies:
     def test_a_body_that_says_it_is_too_large_is_refused(self, client: TestClient) -> None:
         assert client.post("/api/files", content=b"x" * 1_001).status_code == 413
 
+    @pytest.mark.parametrize("path", ["/api/v1/models/golf/predict", "/api/explain"])
+    def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_large(self, client: TestClient, path: str) -> None:
+        answer = client.post(path, content=iter([b"x" * 400] * 5), headers={"content-type": "application/json"})
+        assert answer.status_code == 413
+
     def test_a_length_that_is_not_a_number_is_refused(self, client: TestClient) -> None:
         assert client.post("/api/files", content=b"x", headers={"content-length": "-1"}).status_code == 413
 
@@ -170,3 +182,43 @@ def test_links_that_lead_out_are_not_listed(client: TestClient, outside: Path) -
 def test_links_within_the_workspace_are_files_like_any_other(client: TestClient, folder: Path) -> None:
     (folder / "alias.csv").symlink_to(folder / "golf.csv")
     assert client.get("/api/data?table=alias.csv").json()["rows"] == 14
+
+
+def test_a_proxy_before_the_server_has_its_own_name(folder: Path) -> None:
+    access = Access.to(["127.0.0.1"], 8642, ["Models.example"])
+    application = guarded(Bench(Workspace(folder)), access)
+    with TestClient(application, headers={"authorization": f"Bearer {access.token}"}) as client:
+        for host, origin, status in [
+            ("models.example", "https://models.example", 200),
+            ("models.example", "https://other.example", 403),
+            ("other.example", "https://models.example", 421),
+            ("127.0.0.1:8642", "https://127.0.0.1:8642", 403),
+        ]:
+            answer = client.get("http://x/api/files", headers={"host": host, "origin": origin})
+            assert answer.status_code == status, (host, origin)
+
+
+def test_another_address_than_loopback_needs_a_flag(bayeswise: Callable[..., Any], folder: Path) -> None:
+    said = bayeswise("serve", folder, "--host", "0.0.0.0", "--no-browser")
+    assert said.code == 2
+    assert "--allow-remote" in said.err
+
+
+def test_a_server_on_a_real_socket_refuses_what_the_guard_refuses(serve: Callable[..., Served]) -> None:
+    served = serve()
+    token = served.url.partition("token=")[2]
+    port = served.home.rpartition(":")[2]
+
+    def asked(*lines: str) -> str:
+        with socket.create_connection(("127.0.0.1", int(port)), 10) as connection:
+            connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())
+            return connection.makefile("rb").readline().decode()
+
+    bearer = f"Authorization: Bearer {token}"
+    assert " 200 " in asked("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}", bearer)
+    assert " 421 " in asked("GET /api/files HTTP/1.1", "Host: evil.example", bearer)
+    assert " 401 " in asked("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}")
+    upgrade = ("Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+    assert " 101 " not in asked("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}", bearer, *upgrade)
+    chunked = ("POST /api/v1/models/golf/predict HTTP/1.1", f"Host: 127.0.0.1:{port}", "Content-Length: 99999999999")
+    assert " 413 " in asked(*chunked, bearer)

@@ -57,19 +57,24 @@ class Access:
     """Who may ask: the token of the opened URL, the secret of the cookie, and the names of this server."""
 
     hosts: frozenset[str]
+    origins: frozenset[str]
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = "bayeswise"
 
     @classmethod
-    def to(cls, names: Iterable[str], port: int) -> Access:
+    def to(cls, names: Iterable[str], port: int, proxied: Iterable[str] = ()) -> Access:
         """Access by these names of a host; a cookie does not know its port, so its name has it.
 
-        >>> sorted(Access.to(["localhost", "::1"], 8000).hosts)
-        ['[::1]:8000', 'localhost:8000']
+        `proxied` are names of a proxy before the server, which has a port of its own and may speak TLS.
+
+        >>> sorted(Access.to(["localhost", "::1"], 8000, ["models.example"]).hosts)
+        ['[::1]:8000', 'localhost:8000', 'models.example', 'models.example:8000']
         """
-        hosts = frozenset(f"[{name}]:{port}" if ":" in name else f"{name.lower()}:{port}" for name in names)
-        return cls(hosts, cookie=f"bayeswise-{port}")
+        own = {f"[{name}]:{port}" if ":" in name else f"{name.lower()}:{port}" for name in names}
+        others = {host for name in proxied for host in (name.lower(), f"{name.lower()}:{port}")}
+        origins = {f"http://{host}" for host in own | others} | {f"https://{host}" for host in others}
+        return cls(frozenset(own | others), frozenset(origins), cookie=f"bayeswise-{port}")
 
     def with_token(self, token: str) -> Access:
         """The same with a token that was chosen elsewhere."""
@@ -113,6 +118,8 @@ class Guard:
 
         async def sending(message: Message) -> None:
             nonlocal started
+            if seen > self.limits.body_bytes and not started:
+                raise _too_large(self.limits.body_bytes)  # whatever the application makes of half a body
             if message["type"] == "http.response.start":
                 started = True
                 given = {name for name, _ in message.get("headers", ())}
@@ -139,6 +146,7 @@ class Guard:
         except Refusal as refusal:
             if started:
                 raise
+            seen = 0
             body = json.dumps({"error": "Refused", "what": refusal.what, "fix": refusal.fix}).encode()
             await _answer(sending, refusal.status, body, [(b"content-type", b"application/json")])
 
@@ -147,7 +155,7 @@ class Guard:
         if len(hosts) != 1 or hosts[0].lower() not in self.access.hosts:
             raise Refusal(421, "this server does not go by that name", "open the URL that `bayeswise serve` printed")
         origins = headers.get(b"origin", [])
-        if any(origin.lower() not in self._origins for origin in origins):
+        if any(origin.lower() not in self.access.origins for origin in origins):
             raise Refusal(403, "the request comes from another page", "send it from a page of this server")
         foreign = any(site not in ("same-origin", "none") for site in headers.get(b"sec-fetch-site", []))
         if foreign and (scope["method"] != "GET" or scope["path"].startswith("/api/")):
@@ -155,10 +163,6 @@ class Guard:
         lengths = headers.get(b"content-length", [])
         if any(not length.isdigit() or int(length) > self.limits.body_bytes for length in lengths):
             raise _too_large(self.limits.body_bytes)
-
-    @property
-    def _origins(self) -> frozenset[str]:
-        return frozenset(f"http://{host}" for host in self.access.hosts)
 
     def _opened(self, scope: Scope) -> str | None:
         """Where to go on without the token that the opened URL has; None if it has none that is right."""

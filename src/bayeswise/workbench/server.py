@@ -64,8 +64,9 @@ def serve(folder: str, address: Address, *, browser: bool = True, token: str | N
     bench = Bench(Workspace(folder), Limits())
     with closing(address.listening()) as listener:
         port = listener.getsockname()[1]
-        names = [*LOOPBACK, *([] if address.host in ("0.0.0.0", "::") else [address.host]), *address.names]
-        access = Access.to(names, port) if token is None else Access.to(names, port).with_token(token)
+        names = [*LOOPBACK, *([] if address.host in ("0.0.0.0", "::") else [address.host])]
+        access = Access.to(names, port, address.names)
+        access = access if token is None else access.with_token(token)
         shown = f"[{address.host}]" if ":" in address.host else address.host
         url = f"http://{'127.0.0.1' if address.host in ('0.0.0.0', '::') else shown}:{port}/?token={access.token}"
         print(f"bayeswise serves {bench.workspace.root} at\n  {url}\nEnd it with Ctrl-C.", file=sys.stderr, flush=True)
