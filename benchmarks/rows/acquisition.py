@@ -133,6 +133,16 @@ def bundled(table: str) -> tuple[Any, Any]:
     return X, np.where(y > np.median(y), "high", "low") if table == "diabetes" else y
 
 
+def points_behind_drawing(table: str, n_seeds: int, n_labels: int) -> float:
+    """How much less accurate asking is than drawing, in points over the curve, on a development table."""
+    import bayeswise as bw
+    from benchmarks.quality.tables import DEVELOPMENT
+
+    frame, y = DEVELOPMENT[table]()
+    curves = bw.learning_curves(frame.assign(target=y.to_numpy()), "target", n_labels=n_labels, n_seeds=n_seeds)
+    return -100.0 * float(curves.gain("margin")[0])
+
+
 def missed_risks(n_seeds: int) -> float:
     """The share of sessions whose interval of 95 % does not hold the risk: of the pool, labelled rows left out."""
     import bayeswise as bw
@@ -163,6 +173,7 @@ def rows(size: Size) -> Iterator[Row]:
         what = f"teach + query by {strategy}, {shape}, {N_CLASSES} classes"
         yield Figure(what, partial(per_label, n_rows, strategy), at_most=0.05)
     yield from rows_of_labels(size)
+    yield from rows_of_watching(size)
     seeds = max(1, round(200 * size.scale))
     what = f"intervals of 95 % that miss the risk, {seeds} sessions"
     yield Figure(what, partial(missed_risks, seeds), at_most=0.08, unit="")
@@ -180,3 +191,13 @@ def rows_of_labels(size: Size) -> Iterator[Row]:
         what = f"labels to 99 % by mean, {table}, {some} seeds | random"
         measure = partial(labels_needed, table, some, n_labels * times, True)
         yield Labels(what, measure, must_be_fewer=False)
+
+
+def rows_of_watching(size: Size) -> Iterator[Row]:
+    """Nowhere is a learner that watches itself more than half a point behind drawing."""
+    from benchmarks.quality.tables import DEVELOPMENT
+
+    seeds, n_labels = max(2, round(40 * size.scale)), max(30, round(100 * size.scale))
+    for table in DEVELOPMENT:
+        what = f"labels: points behind drawing, {table}, {seeds} seeds"
+        yield Figure(what, partial(points_behind_drawing, table, seeds, n_labels), at_most=0.5, unit="")

@@ -6,6 +6,7 @@ strategies.py  how uncertain rows are, seen in single precision first; which row
 choosing.py    the rows of a query, and what a label would save, each answer tried
 queries.py     a row, why it is asked, what decisions ask
 risk.py        what decisions cost, measured on rows that were asked for
+watching.py    whether asking pays, and so how many rows are drawn
 learner.py     the learner that asks, is taught, and can take it back
 curves.py      sessions against an oracle, and how soon they learn
 plots.py       their picture

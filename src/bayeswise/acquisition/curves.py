@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def learning_curves(
     n_labels: int = 100,
     n_seeds: int = 20,
     test_share: float = 1 / 3,
-    random_share: float = RANDOM_SHARE,
+    random_share: float | Literal["auto"] = RANDOM_SHARE,
     warm_up: bool = True,
     average: bool = False,
     variance_floor: float = VARIANCE_FLOOR,

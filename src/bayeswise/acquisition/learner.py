@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.queries import Query, asking_action, refuse_below, refuse_unless_share
 from bayeswise.acquisition.risk import Risk, Step, estimated, left_out_of
 from bayeswise.acquisition.strategies import Likeness
+from bayeswise.acquisition.watching import EVERY, Gain, gain_of_asking
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.tables.schema.labels import Label, find_state
 
-RANDOM_SHARE = 0.1
+RANDOM_SHARE: float | Literal["auto"] = "auto"
+_SHARE_BESIDE_DECISIONS = 0.1  # where costs choose the rows, and nothing is to be learned sooner
 _LABELS_OF_A_CLASS = 3  # with fewer its spread is next to unknown, and so is which rows are uncertain
 _WARM_UP_LABELS = 6  # for each class, at most
 
@@ -33,7 +35,8 @@ class ActiveLearner:
                   of one label under the costs, for the `n_candidates` most costly rows; "ask": the rows whose best
                   action under the costs is to ask
     random_share  of the queries that draw any row, each as probable as the others: they find what the model does not
-                  know that it does not know, and `risk` needs some
+                  know that it does not know, and `risk` needs some; "auto" draws half of the rows and changes that by
+                  what asking is seen to gain (`gain`; for "ask" it is 0.1)
     warm_up       draw any row as long as a class has fewer than 3 labels, for at most 6 labels per class: uncertainty
                   about a class that was hardly seen is no guide ("ask" and "random" have no warm-up)
 
@@ -53,16 +56,17 @@ class ActiveLearner:
         *,
         pool: Any = None,
         n_candidates: int = 20,
-        random_share: float = RANDOM_SHARE,
+        random_share: float | Literal["auto"] = RANDOM_SHARE,
         warm_up: bool = True,
         seed: int = 0,
     ) -> None:
         if strategy not in STRATEGIES:
             raise ParameterError(f"there is no strategy {strategy!r}", fix=f"choose one of {', '.join(STRATEGIES)}")
-        refuse_unless_share(random_share=random_share)
+        if random_share != "auto":
+            refuse_unless_share(random_share=random_share)
         refuse_below(1, n_candidates=n_candidates)
         refuse_below(0, seed=seed)
-        self._model = _model_of(model)
+        self._model = self._untaught = _model_of(model)
         self._waiting: list[Step] = []  # taught, but not yet summed up
         self.classes: tuple[Label, ...] = self._model.classes
         given = Costs.zero_one(self.classes) if costs is None else costs
@@ -77,7 +81,8 @@ class ActiveLearner:
             asking_action(self.costs)
         self.strategy = strategy
         self.n_candidates = n_candidates
-        self.random_share = random_share
+        self._share_asked_for = random_share
+        self._watched: tuple[tuple[Step, ...], Gain] = ((), Gain())
         self.warm_up = warm_up and strategy not in ("ask", "random")
         self.seed = seed
         self.curve: list[tuple[int, float]] = []
@@ -99,7 +104,7 @@ class ActiveLearner:
         families: Any = "auto",
         class_prior: Mapping[Any, float] | None = None,
         variance_floor: float = VARIANCE_FLOOR,
-        random_share: float = RANDOM_SHARE,
+        random_share: float | Literal["auto"] = RANDOM_SHARE,
         warm_up: bool = True,
         n_candidates: int = 20,
         seed: int = 0,
@@ -118,7 +123,7 @@ class ActiveLearner:
 
     def look_at(self, table: Any) -> ActiveLearner:
         """Ask about the rows of this table from now on; what was learned stays."""
-        model = self.model
+        model = self._untaught = self.model
         self._pool = table if isinstance(table, Pool) else Pool.seen_by(model, table)
         self.steps = []
         self._is_open = np.ones(self.pool.n_rows, dtype=bool)
@@ -167,6 +172,26 @@ class ActiveLearner:
             return False
         waiting = np.bincount([self._state(step) for step in self._waiting], minlength=len(self.classes))
         return bool((self._model.class_weight + waiting < _LABELS_OF_A_CLASS).any())
+
+    @property
+    def gain(self) -> Gain | None:
+        """What asking is seen to save against drawing, looked at every 5 labels; None where the share is fixed."""
+        if self._share_asked_for != "auto" or self.strategy in ("ask", "random"):
+            return None
+        labelled = [step for step in self.steps if step.label is not None]
+        seen = tuple(labelled[: len(labelled) // EVERY * EVERY])
+        if seen != self._watched[0]:
+            found = gain_of_asking(self._untaught, self.pool, self.classes, self._costs_of_acting(), seen)
+            self._watched = seen, found
+        return self._watched[1]
+
+    @property
+    def random_share(self) -> float:
+        """The share of rows that are drawn."""
+        gain = self.gain
+        if gain is not None:
+            return gain.random_share
+        return _SHARE_BESIDE_DECISIONS if self._share_asked_for == "auto" else float(self._share_asked_for)
 
     def posterior(self) -> FloatArray:
         """(n_rows, n_classes) what is believed of every row of the pool."""

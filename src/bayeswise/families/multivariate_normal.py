@@ -49,9 +49,7 @@ class NormalInverseWishart:
     strength: FloatArray | float  # (n_groups,)
     freedom: FloatArray | float  # (n_groups,), above n_columns - 1
     scale: FloatArray  # (n_groups, n_columns, n_columns), of full rank
-    mean_low: FloatArray | float = field(
-        default=0.0, repr=False
-    )  # its digits beyond the 53 bits of a float
+    mean_low: FloatArray | float = field(default=0.0, repr=False)  # its digits beyond the 53 bits of a float
 
     def __post_init__(self) -> None:
         mean, scale = np.atleast_2d(np.asarray(self.mean, float)), np.asarray(self.scale, float)

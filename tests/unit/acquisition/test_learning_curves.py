@@ -159,7 +159,7 @@ def bundled(X: Any, y: Any, **words: Any) -> LearningCurves:
 
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
 def test_on_rows_held_out_asking_needs_fewer_labels_than_drawing(load: Any) -> None:
-    curves = bundled(*load(return_X_y=True), n_labels=60, n_seeds=20)
+    curves = bundled(*load(return_X_y=True), n_labels=60, n_seeds=20, random_share=0.1)
     gain, error = curves.gain("margin")
     assert gain > 3 * error
     needed = curves.mean_labels_to_reach(0.99)

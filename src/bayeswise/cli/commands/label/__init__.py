@@ -60,15 +60,15 @@ def run(
         ),
     ] = None,
     random_share: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--random-share",
             metavar="SHARE",
             min=0.0,
             max=1.0,
-            help="Share of rows drawn at random, for an unbiased cost estimate.",
+            help="Share of rows drawn at random [by what asking is seen to gain].",
         ),
-    ] = 0.1,
+    ] = None,
     average: Annotated[bool, typer.Option("--average", help="Use averaged naive Bayes.")] = False,
     start: Annotated[str | None, typer.Option("--from", metavar="MODEL", help="Start from this model.")] = None,
     *,
@@ -165,7 +165,7 @@ class Maker:
         decision: DecisionFile | None,
         model: Any,
         strategy: str | None,
-        random_share: float,
+        random_share: float | None,
         average: bool,
         overrides: dict[str, Any],
     ) -> None:
@@ -174,7 +174,7 @@ class Maker:
         self._costs = None if decision is None else decision.costs
         self._model = model
         self._strategy = strategy or _default_strategy(self._costs)
-        self._random_share = random_share
+        self._random_share: Any = "auto" if random_share is None else random_share
         self._average = average
         self._overrides = overrides
         self._rows: Any = None  # encoded once, also if a class is added

@@ -35,6 +35,7 @@ class Standing:
     measured: Any  # a Risk, or None before there is one
     price: float | None
     saving: float | None = None  # of the label that is asked for, over all rows
+    gain: Any = None  # of asking against drawing; None where the share of drawn rows is fixed
 
     @classmethod
     def of(cls, session: Session, price: float | None, query: Query | None) -> Standing:
@@ -53,6 +54,7 @@ class Standing:
             measured,
             price,
             saving,
+            None if learner.is_warming_up else learner.gain,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +67,8 @@ class Standing:
             "believed_cost": json_value(self.believed),
             "measured_cost": None if measured is None else json_value(measured.mean),
             "measured_interval": None if measured is None else [json_value(measured.low), json_value(measured.high)],
+            "asking_gain": None if self.gain is None else json_value(self.gain.mean),
+            "random_share": None if self.gain is None else json_value(self.gain.random_share),
             "spent": None if self.price is None else json_value(self.price * self.n_labels),
         }
 
@@ -81,6 +85,7 @@ class Standing:
         """What a row costs, as believed and as measured."""
         measured = "" if self.measured is None else f", measured {self.measured}"
         line = f"cost per row: expected {number(self.believed, 3)}{measured}"
+        line = line if self.gain is None else f"{line}\n{self.gain}"
         if self.saving is None:
             return line
         amount = number(self.saving, 3) if self.saving > 0 else "nothing"
