@@ -37,7 +37,7 @@ def scores_relearned(model: Any, batches: Sequence[Batch], scores_of: Scores) ->
 
     Rows without a target or without weight are not in the answer.
     """
-    batches = [_with_target(batch) for batch in batches]
+    batches = [batch.with_target() for batch in batches]
     batches = [batch for batch in batches if batch.n_rows]
     if not batches:
         return np.zeros((0, len(model.classes)))
@@ -111,13 +111,6 @@ def _without_row(model: Any, batches: Sequence[Batch], place: int, row: int, sco
         columns = Vocabulary(without.classes).positions_in(Vocabulary(model.classes))
         joint[columns] = scores_of(without, without.recoded(batch.take(np.array([row]))))[0]
     return joint
-
-
-def _with_target(batch: Batch) -> Batch:
-    if batch.groups is None:
-        raise FitError("the rows have no target", fix="give a table with the target column")
-    kept = batch.groups >= 0
-    return batch if kept.all() else batch.take(np.flatnonzero(kept))
 
 
 def refuse_other_rows(model: Any, batches: Sequence[Batch]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import FitError
 from bayeswise.tables.schema.labels import Vocabulary
 
 MISSING = -1
@@ -31,6 +32,14 @@ class TextBlock:
         # set from outside: the constructor copies what is less than half of the whole
         counts.data, counts.indices, counts.indptr = whole.data[cells], whole.indices[cells], starts - starts[0]
         return TextBlock(counts, self.vocabulary)
+
+    @staticmethod
+    def concat(parts: Sequence[TextBlock]) -> TextBlock:
+        """The texts of all parts, which count the same words."""
+        from scipy.sparse import vstack
+
+        assert all(part.vocabulary == parts[0].vocabulary for part in parts)
+        return TextBlock(vstack([part.counts for part in parts], format="csr"), parts[0].vocabulary)
 
     def recode(self, vocabulary: Vocabulary) -> TextBlock:
         """The counts of the words of another vocabulary."""
@@ -128,15 +137,20 @@ class Batch:
             codes[:, column] = table[self.codes[:, column]]
         return replace(self, codes=codes, vocabularies=known)
 
+    def with_target(self) -> Batch:
+        """The rows whose target is known."""
+        if self.groups is None:
+            raise FitError("the rows have no target", fix="give a table with the target column")
+        return self.take(np.flatnonzero(self.groups >= 0))
+
     @staticmethod
     def concat(parts: Sequence[Batch]) -> Batch:
-        """The rows of successive batches of one table without texts.
+        """The rows of successive batches of one table; texts are those of one vocabulary.
 
         Codes only grow from batch to batch, so that the vocabularies of the last one name all of them.
         """
         if len(parts) == 1:
             return parts[0]
-        assert not parts[0].texts
         places = [np.arange(part.n_rows) if part.kept is None else part.kept for part in parts]
         places = [part.first_row + each for part, each in zip(parts, places, strict=True)]
         return replace(
@@ -144,6 +158,7 @@ class Batch:
             n_rows=sum(part.n_rows for part in parts),
             values=np.concatenate([part.values for part in parts]),
             codes=np.concatenate([part.codes for part in parts]),
+            texts=tuple(map(TextBlock.concat, zip(*(part.texts for part in parts), strict=True))),
             groups=_joined([part.groups for part in parts]),
             weights=_joined([part.weights for part in parts]),
             first_row=0,

@@ -37,7 +37,7 @@ def gathered(batches: Sequence[Batch], schema: Schema, most: int | None = None) 
     classes = Vocabulary.in_order((label for part in parts for label in _seen_in(part)), declared)
     words = [Vocabulary.of([w for part in parts for w in part.texts[k].vocabulary]) for k in range(len(schema.texts))]
     parts = [_recoded(part, labels, classes, words) for part in parts]
-    whole = _joined(parts)
+    whole = replace(Batch.concat(parts), first_row=0, kept=None)
     hashes = _hashes(whole)
     if most is not None and whole.n_rows > most:
         least = np.argpartition(hashes, most)[:most]
@@ -52,12 +52,8 @@ def _columns(parts: Sequence[Batch]) -> range:
 
 
 def _with_class(batch: Batch) -> Batch:
-    if batch.groups is None:
-        raise FitError("the rows have no target", fix="give a table with the target column")
-    kept = batch.groups >= 0
-    if batch.weights is not None:
-        kept &= batch.weights > 0.0
-    return batch if kept.all() else batch.take(np.flatnonzero(kept))
+    known = batch.with_target()
+    return known if known.weights is None else known.take(np.flatnonzero(known.weights > 0.0))
 
 
 def _seen_in(batch: Batch) -> list[object]:
@@ -76,27 +72,6 @@ def _in_words(block: TextBlock, words: Vocabulary) -> TextBlock:
     places = block.vocabulary.positions_in(words)
     shape = (counts.shape[0], len(words))
     return TextBlock(sparse.csr_array((counts.data, (counts.row, places[counts.col])), shape=shape), words)
-
-
-def _joined(parts: Sequence[Batch]) -> Batch:
-    if len(parts) == 1:
-        return replace(parts[0], first_row=0, kept=None)
-    weights = None if parts[0].weights is None else np.concatenate([np.asarray(part.weights) for part in parts])
-    texts = tuple(
-        TextBlock(sparse.vstack([part.texts[k].counts for part in parts], format="csr"), block.vocabulary)
-        for k, block in enumerate(parts[0].texts)
-    )
-    return replace(
-        parts[0],
-        n_rows=sum(part.n_rows for part in parts),
-        values=np.concatenate([part.values for part in parts]),
-        codes=np.concatenate([part.codes for part in parts]),
-        groups=np.concatenate([np.asarray(part.groups) for part in parts]),
-        weights=weights,
-        texts=texts,
-        first_row=0,
-        kept=None,
-    )
 
 
 def _hashes(batch: Batch) -> Any:
