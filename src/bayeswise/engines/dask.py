@@ -6,14 +6,15 @@ Partitions are pandas frames, and are read as such. A worker that is lost costs 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import dask
 from dask.callbacks import Callback
 
-from bayeswise.foundation.errors import NotInstalledError, SchemaError
+from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source
@@ -27,12 +28,8 @@ class DaskSource(SpreadSource):
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
+        self.n_partitions = int(frame.npartitions)
         super().__init__("Dask DataFrame", _raw_columns(frame._meta))
-
-    @property
-    def n_partitions(self) -> int:
-        """How many tasks a pass has."""
-        return int(self.frame.npartitions)
 
     def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
         leaf, join = dask.delayed(partial(_leaf, work)), dask.delayed(partial(partitions.merge, work))
@@ -153,3 +150,35 @@ def _raw_columns(meta: Any) -> list[RawColumn]:
 def opened(table: Any) -> DaskSource:
     """The source behind a Dask DataFrame or Series."""
     return DaskSource(table.to_frame() if type(table).__name__ == "Series" else table)
+
+
+@contextmanager
+def parquet(paths: Sequence[str], scheduler: str | None) -> Iterator[DaskSource]:
+    """The table in Parquet files (paths, URLs, globs), on the cluster of a scheduler or on threads of this machine."""
+    import dask.dataframe
+
+    with _cluster(scheduler):
+        try:
+            frame = dask.dataframe.read_parquet(list(paths))
+        except FileNotFoundError:
+            frame = None
+        if frame is None or not len(frame.columns):  # of a glob that nothing matches
+            raise SourceError(
+                f"Dask finds no such file: {', '.join(paths)}", fix="check the path; quote a glob: 'part-*.parquet'"
+            )
+        yield DaskSource(frame)
+
+
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[None]:
+    if scheduler is None:
+        yield
+        return
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"there is no Dask scheduler at {scheduler!r}: {error}", fix="check the address") from None
+    with client:
+        yield

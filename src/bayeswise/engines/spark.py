@@ -8,6 +8,9 @@ which merge them; the rest is merged here. A task that is lost is run again, as 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
 import sys
 import threading
 import uuid
@@ -18,7 +21,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from bayeswise.foundation.errors import FitError, NotInstalledError
+from bayeswise.foundation.errors import FitError, NotInstalledError, SourceError
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source, Storage
@@ -47,7 +50,6 @@ class SparkSource(SpreadSource):
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
-        self.n_partitions: int | None = None  # not known before the first pass
         super().__init__("Spark DataFrame", [RawColumn(name, _storage(kind)) for name, kind in frame.dtypes])
 
     def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
@@ -239,3 +241,61 @@ def _count_tasks(tracker: Any, group: str, name: str, watch: Watch, over: thread
 def _stages(tracker: Any, job: int) -> list[int]:
     found = tracker.getJobInfo(job)
     return [] if found is None else list(found.stageIds)
+
+
+# -- a session of our own -------------------------------------------------------------------------------------
+LEAST_JAVA = 17
+
+
+@contextmanager
+def parquet(paths: Sequence[str], master: str | None) -> Iterator[SparkSource]:
+    """The table in Parquet files (paths, URLs, globs), on the cluster of a master or on the cores of this machine."""
+    session = _session(master or "local[*]")
+    try:
+        try:
+            frame = session.read.parquet(*paths)
+        except Exception as error:
+            if "PATH_NOT_FOUND" not in str(error):
+                raise
+            raise SourceError(
+                f"Spark finds no such file: {', '.join(paths)}", fix="check the path; quote a glob: 'part-*.parquet'"
+            ) from None
+        yield SparkSource(frame)
+    finally:
+        session.stop()
+
+
+def _session(master: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("bayeswise")
+    if master.startswith("sc://"):
+        return builder.remote(master).getOrCreate()
+    check_java()
+    quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    return quiet.getOrCreate()
+
+
+def check_java() -> str:
+    """The java that Spark will start: that of JAVA_HOME, else the one on the PATH; refused if it is too old."""
+    home = os.environ.get("JAVA_HOME")
+    java = f"{home}/bin/java" if home else shutil.which("java")
+    found = 0 if java is None else java_version(java)
+    if java is None or found < LEAST_JAVA:
+        what = "there is no Java" if not found else f"{java} is Java {found}"
+        raise NotInstalledError(
+            f"Spark needs Java {LEAST_JAVA} or later, and {what}",
+            fix=f"install it (Debian: apt install openjdk-{LEAST_JAVA}-jre-headless), and set JAVA_HOME if there are "
+            "several",
+        )
+    return java
+
+
+def java_version(java: str) -> int:
+    """The main version of a java, 8 for 1.8; 0 if it cannot be run."""
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    except OSError:
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', shown)
+    return int(found[1]) if found else 0

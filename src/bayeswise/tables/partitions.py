@@ -80,6 +80,7 @@ class SpreadSource(ABC):
     textual = False
     null_words: tuple[str, ...] = ()
     n_rows: int | None = None
+    n_partitions: int | None = None  # where it is known
 
     def __init__(self, description: str, columns: Sequence[RawColumn]) -> None:
         self.description = description

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,38 +13,28 @@ from typing import Any
 
 import pytest
 
-LEAST_JAVA = 17
+from bayeswise.engines.spark import LEAST_JAVA, check_java, java_version
+from bayeswise.foundation.errors import NotInstalledError
 
 
-def java_version(java: str) -> int:
-    """The main version of a java; 0 if it cannot be run."""
+def find_java() -> bool:
+    """Whether there is a Java that is new enough; Debian's is installed where this user may do that."""
     try:
-        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
-    except OSError:
-        return 0
-    found = re.search(r'version "(\d+)', shown)
-    return int(found[1]) if found else 0
-
-
-def find_java() -> str | None:
-    """Java 17 or later: that of JAVA_HOME, else on the PATH, else Debian's where this user may install it."""
-    home = os.environ.get("JAVA_HOME")
-    for java in (f"{home}/bin/java" if home else None, shutil.which("java")):
-        if java and java_version(java) >= LEAST_JAVA:
-            return java
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        command = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", "openjdk-17-jre-headless"]
+        check_java()
+    except NotInstalledError:
+        if os.geteuid() != 0 or not shutil.which("apt-get"):
+            return False
+        command = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", f"openjdk-{LEAST_JAVA}-jre-headless"]
         subprocess.run(command, capture_output=True, timeout=600, check=False)
         java = shutil.which("java")
-        if java and java_version(java) >= LEAST_JAVA:
-            return java
-    return None
+        return java is not None and java_version(java) >= LEAST_JAVA
+    return True
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A session with two executors, each a process of its own."""
-    if find_java() is None:
+    if not find_java():
         reason = f"SPARK IS NOT TESTED: no Java {LEAST_JAVA} (set JAVA_HOME, or install openjdk-17-jre-headless)"
         warnings.warn(reason, UserWarning, stacklevel=1)
         pytest.skip(reason)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import columns, engines, reading
 from bayeswise.cli.options import costs as decision_option
 from bayeswise.cli.options.settings import what_was_typed, with_settings
 from bayeswise.cli.output.writing import check_model_output, default_model_name, saved, say, told_warnings
@@ -47,6 +47,7 @@ def run(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     reader: reading.Reading,
+    engine: engines.Engine,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
     **typed: Any,
 ) -> None:
@@ -59,6 +60,7 @@ def run(
     bayeswise fit houses.csv -t price --model linear --scale evidence
     bayeswise fit patients.csv -t ill --model tan
     bayeswise fit patients.csv -t ill --model auto --within 60s
+    bayeswise fit 'visits/*.parquet' -t ill --engine spark --master yarn
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
@@ -80,9 +82,9 @@ def run(
     path = default_model_name(target) if out is None else out
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
     calibrate = None if wanted.kind.calibrates else wanted.typed.pop("calibrate", None)
-    with Bar("learning") as bar:
-        opened = reader.open(files, like=model_like and model_like.schema)
-        source = reading.Watched(opened, bar)
+    with Bar("learning") as bar, engine.opened(files) as spread:
+        opened: Any = spread or reader.open(files, like=model_like and model_like.schema)
+        source: Any = spread or reading.Watched(opened, bar)
         with told_warnings():
             if model_like is None:
                 model, report = wanted.learned(source, target, lambda name: bar.rename(f"learning {name}"))

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayeswise.foundation.errors import ParameterError, SourceError
+from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.source import Source
 from bayeswise.tables.sources.table import TableSource
@@ -95,7 +95,14 @@ def spread(table: Any) -> SpreadSource | None:
         return spread(table.to_native())
     if library not in ENGINES:
         return table if isinstance(table, SpreadSource) else None
-    source: SpreadSource = import_module(ENGINES[library]).opened(table)
+    try:
+        engine = import_module(ENGINES[library])
+    except ImportError as error:
+        extra = ENGINES[library].rpartition(".")[2]
+        raise NotInstalledError(
+            f"a table of {library} needs the package {error.name}", fix=f"pip install 'bayeswise[{extra}]'"
+        ) from None
+    source: SpreadSource = engine.opened(table)
     return source
 
 

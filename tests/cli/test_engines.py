@@ -1,0 +1,68 @@
+"""bayeswise fit --engine: the same file from Parquet parts by Dask, and what is refused before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayeswise.engines.spark import check_java, java_version
+from bayeswise.foundation.errors import NotInstalledError
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    generator = np.random.default_rng(0)
+    for k in range(3):
+        colour, size = generator.choice(["red", "blue"], 50), generator.normal(size=50)
+        frame = pd.DataFrame({"colour": colour, "size": size, "kind": generator.choice(["a", "b"], 50)})
+        frame.to_parquet(tmp_path / f"part-{k}.parquet")
+    return tmp_path
+
+
+def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any], parts: Path) -> None:
+    here, there = parts / "here.bayeswise", parts / "there.bayeswise"
+    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", here).code == 0
+    answer = bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", there, "--engine", "dask")
+    assert answer.code == 0
+    assert "2 passes over 3 partitions: profile, statistics." in answer.err
+    assert "150 rows learned" in answer.out
+    assert here.read_bytes() == there.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["part-0.parquet", "--master", "yarn"], "--master is about --engine spark"),
+        (["part-0.parquet", "--engine", "dask", "--master", "yarn"], "--master is about --engine spark"),
+        (["part-0.csv", "--engine", "dask"], "--engine dask reads Parquet files; found 'part-0.csv'"),
+        (["none-*.parquet", "--engine", "dask"], "Dask finds no such file: none-*.parquet"),
+    ],
+)
+def test_what_an_engine_cannot_read_is_said(
+    bayeswise: Callable[..., Any], parts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    monkeypatch.chdir(parts)
+    answer = bayeswise("fit", *words, "-t", "kind", "-o", "out.bayeswise")
+    assert answer.code in (2, 3)
+    assert said in answer.err
+    assert "Fix:" in answer.err
+    assert not (parts / "out.bayeswise").exists()
+
+
+def test_a_java_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_402\"' >&2\n")
+    java.chmod(0o755)
+    assert java_version(str(java)) == 8
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(NotInstalledError, match=r"Spark needs Java 17 or later, and .*java is Java 8.*Fix: install it"):
+        check_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    with pytest.raises(NotInstalledError, match="there is no Java"):
+        check_java()
