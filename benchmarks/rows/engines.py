@@ -1,0 +1,147 @@
+"""Tables that are spread: ours beside pyspark.ml and dask_ml on the same cached frame, growth, and overhead."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Figure, Race, Row, Size, Task
+
+N_COLUMNS = 20
+N_PARTITIONS = 8
+NAMES = [f"x{k}" for k in range(N_COLUMNS)]
+
+
+@cache
+def session() -> Any:
+    """One session on all cores."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    folder = tempfile.mkdtemp(prefix="bayeswise-spark-")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "4g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.local.dir": folder,
+        "spark.log.level": "OFF",
+    }
+    builder = SparkSession.builder.master("local[*]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    found = builder.getOrCreate()
+    atexit.register(found.stop)
+    return found
+
+
+@cache
+def spark_frame(n_rows: int, n_partitions: int, *, counts: bool = False) -> Any:
+    """Numbers (or counts) in two classes, in memory."""
+    from pyspark.sql import functions as f
+
+    spread = session().range(0, n_rows, 1, n_partitions)
+    numbers = [
+        (f.floor(f.rand(k) * 5).cast("double") if counts else f.randn(k) + (f.col("id") % 2) * 0.1).alias(name)
+        for k, name in enumerate(NAMES)
+    ]
+    frame = spread.select(*numbers, (f.col("id") % 2).cast("double").alias("y")).cache()
+    frame.count()
+    return frame
+
+
+def on_spark(n_rows: int, model_type: str) -> tuple[Task, Task]:
+    from pyspark.ml.classification import NaiveBayes
+    from pyspark.ml.feature import VectorAssembler
+
+    import bayeswise as bw
+
+    multinomial = model_type == "multinomial"
+    frame = spark_frame(n_rows, N_PARTITIONS, counts=multinomial)
+    families: Any = dict.fromkeys(NAMES, "multinomial") if multinomial else "auto"
+
+    def peer() -> object:
+        assembled = VectorAssembler(inputCols=NAMES, outputCol="features").transform(frame)
+        return NaiveBayes(modelType=model_type, labelCol="y").fit(assembled)
+
+    return partial(bw.fit, frame, "y", families=families), peer
+
+
+def on_dask(n_rows: int) -> tuple[Task, Task]:
+    import dask.array
+    import dask.dataframe as dd
+    from dask_ml.naive_bayes import GaussianNB
+
+    import bayeswise as bw
+
+    numbers = dask.array.random.default_rng(0).normal(size=(n_rows, N_COLUMNS), chunks=(n_rows // N_PARTITIONS, -1))
+    frame = dd.from_dask_array(numbers, columns=NAMES).persist()
+    values = frame.to_dask_array(lengths=True).persist()
+    target = (values[:, 0] > 0.0).astype(int).persist()
+    table = frame.assign(y=frame["x0"] > 0.0).persist()
+    return partial(bw.fit, table, "y"), lambda: GaussianNB(classes=np.array([0, 1])).fit(values, target)
+
+
+def beside_one_machine(n_rows: int) -> tuple[Task, Task]:
+    """The same Parquet file by Spark, and by the local engine as the peer."""
+    import bayeswise as bw
+
+    path = Path(tempfile.mkdtemp(prefix="bayeswise-engines-")) / "rows.parquet"
+    spark_frame(n_rows, N_PARTITIONS).write.parquet(str(path))
+    return (
+        lambda: bw.fit(session().read.parquet(str(path)), "y"),
+        lambda: bw.fit(str(path / "*.parquet"), "y"),
+    )
+
+
+def growth(measure: Callable[[int, int], float], n_rows: int) -> float:
+    """What four times the rows and partitions take, in units of what the rows take."""
+    first, last = measure(n_rows, N_PARTITIONS // 2), measure(4 * n_rows, 2 * N_PARTITIONS)
+    return last / first
+
+
+def seconds_of(n_rows: int, n_partitions: int) -> float:
+    import bayeswise as bw
+
+    frame = spark_frame(n_rows, n_partitions)
+    bw.fit(frame, "y")
+    start = time.perf_counter()
+    bw.fit(frame, "y")
+    return time.perf_counter() - start
+
+
+def driver_megabytes(n_rows: int, n_partitions: int) -> float:
+    """Memory of this process after a fit; that of the JVM is Spark's own."""
+    import bayeswise as bw
+
+    bw.fit(spark_frame(n_rows, n_partitions), "y")
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def rows(size: Size) -> Iterator[Row]:
+    n_rows, few = size.rows(5_000_000), size.rows(1_000_000)
+    for model_type in ("gaussian", "multinomial"):
+        what = f"Spark fit, {model_type} naive Bayes, {n_rows:,} x {N_COLUMNS}, beside pyspark.ml"
+        yield Race(what, partial(on_spark, n_rows, model_type), at_least=2.0)
+    if find_spec("dask_ml"):
+        yield Race(
+            f"Dask fit, gaussian naive Bayes, {n_rows:,} x {N_COLUMNS}, beside dask_ml", partial(on_dask, n_rows), 2.0
+        )
+    yield Race(
+        f"Spark fit of a Parquet file, {n_rows:,} x {N_COLUMNS}, beside one machine",
+        partial(beside_one_machine, n_rows),
+    )
+    what = "rows and partitions x 4 on Spark"
+    yield Figure(f"seconds, {what}", partial(growth, seconds_of, few), at_most=4.5, unit="x")
+    yield Figure(f"memory of the driver, {what}", partial(growth, driver_megabytes, few), at_most=1.2, unit="x")
