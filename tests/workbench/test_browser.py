@@ -239,3 +239,45 @@ def test_a_case_is_explained_and_a_value_can_be_moved(tab: Tab) -> None:
     marker.focus()
     page.keyboard.press("ArrowLeft")
     expect(marker).not_to_have_attribute("aria-valuetext", "strong")
+
+
+def test_a_network_answers_clicks_with_beliefs_and_its_tables_can_be_edited(tab: Tab) -> None:
+    file = tab.served.folder / "lawn.bif"
+    file.write_text(
+        "network lawn {}\n"
+        "variable rain { type discrete [2] { yes, no }; }\n"
+        "variable wet { type discrete [2] { yes, no }; }\n"
+        "probability (rain) { table 0.2, 0.8; }\n"
+        "probability (wet | rain) { (yes) 0.9, 0.1; (no) 0.1, 0.9; }\n"
+    )
+    page = tab.open("/network?network=lawn.bif")
+    wet, dry = (page.get_by_role("checkbox", name=f"wet is {state}") for state in ("yes", "no"))
+    raining = page.get_by_role("checkbox", name="rain is yes")
+    expect(raining).to_contain_text("0.200")
+    wet.click()
+    expect(raining).to_contain_text("0.692")  # .18 / .26
+    assert "evidence=wet%3Ayes" in page.url
+    wet.click()
+    expect(raining).to_contain_text("0.200")
+    dry.click(modifiers=["Shift"])  # not dry is wet
+    expect(raining).to_contain_text("0.692")
+    page.get_by_role("button", name="retract all").click()
+    box = wet.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 90, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + 8, steps=3)
+    page.mouse.up()
+    page.wait_for_url("**soft=*")
+    expect(raining).not_to_contain_text("0.200")
+
+    page.get_by_role("button", name="retract all").click()
+    page.get_by_role("button", name="Node rain").click()
+    page.get_by_label("P(rain = yes), row 1").fill("0.5")
+    page.get_by_label("P(rain = yes), row 1").press("Enter")
+    expect(page.get_by_text("sums to 1.3")).to_be_visible()
+    page.get_by_role("button", name="normalise").click()
+    page.get_by_role("button", name="save to lawn.bif").click()
+    expect(raining).to_contain_text("0.385")  # .5 / 1.3
+    saved = bw.BeliefNetwork.read(file)
+    assert saved.query("rain")["yes"] == pytest.approx(0.5 / 1.3)

@@ -4,6 +4,7 @@ import { CostsPage } from "./costs";
 import { DataPage } from "./data";
 import { ExplainPage } from "./explain";
 import { LearnPage } from "./learn";
+import { NetworkPage } from "./network";
 
 export interface Page {
   readonly path: string;
@@ -15,6 +16,7 @@ export const PAGES: readonly Page[] = [
   { path: "/data", title: "Data", View: DataPage },
   { path: "/costs", title: "Costs", View: CostsPage },
   { path: "/explain", title: "Explain", View: ExplainPage },
+  { path: "/network", title: "Network", View: NetworkPage },
   { path: "/learn", title: "Learn", View: LearnPage },
 ];
 
