@@ -33,7 +33,7 @@ _CERTAIN = -20.0  # log odds below which 1 less the lead has few digits left
 
 
 class Beliefs(Protocol):
-    """The posterior of a pool under the model that was last told."""
+    """The posterior of a pool under the model that was last given."""
 
     def follow(self, model: Any, state: int | None = None) -> None:
         """Believe this model; it differs from the last one by rows of one state, or by anything."""

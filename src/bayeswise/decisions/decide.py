@@ -16,7 +16,7 @@ from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, KindError, ParameterError
-from bayeswise.render.labels import told_apart
+from bayeswise.render.labels import distinct_texts
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.encoding.one_row import row_in, swept_for
@@ -112,7 +112,7 @@ class Decisions(Tabular):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """action, expected_cost, runner_up, margin and cost_ACTION of every row."""
-        named = told_apart(self.actions)
+        named = distinct_texts(self.actions)
         return {
             "action": self.action.tolist(),
             "expected_cost": self.least_cost.tolist(),
@@ -229,7 +229,8 @@ def _where_rows_are(model: Any, rows: Any, costs: Costs) -> Any:
         raise KindError(
             f"a {type(model).__name__} does not answer where the rows are", fix="give a model of bw.fit or bw.load"
         )
-    names = ["action", "expected_cost", "runner_up", "margin", *(f"cost_{name}" for name in told_apart(costs.actions))]
+    by_action = [f"cost_{name}" for name in distinct_texts(costs.actions)]
+    names = ["action", "expected_cost", "runner_up", "margin", *by_action]
     storages = {name: "text" if name in ("action", "runner_up") else "float" for name in names}
     return model.extended(rows, partial(_decided, costs=costs), storages)
 

@@ -221,10 +221,10 @@ def empty_columns(model: Any, batch: Batch) -> EmptyColumns:
             f"{type(model).__name__} is not a model of the columns, and does not tell what an empty one could say",
             fix="use a naive or Gaussian Bayes model of the same rows",
         )
-    told = {name: _of_column(model, name) for name in names}
+    answered = {name: _of_column(model, name) for name in names}
     return EmptyColumns(
-        {name: each for name, each in told.items() if not isinstance(each, str)},
-        {name: each for name, each in told.items() if isinstance(each, str)},
+        {name: each for name, each in answered.items() if not isinstance(each, str)},
+        {name: each for name, each in answered.items() if isinstance(each, str)},
     )
 
 

@@ -19,7 +19,7 @@ from bayeswise.foundation.progress import Bar
 from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.posteriors.calibration_fits import LOG_LEAST
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.render.labels import told_apart
+from bayeswise.render.labels import distinct_texts
 from bayeswise.render.plain import Tabular
 from bayeswise.statistics.intervals import (
     MOST_FOLDS,
@@ -199,7 +199,7 @@ class Evaluation(Tabular):
     # -- as data, text, pages and pictures ----------------------------------------------------------------------
     def to_columns(self) -> dict[str, list[Any]]:
         """One line for each way to act: rule, cost_per_case, low, high."""
-        named = told_apart(self.decisions.actions)
+        named = distinct_texts(self.decisions.actions)
         lines: dict[str, Estimate] = {
             "least expected cost": self.cost_per_case,
             "most probable state": self.most_probable,
@@ -286,8 +286,8 @@ def evaluate(
     check_level(level)
     before = None if prior is None else prior_of_model(model, cv)
     with Bar("Evaluating", shown=False, asked_for=progress is True) as bar:
-        told = progress if callable(progress) else bar.advance
-        known = held_out(model, table, targets=targets, cv=cv, progress=told, most_folds=MOST_FOLDS)
+        step = progress if callable(progress) else bar.advance
+        known = held_out(model, table, targets=targets, cv=cv, progress=step, most_folds=MOST_FOLDS)
     if prior is not None and before is not None:
         known = known.under(before, prior_by_state(prior, known.states))
     given = getattr(model, "costs", None) if costs is None else costs

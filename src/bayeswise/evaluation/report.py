@@ -15,7 +15,7 @@ from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render import svg
-from bayeswise.render.labels import markup, shown, told_apart
+from bayeswise.render.labels import distinct_texts, markup, shown
 from bayeswise.render.numbers import count, interval, number
 from bayeswise.render.page import fragment, page, table, text_block
 from bayeswise.render.plain import json_number, json_value
@@ -215,23 +215,23 @@ def promise_lines(evaluation: Evaluation, *, calibrated: bool = False) -> list[s
     too_modest = not too_sure and (surprise.high < 0.0 or cost.high < 0.0)
     if not (too_sure or too_modest):
         return []
-    told = []
+    sentences = []
     if cost.low > 0.0 or cost.high < 0.0:
         paid, promised = evaluation.cost_per_case.mean, evaluation.expected.mean
-        told.append(
+        sentences.append(
             f"The posteriors promised {number(promised)} per case, and {number(paid)} was paid "
             f"(difference {_spread(cost)})."
         )
     if surprise.low > 0.0 or surprise.high < 0.0:
-        told.append(f"The log-loss is off by {_spread(surprise)} from what the posteriors promised.")
-    told.append("They are too sure." if too_sure else "They are not sure enough.")
+        sentences.append(f"The log-loss is off by {_spread(surprise)} from what the posteriors promised.")
+    sentences.append("They are too sure." if too_sure else "They are not sure enough.")
     remedy = (
         "the rows are unlike those that the calibration saw: fit and calibrate with rows such as these, or, if only "
         "the shares of the classes have changed, give --prior estimate to `decide`"
         if calibrated
         else "calibrate the model: fit --calibrate auto, in Python bw.fit(..., calibrate='auto')"
     )
-    return [" ".join(told), f"Remedy: {remedy}."]
+    return [" ".join(sentences), f"Remedy: {remedy}."]
 
 
 def _spread(found: Estimate) -> str:
@@ -251,7 +251,7 @@ def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
         "log_loss_beyond_promise": _estimate(evaluation.beyond_entropy),
         "always": {
             name: _estimate(found)
-            for name, found in zip(told_apart(decisions.actions), evaluation.always.values(), strict=True)
+            for name, found in zip(distinct_texts(decisions.actions), evaluation.always.values(), strict=True)
         },
         "best_constant": json_value(evaluation.best_constant),
         "most_probable": _estimate(evaluation.most_probable),

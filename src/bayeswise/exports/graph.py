@@ -17,7 +17,7 @@ from bayeswise import __version__
 from bayeswise.exports.answers import Answer, answer_of
 from bayeswise.exports.expression import Expression, Levels, in_order
 from bayeswise.foundation.errors import ExportError, NotInstalledError
-from bayeswise.render.labels import told_apart
+from bayeswise.render.labels import distinct_texts
 from bayeswise.tables.schema.names import free_name
 
 OPSET, IR_VERSION = 19, 9  # the first ones that compare strings; ONNX Runtime reads them since 1.16
@@ -207,7 +207,7 @@ class _Graph:
     def _label(self, node: Expression, args: list[str]) -> str:
         """The label as text; empty where there is no answer."""
         valid, *conditions = args
-        labels = [*told_apart(node.value), ""]
+        labels = [*distinct_texts(node.value), ""]
         place = self.constant(len(labels) - 2, np.int64)
         for k, condition in reversed(list(enumerate(conditions))):
             place = self._added("Where", [condition, self.constant(k, np.int64), place])

@@ -32,7 +32,7 @@ class _Display:
         self._start = time.monotonic()
         self._display: tuple[Progress, TaskID] | None = None
         self._as_json = os.environ.get(JSON) == "json" and sys.stderr is not None
-        self._told: tuple[float, str] = (0.0, "")
+        self._reported: tuple[float, str] = (0.0, "")
 
     def _show(self, what: str, done: int, total: int | None) -> None:
         if self._as_json:
@@ -48,8 +48,8 @@ class _Display:
     def _tell(self, what: str, done: int, total: int | None) -> None:
         """A line for a program; not more often than it can read, unless something else is done now."""
         now = time.monotonic()
-        if now - self._told[0] >= _PAUSE or what != self._told[1]:
-            self._told = now, what
+        if now - self._reported[0] >= _PAUSE or what != self._reported[1]:
+            self._reported = now, what
             print(json.dumps({"progress": what, "done": done, "total": total}), file=sys.stderr, flush=True)
 
     def _begun(self) -> tuple[Progress, TaskID]:

@@ -153,7 +153,7 @@ def _of_model(
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:
-            return np.concatenate([_told(model.predict_proba(batch), progress) for batch in batches])
+            return np.concatenate([_reported(model.predict_proba(batch), progress) for batch in batches])
         if cv == "loo":
             _refuse_unlearned(model, batches)
             return _left_out(model, batches, progress)
@@ -214,11 +214,11 @@ def _refuse_unknown(groups: Any, target: str) -> None:
 
 def _left_out(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
     if getattr(model, "selected_by_rows", ()):  # all rows together select it
-        return _told(model.leave_one_out(batches), progress)
-    return np.concatenate([_told(model.leave_one_out(batch), progress) for batch in batches])
+        return _reported(model.leave_one_out(batches), progress)
+    return np.concatenate([_reported(model.leave_one_out(batch), progress) for batch in batches])
 
 
-def _told(posterior: FloatArray, progress: Progress | None) -> FloatArray:
+def _reported(posterior: FloatArray, progress: Progress | None) -> FloatArray:
     if progress is not None:
         progress(len(posterior))
     return posterior
@@ -229,7 +229,7 @@ def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, pro
         _refuse_unlearned(model, batches)
     posterior = np.zeros((len(folds), len(model.classes)))
     for rows, found in posteriors_of_folds(model, batches, folds, n_folds):
-        posterior[rows] = _told(found, progress)
+        posterior[rows] = _reported(found, progress)
     return posterior
 
 
@@ -256,9 +256,9 @@ def _of_estimator(
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:
-            found = _told(np.asarray(model.predict_proba(table)), progress)
+            found = _reported(np.asarray(model.predict_proba(table)), progress)
         elif cv == "loo" and hasattr(model, "leave_one_out"):
-            found = _told(np.asarray(model.leave_one_out(table, y)), progress)
+            found = _reported(np.asarray(model.leave_one_out(table, y)), progress)
         else:
             n_folds = len(y) if cv == "loo" else int(cv)
             folds = np.arange(len(y)) if cv == "loo" else turns(truth, n_folds)
@@ -292,7 +292,7 @@ def _refitted(
             continue
         again = copy_of(model).fit(rows_at(X, outside), y[outside])
         columns = np.array([states.index(label_of(label)) for label in again.classes_])
-        posterior[np.ix_(inside, columns)] = _told(np.asarray(again.predict_proba(rows_at(X, inside))), progress)
+        posterior[np.ix_(inside, columns)] = _reported(np.asarray(again.predict_proba(rows_at(X, inside))), progress)
     return posterior
 
 

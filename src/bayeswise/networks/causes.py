@@ -1,4 +1,4 @@
-"""What would happen if: nodes set by hand, and how their effect can be told from observations alone.
+"""What would happen if: nodes set by hand, and how their effect follows from observations alone.
 
 The edges are taken for causes. do(X = x) cuts X from its parents and gives it x. A back-door set Z blocks all other
 paths between cause and effect: P(y | do(x)) = sum_z P(y | x, z) P(z). A front-door set Z carries the whole effect:
@@ -124,7 +124,7 @@ class CausalEffect:
     """P(effect | do(cause = x)) and P(effect | cause = x) for each state x of the cause.
 
     `adjusted_by` is a smallest back-door set of observed nodes, else `through` a front-door set; both None if the
-    effect cannot be told from them by either criterion.
+    effect does not follow from them by either criterion.
     """
 
     cause: str

@@ -62,10 +62,10 @@ def probability_names(classes: Sequence[object]) -> list[str]:
     return names if len(set(names)) == len(names) else [f"p_{label!r}" for label in classes]
 
 
-def told_apart(labels: Sequence[object]) -> list[str]:
+def distinct_texts(labels: Sequence[object]) -> list[str]:
     """Each label as text; those that would look alike, such as 1 and '1', as they are written in Python.
 
-    >>> told_apart([1, "1", "a"])
+    >>> distinct_texts([1, "1", "a"])
     ['1', "'1'", 'a']
     """
     texts = [str(label) for label in labels]
@@ -81,7 +81,7 @@ def keyed(pairs: Iterable[tuple[object, Value]]) -> dict[str, Value]:
     ({'no': 5, 'yes': 9}, {'1': 2, "'1'": 3})
     """
     found = list(pairs)
-    return dict(zip(told_apart([label for label, _ in found]), (value for _, value in found), strict=True))
+    return dict(zip(distinct_texts([label for label, _ in found]), (value for _, value in found), strict=True))
 
 
 def padded(line: str, width: int, *, right: bool = False) -> str:

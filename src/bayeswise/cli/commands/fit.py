@@ -10,7 +10,7 @@ import typer
 from bayeswise.cli.options import columns, engines, reading
 from bayeswise.cli.options import costs as decision_option
 from bayeswise.cli.options.settings import what_was_typed, with_settings
-from bayeswise.cli.output.writing import check_model_output, default_model_name, saved, say, told_warnings
+from bayeswise.cli.output.writing import check_model_output, default_model_name, reported_warnings, saved, say
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.models.registry import NAMES, kind_of_name
@@ -85,7 +85,7 @@ def run(
     with Bar("learning") as bar, engine.opened(files) as spread:
         opened: Any = spread or reader.open(files, like=model_like and model_like.schema)
         source: Any = spread or reading.Watched(opened, bar)
-        with told_warnings():
+        with reported_warnings():
             if model_like is None:
                 model, report = wanted.learned(source, target, lambda name: bar.rename(f"learning {name}"))
             else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import check_model_output, saved, say, told_warnings
+from bayeswise.cli.output.writing import check_model_output, reported_warnings, saved, say
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.progress import Bar
 
@@ -60,7 +60,7 @@ def run(
         opened = reader.open(files, like=fitted.schema, once=True)
         source = reading.Watched(opened, bar)
         if remaining is None:
-            with told_warnings():
+            with reported_warnings():
                 after = fitted.forget(source, again=again)
         else:
             with warnings.catch_warnings(action="ignore"):  # about members that learn again

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeswise.cli.output.writing import check_model_output, saved, say, told_warnings
+from bayeswise.cli.output.writing import check_model_output, reported_warnings, saved, say
 from bayeswise.foundation.errors import KindError, UsageError
 
 
@@ -40,7 +40,7 @@ def run(
     refuse_other_kinds(models, loaded)
     say(*(f"{path} is named twice: its rows count twice." for path, times in Counter(models).items() if times > 1))
     first_calibrated = sorted(loaded, key=lambda each: not capabilities_of(each).calibrated)
-    with told_warnings():
+    with reported_warnings():
         merged = reduce(lambda one, other: one.merge(other), first_calibrated)
     merged.save(out)
     facts: dict[str, Any] = {

@@ -148,7 +148,7 @@ def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
+def reported_warnings() -> Iterator[None]:
     """Warnings as sentences on stderr, each once, without a line of code."""
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always", UserWarning)

@@ -122,7 +122,7 @@ def sensitivity(
     high: float | None,
     evidence: Mapping[str, Any] | None,
 ) -> Sensitivity:
-    """A probability moves from 0 to 1 unless told otherwise, a utility from nothing to twice its size."""
+    """A probability moves from 0 to 1 unless said otherwise, a utility from nothing to twice its size."""
     entry = entry_of(diagram, node, state, given)
     bottom, top = _range(entry, low, high)
     now = diagram.solve(evidence)

@@ -84,7 +84,7 @@ class BayesErrorDisplay(Display):
         return f"{part} {number(getattr(self.error, part))}"
 
     def _lines(self, ax: Axes, top: float) -> None:
-        """The best thresholds, and the boundary that is judged."""
+        """The best thresholds, and the boundary that is evaluated."""
         draw_thresholds(ax, self.curves, top, "best ")
         if not np.isnan(self.boundary):
             ax.plot([self.boundary] * 2, [-0.075 * top, 1.16 * top], color=ERROR, linewidth=1.4, zorder=4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.display import Display, bare, label, note, titled
-from bayeswise.render.labels import told_apart
+from bayeswise.render.labels import distinct_texts
 from bayeswise.render.numbers import number
 from bayeswise.render.theme import INK, NEUTRAL, state_colour
 from bayeswise.tables.schema.labels import Label
@@ -49,7 +49,7 @@ class Curves:
 
     def to_columns(self) -> dict[str, list[Any]]:
         """x, and the weighted density of each class."""
-        named = zip(told_apart(self.classes), self.weighted, strict=True)
+        named = zip(distinct_texts(self.classes), self.weighted, strict=True)
         return {self.column: self.x.tolist(), **{f"density_{name}": values.tolist() for name, values in named}}
 
 

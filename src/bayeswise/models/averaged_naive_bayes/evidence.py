@@ -148,7 +148,7 @@ def refuse_other_rows(models: Mapping[str, Any]) -> None:
     for name, found in others:
         if found != seen:
             raise ParameterError(
-                f"{first!r} and {name!r} have learned different rows or columns: {_told(seen)}, and {_told(found)}",
+                f"{first!r} and {name!r} have learned different rows or columns: {_text(seen)}, and {_text(found)}",
                 fix="fit both to the same table; a column may be there and irrelevant",
             )
 
@@ -158,6 +158,6 @@ def _learned(model: NaiveBayesModel) -> tuple[Any, ...]:
     return model.schema.target and model.schema.target.name, weights, sorted(model.schema.used)
 
 
-def _told(learned: Any) -> str:
+def _text(learned: Any) -> str:
     target, weights, columns = learned
     return f"{sum(weights.values()):g} rows of {target!r} with {len(columns)} columns"

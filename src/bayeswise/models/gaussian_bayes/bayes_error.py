@@ -110,7 +110,7 @@ def _by_phi(densities: Densities, log_prior: FloatArray) -> BayesError:
 
 
 def _by_sampling(densities: Densities, log_prior: FloatArray, draws: int, seed: int) -> BayesError:
-    """Rows drawn state by state in proportion to the prior; the posterior's doubt is averaged, not counted errors."""
+    """Rows drawn state by state in proportion to the prior; uncertainty is averaged, errors are not counted."""
     if draws < 2:
         raise ParameterError(f"draws is {draws}", fix="draw at least 2 rows")
     prior = np.exp(log_prior)

@@ -71,7 +71,7 @@ def logistic_of(
 ) -> tuple[LogisticModel, Report]:
     """Logistic regression of all rows of a source."""
     encoder = Encoder(schema, learning=True)
-    batches = [told(batch, batch, progress) for batch in encoder.batches(source)]
+    batches = [reported(batch, batch, progress) for batch in encoder.batches(source)]
     if not batches:
         raise no_rows(source, schema)
     model = logistic_of_batches(batches, schema, settings)
@@ -205,7 +205,7 @@ def linear_of(
         tell_dependent(solved)
         return solved, found.report
     rows = TargetRows(schema, source)
-    parts = [told(pair, pair[0], progress) for pair in rows]
+    parts = [reported(pair, pair[0], progress) for pair in rows]
     if not parts:
         raise no_rows(source, schema)
     for batch, numbers in parts:
@@ -241,7 +241,7 @@ class MomentsPass(Pass[FoundMoments]):
 
     def of(self, source: Source, progress: Progress | None = None) -> FoundMoments:
         rows = TargetRows(self.schema, source, whole=False)
-        model = LinearModel.of_rows(self.schema, self.settings, (told(pair, pair[0], progress) for pair in rows))
+        model = LinearModel.of_rows(self.schema, self.settings, (reported(pair, pair[0], progress) for pair in rows))
         return FoundMoments(() if model is None else (model.statistics, *model.folds), rows.report)
 
     def merged(self, one: FoundMoments, other: FoundMoments) -> FoundMoments:
@@ -284,7 +284,7 @@ def _refuse_labels(source: Source, schema: Schema) -> None:
         )
 
 
-def told(value: T, batch: Batch, progress: Progress | None) -> T:
+def reported(value: T, batch: Batch, progress: Progress | None) -> T:
     """The value, after the rows of its batch were counted."""
     if progress is not None:
         progress(batch.n_rows)

@@ -58,7 +58,7 @@ class Predictive:
             freedom = np.maximum(self.freedom, 2.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 factor = np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0)))
-                known = np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise there is no doubt
+                known = np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise nothing is uncertain
             return np.where(np.isinf(factor), known, within_floats(known))
         if self.kind in ("poisson", "exponential"):  # of a mean that is too small to be a float, too
             return np.sqrt(self.location) if self.kind == "poisson" else self.location

@@ -45,7 +45,7 @@ class WeightFinding:
 
 @dataclass(frozen=True)
 class Examination:
-    """Everything that one pass told about a table."""
+    """Everything that one pass found about a table."""
 
     description: str
     rows: int
