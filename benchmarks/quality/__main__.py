@@ -6,87 +6,178 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.quality.development import DEVELOPMENT
 from benchmarks.quality.measures import MEASURES, cost_table, critical_difference, mean_ranks, measured
 from benchmarks.quality.methods import ours, peers, tuned_threshold
-from benchmarks.quality.tables import DEVELOPMENT, REPORTING, Table
+from benchmarks.quality.reporting import REPORTING
+from benchmarks.quality.tables import Table, Tables
 
 TUNED = "TunedThreshold of logistic regression"
-Scores = dict[str, dict[str, dict[str, float]]]  # by table, method and measure
+UNCALIBRATED = "auto, not calibrated"
+Measured = dict[str, dict[str, float]]  # by method and measure
+Scores = dict[str, Measured]  # by table
 
 
-def evaluated(table: Table, *, n_folds: int, n_seeds: int, with_peers: bool) -> dict[str, dict[str, float]]:
-    """The means of all measures over folds and seeds, by method."""
+@dataclass
+class Kept:
+    """Figures of single folds, in a file of one line each: a run that was stopped goes on from there."""
+
+    path: Path | None
+    found: dict[tuple[str, int, int], Measured] = field(default_factory=dict)  # by table, seed and fold
+
+    @classmethod
+    def of(cls, path: str | None) -> Kept:
+        kept = cls(Path(path) if path else None)
+        if kept.path is not None and kept.path.exists():
+            for line in kept.path.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                kept.found[row["table"], row["seed"], row["fold"]] = row["measured"]
+        return kept
+
+    def keep(self, table: str, seed: int, fold: int, measured: Measured) -> None:
+        self.found[table, seed, fold] = measured
+        if self.path is not None:
+            row = {"table": table, "seed": seed, "fold": fold, "measured": measured}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+
+    def scores(self) -> Scores:
+        """The means over all folds and seeds that are done."""
+        parts: dict[str, list[Measured]] = {}
+        for (table, _, _), found in sorted(self.found.items()):
+            parts.setdefault(table, []).append(found)
+        return {
+            table: {
+                name: {measure: float(np.mean([fold[name][measure] for fold in folds])) for measure in folds[0][name]}
+                for name in folds[0]
+                if all(name in fold for fold in folds)
+            }
+            for table, folds in parts.items()
+        }
+
+
+def folds_of(table: Table, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(train, test) of stratified folds."""
     from sklearn.model_selection import StratifiedKFold
 
+    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(*table)
+
+
+def evaluated(table: Table, train: np.ndarray, test: np.ndarray, *, with_peers: bool) -> Measured:
+    """All measures of all methods on one fold."""
     frame, y = table
     states = sorted(y.unique())
-    found: dict[str, list[dict[str, float]]] = {}
-    for seed in range(n_seeds):
-        for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(frame, y):
-            parts = frame.iloc[train].reset_index(drop=True), y.iloc[train].reset_index(drop=True)
-            asked = frame.iloc[test].reset_index(drop=True)
-            truth = np.array([states.index(label) for label in y.iloc[test]])
-            posteriors = ours(*parts, asked, states)
-            posteriors |= peers(*parts, asked, states) if with_peers else {}
-            for name, posterior in posteriors.items():
-                found.setdefault(name, []).append(measured(posterior, truth))
-            if with_peers and len(states) == 2:
-                found.setdefault(TUNED, []).append(_costs_of_tuned(*parts, asked, states, truth))
-    return {
-        name: {measure: float(np.mean([each[measure] for each in parts])) for measure in parts[0]}
-        for name, parts in found.items()
-    }
+    rare = min(states, key=lambda state: int((y == state).sum()))
+    parts = frame.iloc[train].reset_index(drop=True), y.iloc[train].reset_index(drop=True)
+    asked = frame.iloc[test].reset_index(drop=True)
+    truth = np.array([states.index(label) for label in y.iloc[test]])
+    posteriors = ours(*parts, asked, states)
+    posteriors |= peers(*parts, asked, states) if with_peers else {}
+    found = {name: measured(posterior, truth, states.index(rare)) for name, posterior in posteriors.items()}
+    if with_peers and len(states) == 2:
+        found[TUNED] = _costs_of_tuned(*parts, asked, states, rare, truth)
+    return found
 
 
 def _costs_of_tuned(
-    train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str], truth: np.ndarray
+    train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str], rare: str, truth: np.ndarray
 ) -> dict[str, float]:
     """Of a threshold that is tuned for each of two ratios of costs: it decides, and has no posterior of its own."""
     found = {}
     for dear in (1.0, 5.0):
-        action = tuned_threshold(train, y, test, states, dear)
-        found[f"cost {dear:g}:1"] = float(cost_table(truth, 2, dear)[action, truth].mean())
+        action = tuned_threshold(train, y, test, states, rare, dear)
+        found[f"cost {dear:g}:1"] = float(cost_table(2, states.index(rare), dear)[action, truth].mean())
     return found
+
+
+# -- figures --------------------------------------------------------------------------------------------------
+def ranked(scores: Scores, measure: str) -> tuple[dict[str, float], int]:
+    """Mean ranks of the methods that have the measure on every table, and the number of tables."""
+    everywhere = [name for name in next(iter(scores.values())) if name != UNCALIBRATED]
+    everywhere = [name for name in everywhere if all(measure in found.get(name, {}) for found in scores.values())]
+    return mean_ranks({name: [found[name][measure] for found in scores.values()] for name in everywhere}), len(scores)
+
+
+def excess(scores: Scores) -> dict[str, tuple[float, float]]:
+    """By table the log-loss of auto as a share of that of the single member that left-out rows choose, and of the best.
+
+    The second is the best in hindsight, on the rows that are reported: nobody could have chosen it.
+    """
+    found = {}
+    for table, by_method in scores.items():
+        members = [name for name in by_method if not _is_peer(name) and not name.startswith("auto")]
+        best = min(by_method[name]["log-loss"] for name in members)
+        auto = by_method["auto"]["log-loss"]
+        found[table] = auto / by_method["best single"]["log-loss"], auto / best
+    return found
+
+
+def _is_peer(name: str) -> bool:
+    from benchmarks.quality.methods import PEERS
+
+    return name in PEERS or name == TUNED
 
 
 def lines_of(scores: Scores) -> Iterator[str]:
     """Log-losses by table, then mean ranks by measure, over the methods that apply to every table."""
-    everywhere = [name for name in next(iter(scores.values())) if all(name in found for found in scores.values())]
-    everywhere = [name for name in everywhere if name != TUNED]
+    shares = excess(scores)
     for table, every in scores.items():
         found = {name: by for name, by in every.items() if name != TUNED}
         best = min(found, key=lambda name: found[name]["log-loss"])
-        yield f"{table}: best {best} {found[best]['log-loss']:.4f}"
+        chosen, hindsight = shares[table]
+        yield (
+            f"{table}: best {best} {found[best]['log-loss']:.4f}; auto {chosen:.1%} of the single model that left-out "
+            f"rows choose, {hindsight:.1%} of the best single model in hindsight"
+        )
         yield "   " + ", ".join(f"{name} {by['log-loss']:.4f}" for name, by in found.items())
-    with_tuned = [found for found in scores.values() if TUNED in found]
-    for measure in ("cost 1:1", "cost 5:1") if with_tuned else ():
-        auto, tuned = (np.mean([found[name][measure] for found in with_tuned]) for name in ("auto", TUNED))
-        yield f"{measure}, mean of {len(with_tuned)} tables of two classes: auto {auto:.4f}, {TUNED} {tuned:.4f}"
-    yield f"critical difference of mean ranks at 5 %: {critical_difference(len(everywhere), len(scores)):.2f}"
     for measure in MEASURES:
-        ranks = mean_ranks({name: [found[name][measure] for found in scores.values()] for name in everywhere})
-        shown = sorted(ranks, key=lambda name: ranks[name])
-        yield f"{measure}: " + ", ".join(f"{name} {ranks[name]:.2f}" for name in shown)
+        yield _line_of_ranks(f"{measure}", scores, measure)
+    of_two = {table: found for table, found in scores.items() if TUNED in found}
+    for measure in ("cost 1:1", "cost 5:1") if of_two else ():
+        auto, tuned = (np.mean([found[name][measure] for found in of_two.values()]) for name in ("auto", TUNED))
+        yield f"{measure}, mean of {len(of_two)} tables of two classes: auto {auto:.4f}, {TUNED} {tuned:.4f}"
+        yield _line_of_ranks(f"{measure}, two classes", of_two, measure)
+
+
+def _line_of_ranks(what: str, scores: Scores, measure: str) -> str:
+    ranks, n_tables = ranked(scores, measure)
+    shown = sorted(ranks, key=lambda name: ranks[name])
+    least = critical_difference(len(ranks), n_tables) if n_tables > 1 else float("nan")
+    return (
+        f"{what} (mean ranks of {len(ranks)} methods on {n_tables} tables; critical difference at 5 % {least:.2f}): "
+        + ", ".join(f"{name} {ranks[name]:.2f}" for name in shown)
+    )
 
 
 def run(
-    tables: dict[str, Callable[[], Table]], *, n_folds: int, n_seeds: int, with_peers: bool, tell: Callable[[str], None]
+    tables: Tables,
+    *,
+    n_folds: int,
+    n_seeds: int,
+    with_peers: bool,
+    tell: Callable[[str], None],
+    kept: Kept | None = None,
 ) -> Scores:
-    """All methods on all tables."""
-    scores: Scores = {}
-    for name, make in tables.items():
-        began = time.perf_counter()
-        scores[name] = evaluated(make(), n_folds=n_folds, n_seeds=n_seeds, with_peers=with_peers)
-        auto = scores[name]["auto"]["log-loss"]
-        rest = {other: by["log-loss"] for other, by in scores[name].items() if "log-loss" in by and "auto" not in other}
-        best = min(rest, key=lambda other: rest[other])
-        tell(f"{name}: auto {auto:.4f}, {best} {rest[best]:.4f}  ({time.perf_counter() - began:.0f} s)")
-    return scores
+    """All methods on all tables, fold by fold of all tables: a run that was stopped has seen each of them."""
+    kept = kept or Kept(None)
+    made = {name: make() for name, make in tables.items()}
+    for seed in range(n_seeds):
+        folds = {name: list(folds_of(table, n_folds, seed)) for name, table in made.items()}
+        for fold in range(n_folds):
+            for name, table in made.items():
+                if (name, seed, fold) in kept.found:
+                    continue
+                began = time.process_time()
+                kept.keep(name, seed, fold, evaluated(table, *folds[name][fold], with_peers=with_peers))
+                tell(f"{name}, seed {seed}, fold {fold}: {time.process_time() - began:.0f} s of CPU")
+    scores = kept.scores()
+    return {name: scores[name] for name in tables}
 
 
 def main() -> None:
@@ -96,20 +187,24 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--no-peers", action="store_true", help="ours only")
-    parser.add_argument("--json", help="write all figures to this file")
+    parser.add_argument("--keep", metavar="FILE", help="keep the figures of each fold there, and go on from those kept")
+    parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
     asked = parser.parse_args()
     tables = DEVELOPMENT if asked.which == "development" else REPORTING
     tables = {name: make for name, make in tables.items() if not asked.tables or name in asked.tables}
-    scores = run(
-        tables,
-        n_folds=asked.folds,
-        n_seeds=asked.seeds,
-        with_peers=not asked.no_peers,
-        tell=lambda text: print(text, flush=True),
-    )
+    kept = Kept.of(asked.keep)
+    if asked.only_kept:
+        scores = {name: found for name, found in kept.scores().items() if name in tables}
+    else:
+        scores = run(
+            tables,
+            n_folds=asked.folds,
+            n_seeds=asked.seeds,
+            with_peers=not asked.no_peers,
+            tell=lambda text: print(text, flush=True),
+            kept=kept,
+        )
     print(*lines_of(scores), sep="\n")
-    if asked.json:
-        Path(asked.json).write_text(json.dumps(scores, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ FloatArray = np.ndarray
 MEASURES = ("log-loss", "Brier", "ECE", "error", "cost 1:1", "cost 5:1", "cost 20:1+reject")
 
 
-def measured(posterior: FloatArray, truth: FloatArray) -> dict[str, float]:
-    """Of (n_rows, n_states) posteriors and the position of the true state; less of each is better."""
+def measured(posterior: FloatArray, truth: FloatArray, rare: int) -> dict[str, float]:
+    """Of (n_rows, n_states) posteriors, the position of the true state and of the rarest; less of each is better."""
     rows = np.arange(len(truth))
     own = posterior[rows, truth]
     target = np.zeros_like(posterior)
@@ -22,24 +22,23 @@ def measured(posterior: FloatArray, truth: FloatArray) -> dict[str, float]:
         "Brier": float(((posterior - target) ** 2).sum(axis=1).mean()),
         "ECE": expected_calibration_error(posterior, truth),
         "error": float((posterior.argmax(axis=1) != truth).mean()),
-        "cost 1:1": cost(posterior, truth, 1.0),
-        "cost 5:1": cost(posterior, truth, 5.0),
-        "cost 20:1+reject": cost(posterior, truth, 20.0, reject=1.0),
+        "cost 1:1": cost(posterior, truth, rare, 1.0),
+        "cost 5:1": cost(posterior, truth, rare, 5.0),
+        "cost 20:1+reject": cost(posterior, truth, rare, 20.0, reject=0.5),
     }
 
 
-def cost(posterior: FloatArray, truth: FloatArray, dear: float, reject: float | None = None) -> float:
+def cost(posterior: FloatArray, truth: FloatArray, rare: int, dear: float, reject: float | None = None) -> float:
     """The mean cost where to miss the rarest class costs `dear`, any other mistake 1, and a reject as given."""
-    costs = cost_table(truth, posterior.shape[1], dear)
+    costs = cost_table(posterior.shape[1], rare, dear)
     if reject is not None:
-        costs = np.vstack([costs, np.full(posterior.shape[1], reject * 0.5)])
+        costs = np.vstack([costs, np.full(posterior.shape[1], reject)])
     action = (posterior @ costs.T).argmin(axis=1)
     return float(costs[action, truth].mean())
 
 
-def cost_table(truth: FloatArray, n_states: int, dear: float) -> FloatArray:
+def cost_table(n_states: int, rare: int, dear: float) -> FloatArray:
     """(n_actions, n_states) 1 for a mistake, `dear` for one about the rarest class."""
-    rare = int(np.argmin(np.bincount(truth, minlength=n_states)))
     costs = 1.0 - np.eye(n_states)
     costs[:, rare] *= dear
     return costs

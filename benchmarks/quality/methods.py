@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,23 @@ Posteriors = dict[str, FloatArray]
 
 def ours(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str]) -> Posteriors:
     """auto, the best single member by left-out rows, and each member by itself."""
-    from bayeswise.models.auto.candidates import CANDIDATES, Extent
+    from bayeswise.models.auto.candidates import CANDIDATES
     from bayeswise.models.auto.rows import gathered
+    from bayeswise.posteriors.calibration_maps import AsItIs
     from bayeswise.tables.encoding.encoder import Encoder
     from bayeswise.tables.source import open_source
 
     table = train.assign(y=y.to_numpy())
     model = bw.fit(table, "y", model="auto")
     found = {"auto": model.predict_proba(test)}
-    plain = bw.fit(table, "y", model="auto", calibrate="none")
-    found["auto, not calibrated"] = plain.predict_proba(test)
+    found["auto, not calibrated"] = replace(model, calibration=AsItIs()).predict_proba(test)
     rows, _ = gathered(list(Encoder(model.schema, learning=True).batches(open_source(table))), model.schema)
-    extent = Extent.of(model.schema, rows)
     (batch,) = list(model.batches(test))
+    kept = {member.name: member for member in model.members}
+    tried = {score.name for score in model.scores}
     for candidate in CANDIDATES:
-        if not candidate.refusal(extent):
-            member = candidate.learned(rows, model.schema)
+        if candidate.name in tried:
+            member = kept.get(candidate.name) or candidate.learned(rows, model.schema)
             found[candidate.name] = np.exp(member.log_posterior(batch, model.classes))
     best = min(model.scores, key=lambda score: score.log_loss)
     found["best single"] = found[best.name]
@@ -90,14 +92,12 @@ def _boosted_calibrated(train: pd.DataFrame) -> Any:
 
 
 def tuned_threshold(
-    train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str], dear: float
+    train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str], rare: str, dear: float
 ) -> FloatArray:
     """(n_rows,) the states that a threshold tuned for such costs of the rarest of two states decides for."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import make_scorer
     from sklearn.model_selection import TunedThresholdClassifierCV
-
-    rare = min(states, key=lambda state: int((y == state).sum()))
 
     def gain(truth: Any, decided: Any) -> float:
         wrong = np.asarray(truth) != np.asarray(decided)

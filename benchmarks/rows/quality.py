@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from benchmarks.harness import Outcome, Row, Size
-from benchmarks.quality.__main__ import TUNED, Scores, lines_of, run
-from benchmarks.quality.measures import mean_ranks
-from benchmarks.quality.tables import REPORTING, rings
+from benchmarks.quality.__main__ import Scores, excess, lines_of, ranked, run
+from benchmarks.quality.development import rings
+from benchmarks.quality.measures import MEASURES
+from benchmarks.quality.reporting import REPORTING
 
 SMALL = 0.1  # below this share of the full size, one table and two folds
 
@@ -23,12 +24,7 @@ class MeanRank:
 
     def run(self, size: Size) -> Outcome:
         scores = _scores(size.scale)
-        everywhere = [
-            name
-            for name in next(iter(scores.values()))
-            if all(self.measure in found.get(name, {}) for found in scores.values()) and name != TUNED
-        ]
-        ranks = mean_ranks({name: [found[name][self.measure] for found in scores.values()] for name in everywhere})
+        ranks, _ = ranked(scores, self.measure)
         others = [rank for name, rank in ranks.items() if not name.startswith("auto")]
         return Outcome(self.what, ranks["auto"], min(others), "", None, "first", ranks["auto"] <= min(others))
 
@@ -40,8 +36,7 @@ class WorstExcess:
     what: str
 
     def run(self, size: Size) -> Outcome:
-        found = _scores(size.scale).values()
-        worst = max(each["auto"]["log-loss"] / each["best single"]["log-loss"] for each in found)
+        worst = max(chosen for chosen, _ in excess(_scores(size.scale)).values())
         return Outcome(self.what, 100.0 * worst, None, "%", None, "<= 105 %", worst <= 1.05)
 
 
@@ -57,6 +52,6 @@ def _scores(scale: float) -> Scores:
 
 
 def rows(size: Size) -> Iterator[Row]:
-    for measure in ("log-loss", "Brier", "ECE", "error", "cost 1:1", "cost 5:1", "cost 20:1+reject"):
+    for measure in MEASURES:
         yield MeanRank(f"quality: mean rank of auto in {measure} beside the best other", measure)
-    yield WorstExcess("quality: log-loss of auto in shares of the best single, at worst")
+    yield WorstExcess("quality: log-loss of auto in shares of the best single model, at worst")

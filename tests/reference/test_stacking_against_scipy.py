@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.models.auto.stacking import stacked
+from bayeswise.models.auto.stacking import PULL, stacked
 
 
 def objective(weights: FloatArray, share: FloatArray, mass: FloatArray, pull: float) -> float:
@@ -23,11 +23,11 @@ def test_weights_are_those_of_a_general_solver(seed: int) -> None:
     mass = g.integers(1, 4, 60).astype(float)
     found = stacked(share, mass)
     solved = minimize(
-        lambda z: -objective(np.exp(z) / np.exp(z).sum(), share, mass, 1.0), np.zeros(5), method="BFGS", tol=1e-10
+        lambda z: -objective(np.exp(z) / np.exp(z).sum(), share, mass, PULL), np.zeros(5), method="BFGS", tol=1e-10
     ).x
     expected = np.exp(solved) / np.exp(solved).sum()
     assert found.weights == pytest.approx(expected, abs=1e-4)
-    assert objective(found.weights, share, mass, 1.0) >= objective(expected, share, mass, 1.0) - 1e-9
+    assert objective(found.weights, share, mass, PULL) >= objective(expected, share, mass, PULL) - 1e-9
     assert found.certified
 
 
@@ -38,10 +38,10 @@ def test_the_gap_bounds_what_any_other_weights_gain(seed: int, n_members: int, n
     found = stacked(share, np.ones(n_rows))
     assert found.certified
     assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
-    value = objective(found.weights, share, np.ones(n_rows), 1.0)
+    value = objective(found.weights, share, np.ones(n_rows), PULL)
     for other in g.dirichlet(np.ones(n_members), 5):
         if (other > 0).all():
-            assert objective(other, share, np.ones(n_rows), 1.0) <= value + found.gap * n_rows + 1e-9 * n_rows
+            assert objective(other, share, np.ones(n_rows), PULL) <= value + found.gap * n_rows + 1e-9 * n_rows
 
 
 def test_rows_that_no_member_thinks_possible_say_nothing() -> None:

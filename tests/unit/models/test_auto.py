@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,16 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
+from bayeswise.evaluation.model_comparison import compare_models
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError
-from bayeswise.models.auto import learning
-from bayeswise.models.auto.candidates import CANDIDATES, Candidate
+from bayeswise.models.auto import candidates, learning
+from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
+from bayeswise.models.auto.crossing import Crossing
+from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import seconds_of
 from bayeswise.statistics import fingerprint
+from bayeswise.tables.schema.schema import Column, Schema
 
 Columns = dict[str, list[Any]]
 
@@ -167,11 +172,57 @@ def test_columns_that_decide_together_are_crossed() -> None:
     table = {"x": x.tolist(), "z": z.tolist(), "n": n.tolist(), "y": ["+" if each else "-" for each in x * z > 0]}
     model: AutoModel = bw.fit(table, "y", model="auto")
     loss = {score.name: score.log_loss for score in model.scores}
-    assert loss["logistic, crossed, scale 1"] < 0.5 * loss["logistic, cut, scale 1"]
+    assert loss["logistic, crossed, scale 1"] < 0.5 * loss["logistic, scale 1"]
     case = {"x": 1.0, "z": -1.0, "n": 0.0}
     assert model.predict([case]) == ["-"]
     log_p = model.predict_log_proba([case])[0]
     assert model.explain(case).log_odds("+", "-") == pytest.approx(log_p[0] - log_p[1], abs=1e-9)
+
+
+def test_a_regression_on_cuts_or_products_is_not_the_plain_one_twice() -> None:
+    g = np.random.default_rng(5)
+    y = [str(label) for label in np.where(g.random(60) < 0.5, "u", "v")]
+    noise = {"a": g.normal(size=60).tolist(), "b": g.normal(size=60).tolist(), "y": y}
+    model = bw.fit(noise, "y", model="auto")
+    assert model.notes["logistic, cut, scale 1"] == "no cut of a number is worth its bits"
+    assert model.notes["logistic, crossed, scale 1"] == "no two columns say more together than one by one"
+
+
+def test_regressions_of_many_classes_are_bounded_by_their_weights() -> None:
+    schema = Schema((Column("x", "number"), Column("z", "number")), Column("y", "category"))
+    fill, crossed = np.zeros(2), Crossing((("x", "z"),), {"x": (0.0,), "z": (0.0,)}, {}, {}, ())
+    seen = AsNumbers(schema, (), (), fill, {"x": (0.0, 1.0)}, crossed)  # 2 numbers, 2 cuts, 4 products
+    (candidate,) = (each for each in CANDIDATES if each.name == "logistic, crossed, scale 0.3")
+    few = Extent(1_000, 2, 0, 0, 0, n_classes=10, n_patterns=1)
+    assert candidate.refusal_of_inputs(seen, few, 10) == ""
+    assert "one width of the prior" in candidate.refusal_of_inputs(seen, replace(few, n_classes=200), 10)
+    assert "cells and classes in 10 folds" in candidate.refusal_of_inputs(
+        seen, replace(few, n_rows=10_000, n_classes=200), 10
+    )
+    assert candidate.refusal_of_inputs(seen, replace(few, n_classes=400), 10) == (
+        "3,600 weights, and at most 3,000 are fitted"
+    )
+
+
+def test_means_stand_where_em_would_complete_too_many_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_em = {score.name: score for score in bw.fit(mixed_table(), "y", model="auto").scores}
+    monkeypatch.setattr(candidates, "MOST_COMPLETED", 0.0)
+    by_means = {score.name: score for score in bw.fit(mixed_table(), "y", model="auto").scores}
+    assert by_means["gaussian, shared"].log_loss != by_em["gaussian, shared"].log_loss
+    assert by_means["gaussian, shared"].how == "10 folds"  # means are learned again without the fold
+    assert by_means["naive-bayes"] == replace(by_em["naive-bayes"], weight=by_means["naive-bayes"].weight)
+
+
+def test_a_candidate_of_twice_the_least_loss_has_no_part(mixed_model: AutoModel) -> None:
+    least = min(score.log_loss for score in mixed_model.scores)
+    assert all(score.log_loss <= 2.0 * least for score in mixed_model.scores if score.weight > 0.0)
+
+
+@pytest.mark.parametrize("cv", [2, 14])
+def test_folds_of_a_few_rows_have_an_answer(cv: int) -> None:
+    golf = compare_models("examples/golf.csv", "play", models=["auto", "naive-bayes"], cv=cv)
+    assert not golf.failed
+    assert {line.name for line in golf.models} == {"auto", "naive-bayes"}
 
 
 def test_choose_best_is_the_candidate_of_least_left_out_loss() -> None:

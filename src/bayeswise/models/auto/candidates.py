@@ -13,13 +13,16 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.auto.inputs import AsNumbers, Inputs, WithoutTexts
 from bayeswise.models.registry import kind_of_name
 from bayeswise.posteriors.normalise import log_posterior
-from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
 MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
 MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
 MOST_CELLS = 5e7  # of a step of a regression
+MOST_COMPLETED = 1e7  # patterns of missing cells, times the cube of the columns, that EM completes in each step
+MOST_TRIED = 5e7  # cells times classes of all folds in which a regression is tried, some ten seconds of one core
+MANY_TRIED = 1e7  # from here on one width of the prior is enough
 MOST_PAIRS = 250_000  # pairs of columns that a network counts
 MOST_PARENTS = 60  # columns among which a search looks for parents
 
@@ -41,6 +44,11 @@ class Member:
     def learns_weights(self) -> bool:
         """Whether it keeps weights and not statistics: rows cannot be taken out of it."""
         return not self.model.capabilities.leave_one_out
+
+    @property
+    def fills_by_rows(self) -> bool:
+        """Whether means of the rows stand where numbers are missing."""
+        return isinstance(self.inputs, AsNumbers) and self.inputs.fill is not None
 
     @property
     def keeps_categories(self) -> bool:
@@ -80,14 +88,15 @@ class Extent:
     n_texts: int
     n_indicators: int  # of categories
     n_classes: int
-    missing: bool
+    n_patterns: int  # of missing numbers: 1 where none is missing
 
     @classmethod
     def of(cls, schema: Schema, batch: Batch) -> Extent:
         indicators = sum(max(len(levels) - 1, 0) for levels in batch.vocabularies)
-        missing = bool(np.isnan(batch.values).any() or (batch.codes == MISSING).any())
+        missing = np.isnan(batch.values)
+        n_patterns = len(np.unique(np.packbits(missing, axis=1), axis=0)) if missing.any() else 1
         sizes = (len(schema.numbers), len(schema.categories), len(schema.texts), indicators)
-        return cls(batch.n_rows, *sizes, len(batch.group_labels), missing)
+        return cls(batch.n_rows, *sizes, len(batch.group_labels), n_patterns)
 
     @property
     def n_columns(self) -> int:
@@ -113,9 +122,15 @@ class Candidate:
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def learned(self, batch: Batch, schema: Schema) -> Member:
-        """The member of these rows alone; what it chooses by rows is chosen by these."""
-        inputs = self._inputs(batch, schema)
+    def suited(self, extent: Extent) -> Candidate:
+        """Itself; or with means in the place of missing numbers, where EM would take too long to complete them."""
+        dear = self.kind == "gaussian" and extent.n_patterns > 1
+        dear = dear and extent.n_patterns * float(extent.n_features) ** 3 > MOST_COMPLETED
+        return replace(self, sees="filled") if dear else self
+
+    def learned(self, batch: Batch, schema: Schema, inputs: Inputs | None = None) -> Member:
+        """The member of these rows alone; what it chooses by rows is chosen by these. `inputs`: those of the rows."""
+        inputs = inputs or self.inputs(batch, schema)
         rows, columns = (batch, schema) if inputs is None else (inputs.batch(batch), inputs.schema)
         kind = kind_of_name(self.kind)
         settings = kind.settings_type()(**self.settings)
@@ -123,7 +138,8 @@ class Candidate:
             warnings.simplefilter("ignore")
             return Member(self.name, inputs, kind.learner_of_batches()([rows], columns, settings, **self.options))
 
-    def _inputs(self, batch: Batch, schema: Schema) -> Inputs | None:
+    def inputs(self, batch: Batch, schema: Schema) -> Inputs | None:
+        """What it sees of a row, as rows call for it; None where it sees the row as it is."""
         if self.sees == "numbers":
             return AsNumbers.of(schema, batch, filled=False)
         if self.sees in ("filled", "cut", "crossed"):
@@ -155,6 +171,27 @@ class Candidate:
                 return "there is one column only"
             if self.kind in ("k-dependence", "markov-blanket") and extent.n_columns > MOST_PARENTS:
                 return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
+        return ""
+
+    def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int) -> str:
+        """Why the candidate is not worth its while, by what it would see of rows; empty where it is.
+
+        Indicators and products count here: with many classes they make regressions dear.
+        """
+        if self.kind != "logistic" or not isinstance(inputs, AsNumbers):
+            return ""
+        if self.sees == "crossed" and not (inputs.crossed and inputs.crossed.pairs):
+            return "no two columns say more together than one by one"
+        if self.sees == "cut" and not inputs.cuts:
+            return "no cut of a number is worth its bits"
+        n_weights = (len(inputs.features) + 1) * _vectors(extent)
+        if n_weights > MOST_WEIGHTS:
+            return f"{n_weights:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
+        cells = float(extent.n_rows) * n_weights * n_folds
+        if cells > MOST_TRIED:
+            return f"some {cells:.2g} cells and classes in {n_folds} folds, and at most {MOST_TRIED:.2g}"
+        if cells > MANY_TRIED and self.settings["scale"] != 1.0:
+            return f"one width of the prior is tried from {MANY_TRIED:.2g} cells and classes in {n_folds} folds on"
         return ""
 
     def refusal_of_many(self, extent: Extent, n_rows: int) -> str:

@@ -15,7 +15,7 @@ from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Memb
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
 from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.rows import gathered
-from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, Stacked, stacked
+from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, Stacked, hopeful, stacked
 from bayeswise.models.from_table import check_declared, divided, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
 from bayeswise.posteriors.calibration import fit_calibration, turns
@@ -124,21 +124,25 @@ class _Trials:
 
     def run(self) -> None:
         extent = Extent.of(self.schema, self.chosen)
-        folds = turns(self.truth, n_folds_for(self.chosen.n_rows))
+        n_folds = n_folds_for(self.chosen.n_rows)
+        folds = turns(self.truth, n_folds)
         began, work_done = time.monotonic(), 0.0
-        for candidate in sorted(CANDIDATES, key=lambda each: each.cost(extent)):
+        suited = [candidate.suited(extent) for candidate in CANDIDATES]
+        for candidate in sorted(suited, key=lambda each: each.cost(extent)):
             reason = candidate.refusal(extent) or candidate.refusal_of_many(extent, self.rows.n_rows)
             work, spent = candidate.cost(extent), time.monotonic() - began
             if not reason and self.seconds is not None and work_done > 0.0:
                 ahead = spent / work_done * work * (self.rows.n_rows / self.chosen.n_rows) ** 0.5
                 if spent + ahead > self.seconds:
                     reason = f"it would take some {ahead:.2g} s, and {max(self.seconds - spent, 0.0):.2g} s are left"
+            inputs = None if reason else candidate.inputs(self.chosen, self.schema)
+            reason = reason or candidate.refusal_of_inputs(inputs, extent, n_folds)
             if reason:
                 self.notes[candidate.name] = reason
                 continue
             self.tell(candidate.name)
             try:
-                member = candidate.learned(self.chosen, self.schema)
+                member = candidate.learned(self.chosen, self.schema, inputs)
                 found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes)
             except _FAILURES as error:
                 self.notes[candidate.name] = f"it failed: {error}"
@@ -233,8 +237,8 @@ class _Trials:
                 losses = [_log_loss(each[outside], self.row_weights[outside]) for each in share]
                 mixed[inside] = share[int(np.argmin(losses)), inside]
             else:
-                weights = stacked(share[:, outside], self.row_weights[outside]).weights
-                mixed[inside] = (weights[:, None] * share[:, inside]).sum(axis=0)
+                kept, found = _without_negligible(share[:, outside], self.row_weights[outside], NEGLIGIBLE)
+                mixed[inside] = (found.weights[:, None] * share[kept][:, inside]).sum(axis=0)
         return _log_loss(mixed, self.row_weights)
 
     def _costs(self, costs: Mapping[str, Mapping[Label, float]]) -> FloatArray:
@@ -249,7 +253,7 @@ class _Trials:
 
 def _without_negligible(share: FloatArray, row_weights: FloatArray, least: float) -> tuple[IntArray, Stacked]:
     """The members that matter, and their weights among themselves."""
-    kept = np.arange(len(share))
+    kept = hopeful(share, row_weights)
     while True:
         found = stacked(share[kept], row_weights)
         heavy = found.weights >= least

@@ -56,7 +56,7 @@ def left_out(
 def leaves_one_out(member: Member) -> bool:
     """Whether rows leave the member in closed form: nothing is chosen by them, and no row needs a fit of its own."""
     model: Any = member.model
-    if member.learns_weights or model.selected_by_rows:
+    if member.learns_weights or model.selected_by_rows or member.fills_by_rows:
         return False
     if model.capabilities.distances:  # Gaussian classes: EM, and a covariance without an inverse, are made again
         return model.completion is None and not model.singular

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 
-PULL = 1.0  # pseudo-rows, shared by all members
+PULL = 0.3  # pseudo-rows, shared by all members
+HOPELESS = 2.0  # times the least log-loss: a candidate above has no part in the mixture
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
 NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
@@ -65,6 +66,20 @@ def stacked(share_of_truth: FloatArray, row_weights: FloatArray, *, pull: float 
             break
         at, slope = after, problem.slope(after)
     return Stacked(at, problem.gap(at, slope) / total)
+
+
+def hopeful(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
+    """The members whose log-loss is at most HOPELESS times the least; others would only get what the pull gives them.
+
+    A row counts with log(n) nats at most: where one member errs so much, the others of a mixture cover for it.
+
+    >>> hopeful(np.array([[0.9, 0.9, 0.9, 1e-9], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
+    [0, 1]
+    """
+    total = max(float(row_weights.sum()), 2.0)
+    surprise = -np.log(np.maximum(share_of_truth, 1.0 / total))
+    losses = np.array([float((row_weights * each).sum()) for each in surprise])
+    return np.flatnonzero(losses <= HOPELESS * losses.min())
 
 
 @dataclass(frozen=True, eq=False)
