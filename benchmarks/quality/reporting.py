@@ -82,7 +82,8 @@ def computers() -> Table:
 def photographs() -> Table:
     """Which of two photographs: 3 x 3 pixels in three colours, 27 numbers that say much the same."""
     g = np.random.default_rng(43)
-    parts, labels = [], []
+    parts: list[np.ndarray] = []
+    labels: list[int] = []
     for picture in datasets.load_sample_images().images:
         rows, columns = g.integers(0, picture.shape[0] - 3, 500), g.integers(0, picture.shape[1] - 3, 500)
         parts += [picture[r : r + 3, c : c + 3].ravel() for r, c in zip(rows, columns, strict=True)]
@@ -208,7 +209,7 @@ def claims(n: int, seed: int) -> Table:
 
 def _zipf(n: int) -> np.ndarray:
     share = 1.0 / np.arange(1, n + 1)
-    return share / share.sum()
+    return np.asarray(share / share.sum())
 
 
 def board(n: int, seed: int) -> Table:

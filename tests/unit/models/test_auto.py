@@ -20,7 +20,7 @@ from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import seconds_of
 from bayeswise.statistics import fingerprint
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Column, Schema, Target
 
 Columns = dict[str, list[Any]]
 
@@ -189,7 +189,7 @@ def test_a_regression_on_cuts_or_products_is_not_the_plain_one_twice() -> None:
 
 
 def test_regressions_of_many_classes_are_bounded_by_their_weights() -> None:
-    schema = Schema((Column("x", "number"), Column("z", "number")), Column("y", "category"))
+    schema = Schema((Column("x", "number"), Column("z", "number")), Target("y", "text"))
     fill, crossed = np.zeros(2), Crossing((("x", "z"),), {"x": (0.0,), "z": (0.0,)}, {}, {}, ())
     seen = AsNumbers(schema, (), (), fill, {"x": (0.0, 1.0)}, crossed)  # 2 numbers, 2 cuts, 4 products
     (candidate,) = (each for each in CANDIDATES if each.name == "logistic, crossed, scale 0.3")
