@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from bayeswise.evaluation.model_comparison import names_of_classifiers
 from benchmarks.harness import Outcome, Row, Size
 from benchmarks.quality.__main__ import Scores, excess, lines_of, ranked, run
 from benchmarks.quality.development import rings
 from benchmarks.quality.measures import MEASURES
+from benchmarks.quality.noise import covered
 from benchmarks.quality.reporting import REPORTING
 
 SMALL = 0.1  # below this share of the full size, one table and two folds
@@ -40,6 +42,21 @@ class WorstExcess:
         return Outcome(self.what, 100.0 * worst, None, "%", None, "<= 105 %", worst <= 1.05)
 
 
+@dataclass(frozen=True)
+class LeastCoverage:
+    """How often 95 % intervals of cross-validation contain the error of chance on noise, for the worst model."""
+
+    what: str
+
+    def run(self, size: Size) -> Outcome:
+        small = size.scale < SMALL
+        models = ["naive-bayes", "tan"] if small else names_of_classifiers()
+        n_seeds = 2 if small else max(1, round(200 * size.scale))
+        least = min(found.share for found in covered(models, n_seeds))
+        allowed = 0.95 - 3.0 * (0.95 * 0.05 / n_seeds) ** 0.5  # what 95 % are, up to chance
+        return Outcome(self.what, 100.0 * least, None, "%", None, f">= {100.0 * allowed:.0f} %", least >= allowed)
+
+
 @cache
 def _scores(scale: float) -> Scores:
     small = scale < SMALL
@@ -55,3 +72,4 @@ def rows(size: Size) -> Iterator[Row]:
     for measure in MEASURES:
         yield MeanRank(f"quality: mean rank of auto in {measure} beside the best other", measure)
     yield WorstExcess("quality: log-loss of auto in shares of the best single model, at worst")
+    yield LeastCoverage("noise: 95 % intervals of cross-validation that contain the error of chance, worst model")

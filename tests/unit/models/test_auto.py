@@ -12,7 +12,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.evaluation.model_comparison import compare_models
-from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError
+from bayeswise.explanations.flip import least_change_of
+from bayeswise.foundation.errors import FitError, KindError, ParameterError, TooLargeError
 from bayeswise.models.auto import candidates, learning
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
 from bayeswise.models.auto.crossing import Crossing
@@ -211,6 +212,21 @@ def test_means_stand_where_em_would_complete_too_many_patterns(monkeypatch: pyte
     assert by_means["gaussian, shared"].log_loss != by_em["gaussian, shared"].log_loss
     assert by_means["gaussian, shared"].how == "10 folds"  # means are learned again without the fold
     assert by_means["naive-bayes"] == replace(by_em["naive-bayes"], weight=by_means["naive-bayes"].weight)
+
+
+def test_where_em_takes_long_it_is_tried_in_three_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MANY_COMPLETED", 0.0)
+    how = {score.name: score.how for score in bw.fit(mixed_table(60), "y", model="auto").scores}
+    assert how["gaussian, shared"] == "3 folds"
+    assert how["logistic, scale 1"] == "10 folds"
+
+
+def test_what_needs_an_additive_model_says_which(mixed_model: AutoModel) -> None:
+    row = {"age": 50.0, "size": "L", "visits": 2}
+    with pytest.raises(KindError, match='model="naive-bayes" or "logistic"'):
+        mixed_model.nomogram(row)
+    with pytest.raises(KindError, match='model="naive-bayes" or "logistic"'):
+        least_change_of(mixed_model, row)
 
 
 def test_a_candidate_of_twice_the_least_loss_has_no_part(mixed_model: AutoModel) -> None:

@@ -128,5 +128,5 @@ def refuse_what_it_lacks(model: Any, typed: dict[str, Any]) -> None:
     if typed["--flip"] and not model.capabilities.alternatives:
         raise KindError(
             "--flip changes columns one by one, and in this model they go together",
-            fix="leave it out, or ask a naive Bayes or logistic model",
+            fix="leave it out, or ask a model of fit --model naive-bayes or logistic",
         )

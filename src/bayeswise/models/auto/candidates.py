@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.models.auto.inputs import AsNumbers, Inputs, WithoutTexts
 from bayeswise.models.registry import kind_of_name
 from bayeswise.posteriors.normalise import log_posterior
@@ -20,7 +20,10 @@ from bayeswise.tables.schema.schema import Schema
 MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
 MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
 MOST_CELLS = 5e7  # of a step of a regression
-MOST_COMPLETED = 1e7  # patterns of missing cells, times the cube of the columns, that EM completes in each step
+MANY_COMPLETED, MOST_COMPLETED = (
+    3e5,
+    1e7,
+)  # patterns of missing cells, times the cube of the columns, that EM completes in each step
 MOST_TRIED = 5e7  # cells times classes of all folds in which a regression is tried, some ten seconds of one core
 MANY_TRIED = 1e7  # from here on one width of the prior is enough
 MOST_PAIRS = 250_000  # pairs of columns that a network counts
@@ -124,9 +127,16 @@ class Candidate:
 
     def suited(self, extent: Extent) -> Candidate:
         """Itself; or with means in the place of missing numbers, where EM would take too long to complete them."""
+        return replace(self, sees="filled") if self._completed(extent) > MOST_COMPLETED else self
+
+    def folds(self, extent: Extent, folds: IntArray) -> IntArray:
+        """(n_rows,) the folds that it is tried in: three, where EM takes long to complete missing numbers."""
+        return folds % 3 if self.sees == "numbers" and self._completed(extent) > MANY_COMPLETED else folds
+
+    def _completed(self, extent: Extent) -> float:
+        """How much EM would have to complete in each step; 0 where nothing is missing."""
         dear = self.kind == "gaussian" and extent.n_patterns > 1
-        dear = dear and extent.n_patterns * float(extent.n_features) ** 3 > MOST_COMPLETED
-        return replace(self, sees="filled") if dear else self
+        return extent.n_patterns * float(extent.n_features) ** 3 if dear else 0.0
 
     def learned(self, batch: Batch, schema: Schema, inputs: Inputs | None = None) -> Member:
         """The member of these rows alone; what it chooses by rows is chosen by these. `inputs`: those of the rows."""

@@ -143,7 +143,8 @@ class _Trials:
             self.tell(candidate.name)
             try:
                 member = candidate.learned(self.chosen, self.schema, inputs)
-                found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes)
+                own_folds = candidate.folds(extent, folds)
+                found = left_out(candidate, member, self.chosen, self.schema, own_folds, self.classes)
             except _FAILURES as error:
                 self.notes[candidate.name] = f"it failed: {error}"
                 continue

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayeswise.explanations.account import Account
+from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, SchemaError, TooLargeError
 from bayeswise.foundation.logspace import log
@@ -199,6 +200,20 @@ class AutoModel(ProbabilityModel):
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, integrated over all members, for one row."""
         return account_of(self, self.row_of(row))
+
+    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+        """Refused: what another value of a column would add depends on all other columns of the row."""
+        raise KindError(
+            f"what another value of {column!r} adds depends on the other columns: a mixture is not a sum over them",
+            fix='ask one additive model: model="naive-bayes" or "logistic"',
+        )
+
+    def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
+        """Refused: points of columns do not add up to the log-odds of a mixture."""
+        raise KindError(
+            "a nomogram adds up points of columns, and the log-odds of a mixture are not a sum over columns",
+            fix='draw that of one additive model: model="naive-bayes" or "logistic"',
+        )
 
     # -- rows come and go -------------------------------------------------------------------------------------
     @property
