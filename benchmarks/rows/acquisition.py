@@ -136,7 +136,7 @@ def bundled(table: str) -> tuple[Any, Any]:
 def points_behind_drawing(table: str, n_seeds: int, n_labels: int) -> float:
     """How much less accurate asking is than drawing, in points over the curve, on a development table."""
     import bayeswise as bw
-    from benchmarks.quality.tables import DEVELOPMENT
+    from benchmarks.quality.development import DEVELOPMENT
 
     frame, y = DEVELOPMENT[table]()
     curves = bw.learning_curves(frame.assign(target=y.to_numpy()), "target", n_labels=n_labels, n_seeds=n_seeds)
@@ -195,7 +195,7 @@ def rows_of_labels(size: Size) -> Iterator[Row]:
 
 def rows_of_watching(size: Size) -> Iterator[Row]:
     """Nowhere is a learner that watches itself more than half a point behind drawing."""
-    from benchmarks.quality.tables import DEVELOPMENT
+    from benchmarks.quality.development import DEVELOPMENT
 
     seeds, n_labels = max(2, round(40 * size.scale)), max(30, round(100 * size.scale))
     for table in DEVELOPMENT:
