@@ -31,7 +31,7 @@ SEED ?= 0
 demo: $(VENV)/.package
 	@mkdir -p build
 	$(BIN)/bayeswise look examples/golf.csv --target play
-	$(BIN)/bayeswise fit examples/golf.csv --target play --output build/golf.bayeswise
+	$(BIN)/bayeswise fit examples/golf.csv --target play --model naive-bayes --output build/golf.bayeswise
 	$(BIN)/bayeswise explain build/golf.bayeswise --row outlook=sunny temperature=cool humidity=high wind=strong --flip
 	$(BIN)/bayeswise predict build/golf.bayeswise examples/golf-tomorrow.csv --proba
 	@echo

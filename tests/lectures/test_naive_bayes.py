@@ -17,17 +17,17 @@ DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "s
 
 
 def p_no(**settings: object) -> float:
-    model = bw.fit(GOLF, target="play", **settings)
+    model = bw.fit(GOLF, target="play", model="naive-bayes", **settings)
     return float(model.predict_proba([DAY])[0, model.classes.index("no")])
 
 
 def test_counting_gives_486_of_611_for_no() -> None:
     assert p_no(convention="exact") == pytest.approx(486 / 611, rel=1e-14)
-    assert bw.fit(GOLF, target="play", convention="exact").predict([DAY]) == ["no"]
+    assert bw.fit(GOLF, target="play", model="naive-bayes", convention="exact").predict([DAY]) == ["no"]
 
 
 def test_the_joints_are_1_of_189_and_18_of_875_and_no_posteriors() -> None:
-    account = bw.fit(GOLF, target="play", convention="exact").explain(DAY)
+    account = bw.fit(GOLF, target="play", model="naive-bayes", convention="exact").explain(DAY)
     joint = dict(zip(account.states, np.exp(account.log_joint), strict=True))
     assert joint["yes"] == pytest.approx(float(Fraction(9, 14) * Fraction(2 * 3 * 3 * 3, 9**4)), rel=1e-14)
     assert joint["yes"] == pytest.approx(1 / 189, rel=1e-14)
@@ -36,7 +36,7 @@ def test_the_joints_are_1_of_189_and_18_of_875_and_no_posteriors() -> None:
 
 
 def test_normalising_never_changes_the_answer() -> None:
-    model = bw.fit(GOLF, target="play")
+    model = bw.fit(GOLF, target="play", model="naive-bayes")
     account = model.explain(DAY)
     assert np.argmax(account.log_joint) == np.argmax(account.posterior) == model.classes.index("no")
 
@@ -58,8 +58,11 @@ def test_each_convention_of_smoothing_has_its_own_number(convention: str, expect
 
 
 def test_explain_names_the_convention_in_force() -> None:
-    assert bw.fit(GOLF, target="play", convention="as-printed").explain(DAY).convention == "as-printed"
-    changed = bw.fit(GOLF, target="play", smoothing=0.5).explain(DAY).convention
+    assert (
+        bw.fit(GOLF, target="play", model="naive-bayes", convention="as-printed").explain(DAY).convention
+        == "as-printed"
+    )
+    changed = bw.fit(GOLF, target="play", model="naive-bayes", smoothing=0.5).explain(DAY).convention
     assert changed == "laplace with smoothing=0.5"
 
 
@@ -67,7 +70,7 @@ def test_laplace_smoothing_adds_the_number_of_values_not_of_classes() -> None:
     """Outlook has 3 values: (2 + 1) / (9 + 3) for sunny given yes; as printed the three would add up to 12/11."""
 
     def outlook_given_yes(convention: str) -> list[float]:
-        model = bw.fit(GOLF, target="play", convention=convention)
+        model = bw.fit(GOLF, target="play", model="naive-bayes", convention=convention)
         yes = model.classes.index("yes")
         return [math.exp(other.log_likelihood[yes]) for other in model.alternatives("outlook")]
 
@@ -83,7 +86,7 @@ def test_an_m_estimate_of_zero_rows_is_maximum_likelihood() -> None:
 def test_an_m_estimate_shares_imagined_rows_out_by_p() -> None:
     """P(strong | no) = (3 + 10 * .4) / (5 + 10)."""
     shares = {"wind": {"strong": 0.4, "weak": 0.6}}
-    model = bw.fit(GOLF, target="play", smoothing=MEstimate(10, p=shares))
+    model = bw.fit(GOLF, target="play", model="naive-bayes", smoothing=MEstimate(10, p=shares))
     strong = next(other for other in model.alternatives("wind") if other.value == "strong")
     assert math.exp(strong.log_likelihood[model.classes.index("no")]) == pytest.approx(7 / 15)
 
@@ -96,18 +99,18 @@ def test_the_class_prior_may_be_given_by_name() -> None:
 
 def test_the_golf_model_has_13_free_parameters() -> None:
     """One for the prior, and for each class 2 + 2 + 1 + 1 for columns of 3, 3, 2 and 2 values."""
-    assert bw.fit(GOLF, target="play").n_free_parameters() == 1 + 2 * (2 + 2 + 1 + 1)
+    assert bw.fit(GOLF, target="play", model="naive-bayes").n_free_parameters() == 1 + 2 * (2 + 2 + 1 + 1)
 
 
 def test_the_quiz_model_has_8_free_parameters_9_with_the_redundant_prior() -> None:
     """Two classes, two normal columns: 2 x 2 means, 2 x 2 variances; the second prior follows from the first."""
     rows = [{"a": float(k), "b": float(k * k), "y": "+-"[k % 2]} for k in range(8)]
-    model = bw.fit(rows, target="y", kinds={"a": "number", "b": "number"})
+    model = bw.fit(rows, target="y", model="naive-bayes", kinds={"a": "number", "b": "number"})
     assert model.n_free_parameters() == 8 + 1
 
 
 def test_a_value_unseen_in_every_class_without_smoothing_is_undefined_not_zero() -> None:
-    model = bw.fit(GOLF, target="play", convention="exact")
+    model = bw.fit(GOLF, target="play", model="naive-bayes", convention="exact")
     with pytest.raises(bw.BayeswiseError, match="0/0"):
         model.predict_proba([{**DAY, "outlook": "foggy"}])
 
@@ -132,7 +135,7 @@ def test_shared_variances_make_the_log_odds_linear_as_in_the_lecture() -> None:
 
 
 def test_states_are_drawn_first_and_then_the_cells_given_the_state() -> None:
-    model = bw.fit(GOLF, target="play", convention="exact")
+    model = bw.fit(GOLF, target="play", model="naive-bayes", convention="exact")
     drawn = model.sample(20_000, seed=3)
     play = np.array(drawn["play"])
     assert np.mean(play == "yes") == pytest.approx(9 / 14, abs=0.015)
