@@ -15,6 +15,15 @@ import bayeswise as bw
 from bayeswise.decisions import Costs, FeatureRule
 from tests.workbench.conftest import Served, chromium
 
+PAGE = Path(__file__).parents[2] / "page"
+LAWN = (
+    "network lawn {}\n"
+    "variable rain { type discrete [2] { yes, no }; }\n"
+    "variable wet { type discrete [2] { yes, no }; }\n"
+    "probability (rain) { table 0.2, 0.8; }\n"
+    "probability (wet | rain) { (yes) 0.9, 0.1; (no) 0.1, 0.9; }\n"
+)
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -243,13 +252,7 @@ def test_a_case_is_explained_and_a_value_can_be_moved(tab: Tab) -> None:
 
 def test_a_network_answers_clicks_with_beliefs_and_its_tables_can_be_edited(tab: Tab) -> None:
     file = tab.served.folder / "lawn.bif"
-    file.write_text(
-        "network lawn {}\n"
-        "variable rain { type discrete [2] { yes, no }; }\n"
-        "variable wet { type discrete [2] { yes, no }; }\n"
-        "probability (rain) { table 0.2, 0.8; }\n"
-        "probability (wet | rain) { (yes) 0.9, 0.1; (no) 0.1, 0.9; }\n"
-    )
+    file.write_text(LAWN)
     page = tab.open("/network?network=lawn.bif")
     wet, dry = (page.get_by_role("checkbox", name=f"wet is {state}") for state in ("yes", "no"))
     raining = page.get_by_role("checkbox", name="rain is yes")
@@ -281,3 +284,40 @@ def test_a_network_answers_clicks_with_beliefs_and_its_tables_can_be_edited(tab:
     expect(raining).to_contain_text("0.385")  # .5 / 1.3
     saved = bw.BeliefNetwork.read(file)
     assert saved.query("rain")["yes"] == pytest.approx(0.5 / 1.3)
+
+
+PAGES = [
+    "/data?table=golf.csv&target=play",
+    "/costs?model=golf.bayeswise&table=golf.csv",
+    "/explain?model=golf.bayeswise&table=golf-tomorrow.csv&row=1",
+    "/network?network=lawn.bif&node=wet",
+    *(
+        f"/learn?lesson={lesson}"
+        for lesson in ("bayes-rule", "boundary", "coin", "smoothing", "shapes", "counted-twice")
+    ),
+]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_a_serious_finding_of_the_accessibility_rules(tab: Tab, theme: str) -> None:
+    (tab.served.folder / "lawn.bif").write_text(LAWN)
+    tab.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    rules = (PAGE / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    found: list[str] = []
+    for path in PAGES:
+        page = tab.open(path)
+        expect(page.locator("article[aria-busy=true]")).to_have_count(0)
+        page.evaluate(rules)
+        for finding in page.evaluate("axe.run().then((answer) => answer.violations)"):
+            if finding["impact"] in ("serious", "critical"):
+                found += [f"{path}: {finding['id']}: {node['html'][:120]}" for node in finding["nodes"][:3]]
+    assert found == []
+
+
+def test_no_page_is_wider_than_a_narrow_screen(tab: Tab) -> None:
+    (tab.served.folder / "lawn.bif").write_text(LAWN)
+    tab.page.set_viewport_size({"width": 360, "height": 740})
+    for path in PAGES:
+        page = tab.open(path)
+        expect(page.locator("article[aria-busy=true]")).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
