@@ -360,6 +360,15 @@ def weighted_products(
 ) -> None:
     """The sum over rows of w z z', (d + 1, d + 1)."""
 
+def coordinate_rounds(
+    matrix: FloatArray, penalty: FloatArray, weights: FloatArray, slope: FloatArray, rounds: int
+) -> float:
+    """Rounds of coordinate descent for v' M v / 2 - m . v + penalty . |v|, M symmetric, with slope = m - M v.
+
+    Weights and slope change in place. The largest change of the last round, as a share of the largest weight; rounds
+    end where it is no more than 1e-9.
+    """
+
 # -- integers.cpp: integer categories as codes ----------------------------------------------------------------------
 
 def widen_extents(values: Integers, lowest: IntArray, highest: IntArray) -> None: ...

@@ -86,3 +86,30 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         _kernels.softmax_pass(
             values, one, one, np.zeros((3, 3)), targets, np.empty(0), np.empty((3, 3)), np.empty((4, 3))
         )
+
+
+@pytest.mark.parametrize("n", [1, 3, 17, 64])
+def test_rounds_over_coordinates_are_those_of_the_plain_loop(n: int) -> None:
+    generator = np.random.default_rng(n)
+    rows = generator.standard_normal((n + 2, n))
+    rows[:, n // 2] *= n % 2  # a column of zeros has no curve, and keeps its weight
+    matrix = rows.T @ rows
+    matrix = 0.5 * (matrix + matrix.T)
+    moment, penalty = generator.standard_normal(n) * 5.0, generator.random(n)
+    v = np.where(np.diag(matrix) > 0, generator.standard_normal(n), 0.0)
+    slope = moment - matrix @ v
+    found, left = v.copy(), slope.copy()
+    moved = _kernels.coordinate_rounds(matrix, penalty, found, left, 3)
+    for _ in range(3):
+        largest = 0.0
+        for j in np.flatnonzero(np.diag(matrix) > 0):
+            target = slope[j] + matrix[j, j] * v[j]
+            change = np.sign(target) * max(abs(target) - penalty[j], 0.0) / matrix[j, j] - v[j]
+            slope -= matrix[j] * change
+            v[j] += change
+            largest = max(largest, abs(change))
+        if largest <= 1e-9 * np.abs(v).max(initial=1e-300):
+            break
+    np.testing.assert_allclose(found, v, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(left, slope, rtol=1e-9, atol=1e-11)
+    assert moved == pytest.approx(largest / np.abs(v).max(initial=1e-300), rel=1e-6, abs=1e-12)

@@ -58,7 +58,7 @@ def test_ten_thousand_columns_are_fitted_saved_and_refused_what_needs_all_pairs(
         with pytest.raises(TooLargeError, match=r"all pairs of 10,000 columns.*2\.4 GB; at most 2\.1"):
             refused.fit(X, y)
     classes = np.arange(20) % 2
-    with pytest.raises(TooLargeError, match=r"covariances of 10,000 columns.*NaiveBayes"):
+    with pytest.raises(TooLargeError, match=r"all pairs of 10,000 columns.*covariance='diagonal'"):
         bw.GaussianBayes().fit(X, classes)
     with pytest.raises(TooLargeError, match=r"the curvature of 10,000 columns and 2 classes.*prior='gaussian'"):
         bw.LogisticRegression("student-t", marginalize=True).fit(X, classes)
@@ -114,3 +114,22 @@ def test_twenty_thousand_columns_have_few_weights_under_a_laplace_prior_in_any_o
     assert bytes_of(bw.LogisticRegression("laplace", scale=0.2).fit(X[order], classes[order]).model_) == bytes_of(
         model.model_
     )
+
+
+def test_a_thousand_weights_under_a_laplace_prior_have_the_least_loss_that_liblinear_finds() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(700, 1_100))
+    y = (X[:, :40] @ generator.normal(size=40) + generator.normal(size=700) * 4.0 > 0).astype(int)
+    model = bw.LogisticRegression(prior="laplace", scale=1.0, standardise=False, fit_intercept=False).fit(X, y).model_
+    assert model.certificate.converged
+    peer = LogisticRegression(l1_ratio=1, C=1.0, solver="liblinear", tol=1e-7, fit_intercept=False).fit(X, y)
+
+    def loss(weights: Any) -> float:
+        scores = X @ weights
+        return float(np.logaddexp(0.0, np.where(y == 1, -scores, scores)).sum() + np.abs(weights).sum())
+
+    assert loss(model.weights[1]) <= loss(peer.coef_[0]) * (1 + 1e-12)
+    assert loss(model.weights[1]) == pytest.approx(loss(peer.coef_[0]), rel=1e-5)
+    assert np.count_nonzero(model.weights[1]) > 300

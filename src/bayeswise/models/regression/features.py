@@ -124,7 +124,14 @@ class Features:
 
     def of_column(self, name: str) -> IntArray:
         """Where the number, or the indicators, of a column stand; the indicator of missing cells is the last."""
-        return np.array([k for k, column in enumerate(self.columns) if column == name], dtype=np.int64)
+        return np.array(self._places.get(name, ()), dtype=np.int64)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for place, name in enumerate(self.columns):
+            found.setdefault(name, []).append(place)
+        return found
 
     def refuse_no_room(self, n_rows: float) -> None:
         """`TooLargeError` where so many rows of all indicators have no room in memory; it names the widest column."""
@@ -168,6 +175,11 @@ class Features:
 def markable(schema: Schema) -> tuple[str, ...]:
     """The columns that may have an indicator of missing cells, in the order of these indicators."""
     return (*schema.numbers, *schema.categories)
+
+
+def missing_columns(batch: Batch) -> BoolArray:
+    """(n_markable,) which columns lack a cell, in the order of `markable`."""
+    return np.concatenate([np.isnan(batch.values).any(axis=0), (batch.codes == MISSING).any(axis=0)])
 
 
 def missing_in(schema: Schema, batch: Batch, name: str) -> BoolArray:

@@ -19,7 +19,7 @@ from bayeswise.engines.local import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.foundation.threads import each
-from bayeswise.models.regression.features import Features, markable, missing_in, refuse_extreme, refuse_missing
+from bayeswise.models.regression.features import Features, markable, missing_columns, refuse_extreme, refuse_missing
 from bayeswise.statistics.moments import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -169,7 +169,10 @@ class Design:
 
 def _marked(schema: Schema, parts: list[Batch]) -> tuple[str, ...]:
     """The columns with a missing cell in any row."""
-    return tuple(name for name in markable(schema) if any(missing_in(schema, batch, name).any() for batch in parts))
+    found = np.zeros(len(markable(schema)), dtype=bool)
+    for batch in parts:
+        found |= missing_columns(batch)
+    return tuple(name for name, there in zip(markable(schema), found.tolist(), strict=True) if there)
 
 
 def _at_means(matrix: FloatArray, weights: FloatArray | None) -> FloatArray:

@@ -31,6 +31,7 @@ from bayeswise.posteriors.normalise import log_posterior
 MOST_WORK = 4e9  # products for one Hessian
 MANY_ROWS = 100_000
 FEWEST_TO_TURN = 500  # columns
+FEW_TO_CHOOSE_FROM = 1_000  # weights: of more, a laplace prior leaves most at 0, and a Hessian of all is not made
 MOST_WRITTEN = 1 << 28  # cells that are written out once more
 WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
@@ -106,7 +107,8 @@ def _has_many_columns(rows: Rows, n_classes: int, settings: LogisticSettings) ->
     by_gradient = settings.prior in ("laplace", "student-t") and settings.scale != "evidence"
     vectors = n_classes if settings.prior == "laplace" and n_classes > 2 else 1
     written = float(rows.n_rows) * rows.n_columns <= MOST_WRITTEN
-    return by_gradient and written and not settings.marginalize and 3.0 * (vectors * rows.n_columns) ** 2 > MOST_ENTRIES
+    most = FEW_TO_CHOOSE_FROM if settings.prior == "laplace" else (MOST_ENTRIES / 3.0) ** 0.5
+    return by_gradient and written and not settings.marginalize and vectors * rows.n_columns > most
 
 
 def _fit_wide_table(

@@ -28,7 +28,7 @@ from bayeswise.posteriors.normalise import log_posterior
 
 MOST_PRODUCTS = 500  # with the Hessian in one step
 FEWEST_JOINING = 50  # columns
-MOST_WEIGHTS = 600  # other than 0, under a laplace prior
+MOST_WEIGHTS = 4_000  # other than 0, under a laplace prior: their Hessian and its factors take 0.5 GB
 
 
 class WideRows(Protocol):
@@ -181,6 +181,7 @@ def _with_few_weights(
         joining = np.flatnonzero(beyond > tolerance * total)
         if norm <= tolerance or iterations >= most_iterations or (iterations and not len(joining)):
             return weights.ravel(), Certificate(norm, iterations, norm <= tolerance, tolerance)
+        chosen = np.flatnonzero(weights[:, :-1].any(axis=0))  # those that were left without a weight may join again
         largest = np.argsort(-beyond[joining], kind="stable")[: max(FEWEST_JOINING, len(chosen))]
         chosen = np.union1d(chosen, joining[largest])
         found, steps = _on_columns(loss, penalty, weights, chosen, 0.5 * tolerance, most_iterations)

@@ -25,6 +25,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import brentq
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.special import gammaln
@@ -214,7 +215,7 @@ class _Fill:
         return (total + self.mean * total[self.indicator]).over(Dyadic.of(moments.scatter.weight)[0])
 
 
-MOST_ROUNDS = 2_000
+MOST_ROUNDS, ROUNDS_AT_ONCE = 2_000, 8
 
 
 def sparse_minimum(
@@ -227,36 +228,18 @@ def sparse_minimum(
     >>> sparse_minimum(np.eye(2), np.array([3.0, 0.5]), np.array([1.0, 1.0])).tolist()
     [2.0, 0.0]
     """
+    matrix = np.ascontiguousarray(matrix)
     v = np.zeros(len(moment)) if start is None else start.copy()
-    diagonal = np.diag(matrix)
-    usable = np.flatnonzero(diagonal > 0)
-    v[diagonal <= 0] = 0.0
+    v[np.diag(matrix) <= 0] = 0.0
     slope = moment - matrix @ v  # what each coordinate could still gain
     good = 1e-13 * float(np.abs(moment).max(initial=0.0))
-    for k in range(1, MOST_ROUNDS + 1):
-        change = _one_round(matrix, diagonal, penalty, usable, v, slope)
-        if change <= 1e-9 * max(float(np.abs(v).max(initial=0.0)), 1e-300):
+    for _ in range(MOST_ROUNDS // ROUNDS_AT_ONCE):
+        if _kernels.coordinate_rounds(matrix, penalty, v, slope, ROUNDS_AT_ONCE) <= 1e-9:
             break
-        if k % 8 == 0:  # signs settle long before sizes do
-            solved = _finished(matrix, moment, penalty, v)
-            if violation(matrix, moment, penalty, solved) <= good:
-                return solved
+        solved = _finished(matrix, moment, penalty, v)  # signs settle long before sizes do
+        if violation(matrix, moment, penalty, solved) <= good:
+            return solved
     return _finished(matrix, moment, penalty, v)
-
-
-def _one_round(
-    matrix: FloatArray, diagonal: FloatArray, penalty: FloatArray, usable: IntArray, v: FloatArray, slope: FloatArray
-) -> float:
-    largest = 0.0
-    for j in usable:
-        target = slope[j] + diagonal[j] * v[j]
-        new = np.sign(target) * max(abs(target) - penalty[j], 0.0) / diagonal[j]
-        change = new - v[j]
-        if change != 0.0:
-            slope -= matrix[:, j] * change
-            v[j] = new
-            largest = max(largest, abs(float(change)))
-    return largest
 
 
 def _finished(matrix: FloatArray, moment: FloatArray, penalty: FloatArray, v: FloatArray) -> FloatArray:
