@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,19 @@ class TestLimits:
         asked = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
         job = ended(client, client.post("/api/fit", json=asked).json())
         assert (job["state"], job["problem"]["error"]) == ("failed", "TimeLimit")
+
+
+class TestMemory:
+    @pytest.fixture
+    def limits(self) -> Limits:
+        return Limits(job_bytes=60 << 20)
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is bounded on Linux only")
+    def test_a_job_that_takes_too_much_memory_ends_alone(self, client: TestClient) -> None:
+        asked = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
+        job = ended(client, client.post("/api/fit", json=asked).json())
+        assert job["state"] == "failed"
+        assert client.get("/api/files").status_code == 200
 
 
 def test_models_are_compared_by_rows_that_they_never_saw(client: TestClient) -> None:

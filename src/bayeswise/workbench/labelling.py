@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import select
+import queue
 import subprocess
 import sys
 import threading
@@ -35,7 +34,18 @@ class LabelSession:
     case: dict[str, Any] | None = None
     ended: dict[str, Any] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
-    _rest: bytes = b""
+    lines: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._listen, name=f"labels-{self.name}", daemon=True).start()
+
+    def _listen(self) -> None:
+        """Lines as they come; None at the end."""
+        assert self.process.stdout is not None
+        with contextlib.suppress(ValueError, OSError):  # the pipe was closed
+            for line in self.process.stdout:
+                self.lines.put(line)
+        self.lines.put(None)
 
     def read(self) -> dict[str, Any]:
         """Lines up to the next case or the end; what was refused is an error."""
@@ -80,17 +90,10 @@ class LabelSession:
                 pipe.close()
 
     def _line(self, until: float) -> bytes | None:
-        assert self.process.stdout is not None
-        number = self.process.stdout.fileno()
-        while b"\n" not in self._rest:
-            if not select.select([number], [], [], max(0.0, until - time.monotonic()))[0]:
-                return None
-            part = os.read(number, 1 << 16)
-            if not part:
-                return None
-            self._rest += part
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
+        try:
+            return self.lines.get(timeout=max(0.0, until - time.monotonic()))
+        except queue.Empty:
+            return None
 
     def _gone(self) -> BayeswiseError:
         """What the process said before it ended."""
