@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -127,3 +128,19 @@ def test_answers_are_added_where_the_rows_are(frame: Any) -> None:
     assert (found[["p_a", "p_b", "p_c"]].to_numpy() == model.predict_proba(TABLE)).all()
     assert found["action"].tolist() == bw.decide(model, TABLE, costs).action.tolist()
     assert list(found.columns)[: len(here.columns)] == list(here.columns)
+
+
+# -- an exported query --------------------------------------------------------------------------------------------
+LABELS = ["it's", 'a "b"', "x; DROP TABLE rows; --", "back\\slash", "\\' OR 1=1 --", "two\nlines", "🦆", "`tick`"]
+
+
+def test_a_query_gives_the_posterior_in_spark_whatever_names_and_labels_hold(spark: Any) -> None:
+    name = "co`l; --'\""
+    table = {name: LABELS * 2, "x": [0.1 * k for k in range(16)], "y": [k % 3 for k in range(16)]}
+    model = bw.fit(table, target="y", model="naive-bayes", kinds={name: "category", "x": "number"})
+    rows = {name: [*LABELS, None, "never seen"], "x": [0.3, None, 5e-324, 1e3, -2.5, 1 / 3, 0.0, None, 1.0, 2.0]}
+    columns = {"x": pa.array(rows["x"], pa.float64()), name: pa.array(rows[name], pa.string())}
+    spark.createDataFrame(pa.table(columns)).coalesce(1).createOrReplaceTempView("rows")
+    found = [row.asDict() for row in spark.sql(model.to_sql("spark")).collect()]
+    shares = [[row[f"p_{label}"] for label in model.classes] for row in found]
+    np.testing.assert_allclose(shares, model.predict_proba(rows), rtol=0.0, atol=1e-12)
