@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
+from bayeswise.models.calibrated import CalibratedModel
+from bayeswise.posteriors.calibration_maps import AsItIs, Platt, Temperature
 from tests.databases import Database, Duck, Lite, Postgres
 from tests.export_cases import CASES, EXAMPLES, REGRESSIONS, decided_in, example, mixed, posterior_in
 
@@ -24,7 +27,8 @@ def server() -> Iterator[Postgres]:
         with started as running:
             yield running
     except LookupError as reason:
-        pytest.skip(f"NOT TESTED IN POSTGRESQL: {reason}")
+        warnings.warn(f"POSTGRESQL IS NOT TESTED: {reason}", UserWarning, stacklevel=1)
+        pytest.skip(f"POSTGRESQL IS NOT TESTED: {reason}")
 
 
 @pytest.fixture(params=["duckdb", "sqlite", "postgres"])
@@ -214,11 +218,13 @@ def test_a_missing_cell_has_no_answer_where_the_model_refuses_it(database: Datab
     assert [cell is None for cell in answers["class"]] == [False, True]
 
 
-def test_a_row_that_no_class_allows_has_no_answer(database: Database) -> None:
+@pytest.mark.parametrize("calibration", [AsItIs(), Temperature(2.0), Platt(np.ones(2), np.zeros(2))])
+def test_a_row_that_no_class_allows_has_no_answer(database: Database, calibration: Any) -> None:
     table = {"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"], "c": ["k", "k", "l", "l"]}
-    model = bw.fit(table, target="c", model="naive-bayes", smoothing=0.0)
+    model = CalibratedModel(bw.fit(table, target="c", model="naive-bayes", smoothing=0.0), calibration, 4)
     answers = database.answers({"a": ["x", "x"], "b": ["u", "v"]}, model.to_sql(database.name))
     assert answers["c"] == ["k", None]
+    assert answers["p_k"] == [1.0, None]
 
 
 def test_text_in_a_number_column_of_sqlite_is_not_read_as_zero() -> None:

@@ -72,13 +72,12 @@ def calibrated(calibration: Calibration, scores: Scores) -> Scores:
     shares = Shares(scores)
     log_p = shares.log_probability
     after = _map_of(calibration, shares, log_p)
-    kept = [
-        choose(below(before, FAR_OUT), number(IMPOSSIBLE), score) for before, score in zip(log_p, after, strict=True)
+    if isinstance(calibration, Isotonic):
+        lost = below(largest(after), FAR_OUT)  # such a row keeps the posterior it had
+        after = [choose(lost, before, score) for before, score in zip(log_p, after, strict=True)]
+    return [
+        choose(below(before, FAR_OUT), number(IMPOSSIBLE), score) for before, score in zip(scores, after, strict=True)
     ]
-    if not isinstance(calibration, Isotonic):
-        return kept
-    nothing = below(largest(kept), FAR_OUT)  # such a row keeps the posterior it had
-    return [choose(nothing, before, score) for before, score in zip(log_p, kept, strict=True)]
 
 
 def _map_of(calibration: Calibration, shares: Shares, log_p: Scores) -> Scores:
