@@ -43,10 +43,10 @@ BENT = registry.ModelKind(
 def bent(monkeypatch: pytest.MonkeyPatch) -> Iterator[registry.ModelKind]:
     for home in (registry, description, options):
         monkeypatch.setattr(home, "MODELS", (*registry.MODELS, BENT))
-    options.settings_by_option.cache_clear()
+    description.settings_by_option.cache_clear()
     yield BENT
     monkeypatch.undo()
-    options.settings_by_option.cache_clear()
+    description.settings_by_option.cache_clear()
 
 
 def test_fit_has_it_in_its_signature_and_its_help(bent: registry.ModelKind) -> None:
@@ -144,7 +144,7 @@ def test_every_setting_says_what_it_means_in_one_phrase() -> None:
 
 def test_every_option_that_can_be_typed_is_read_into_a_setting() -> None:
     reader: Callable[..., Any] = options.settings_of
-    for key, settings in options.settings_by_option().items():
+    for key, settings in description.settings_by_option().items():
         for having in settings.values():
             for kind, each in having.items():
                 if not each.by_name and key != "prior":
