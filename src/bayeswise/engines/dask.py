@@ -31,7 +31,7 @@ class DaskSource(SpreadSource):
         self.n_partitions = int(frame.npartitions)
         super().__init__("Dask DataFrame", _raw_columns(frame._meta))
 
-    def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
+    def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
         leaf, join = dask.delayed(partial(_leaf, work)), dask.delayed(partial(partitions.merge, work))
         parts = self._columns(columns).to_delayed(optimize_graph=True)
         leaves = [leaf(part, number) for number, part in enumerate(parts)]
@@ -39,7 +39,7 @@ class DaskSource(SpreadSource):
         while len(level) > 1:
             level = [join(level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
         try:
-            return _computed(leaves, level[0], work.name, self.watch)
+            return _computed(leaves, level[0], work.name, watch)
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("bayeswise"):
                 raise

@@ -52,11 +52,11 @@ class SparkSource(SpreadSource):
         self.frame = frame
         super().__init__("Spark DataFrame", [RawColumn(name, _storage(kind)) for name, kind in frame.dtypes])
 
-    def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
+    def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
         answers = self._columns(columns).mapInArrow(partial(_leaf, work, tuple(columns)), ANSWER)
         if self.n_partitions is None or self.n_partitions > FAN_IN:
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
-        with _errors(), _watched(self.frame.sparkSession, work.name, self.watch):
+        with _errors(), _watched(self.frame.sparkSession, work.name, watch):
             found = [bytes(row["answer"]) for row in answers.collect()]
         merged = partitions.merge(work, found)
         self.n_partitions = partitions.n_partitions(work, merged)

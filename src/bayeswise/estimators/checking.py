@@ -18,12 +18,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import (
+    KindError,
     MissingCellError,
     MissingColumnError,
     NonFiniteError,
     SourceError,
     row_number,
 )
+from bayeswise.tables.sources.opening import spread
 
 WORDS = "words"  # what the block of a sparse matrix is called
 
@@ -41,6 +43,7 @@ def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, spar
     """
     if not reset and _is_ready(estimator, X):
         return X
+    refuse_spread(X)
     if issparse(X):
         taken = "csr" if sparse else False
         return _without_duplicates(
@@ -55,6 +58,16 @@ def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, spar
         return X if reset else _by_position(estimator, X)
     kept = None if integers and getattr(getattr(X, "dtype", None), "kind", "") in "iu" else [np.float64, np.float32]
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=kept)
+
+
+def refuse_spread(X: Any) -> None:
+    """A frame of Dask or Spark has no order of rows that a y beside it could follow."""
+    if spread(X) is not None:
+        raise KindError(
+            f"estimators take rows of one machine, and a {type(X).__name__} of {type(X).__module__.split('.')[0]} is "
+            "spread over several",
+            fix="say bw.fit(frame, target='...'), with the target in the frame; model.predict(frame) answers there",
+        )
 
 
 def _is_ready(estimator: Any, X: Any) -> bool:

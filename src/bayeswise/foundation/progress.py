@@ -26,13 +26,19 @@ class _Display:
 
     unit = ""
 
-    def __init__(self, *, shown: bool = True, asked_for: bool = False) -> None:
+    def __init__(self, *, shown: bool = True, asked_for: bool = False, in_notebook: bool = False) -> None:
         self._asked_for = asked_for
-        self._shown = asked_for or (shown and sys.stderr is not None and sys.stderr.isatty())
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._shown = asked_for or (shown and on_terminal) or (in_notebook and "ipykernel" in sys.modules)
         self._start = time.monotonic()
         self._display: tuple[Progress, TaskID] | None = None
         self._as_json = os.environ.get(JSON) == "json" and sys.stderr is not None
         self._reported: tuple[float, str] = (0.0, "")
+
+    @property
+    def may_show(self) -> bool:
+        """Whether somebody would see it."""
+        return self._shown
 
     def _show(self, what: str, done: int, total: int | None) -> None:
         if self._as_json:

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 from bayeswise.foundation import errors
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
+from bayeswise.foundation.progress import StepsBar
 from bayeswise.store.document import pack, unpack
 from bayeswise.store.file import model_bytes, read_bytes
 from bayeswise.tables.source import Chunk, RawColumn, Source, Storage
@@ -74,7 +75,8 @@ class RowAnswer(ABC):
 class SpreadSource(ABC):
     """A table that is spread over partitions, which never come together: it has columns, and answers passes.
 
-    `passes` are the names of those that were asked for, in their order.
+    `passes` are the names of those that were asked for, in their order. `watch` is called with the partitions that are
+    done; without it there is a bar on a terminal and in notebooks.
     """
 
     textual = False
@@ -96,11 +98,17 @@ class SpreadSource(ABC):
         self.passes.append(work.name)
         wanted = set(columns)
         names = [column.name for column in self.columns if column.name in wanted] or [self.columns[0].name]
-        return found(work, self._answered(work, names))[1]
+        with StepsBar(in_notebook=True) as bar:
+
+            def show(what: str, done: int, total: int | None) -> None:
+                bar(f"{what}: {done:,} of {total or 0:,} partitions", done, total)
+
+            watch = self.watch or (show if bar.may_show else None)
+            return found(work, self._answered(work, names, watch))[1]
 
     @abstractmethod
-    def _answered(self, work: Pass[Any], columns: Sequence[str]) -> bytes:
-        """The merged answers of all partitions."""
+    def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
+        """The merged answers of all partitions; `watch` is called as they come."""
 
     @abstractmethod
     def _gathered(self, columns: Sequence[str]) -> Source:

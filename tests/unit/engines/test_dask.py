@@ -12,7 +12,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 import bayeswise as bw
-from bayeswise.foundation.errors import MissingColumnError, NonFiniteError, NotStreamableError, SchemaError
+from bayeswise.foundation.errors import KindError, MissingColumnError, NonFiniteError, NotStreamableError, SchemaError
+from bayeswise.models.files import bytes_of
 from bayeswise.tables import partitions
 from bayeswise.tables.source import open_source
 from tests.unit.engines.same_bytes import BROUGHT, SUMMARISED, digest, mixed_table
@@ -112,6 +113,20 @@ def test_lists_in_cells_are_ignored_or_refused() -> None:
     assert bw.fit(spread, "y").schema["tags"].kind == bw.fit(table, "y").schema["tags"].kind
     with pytest.raises(SchemaError, match="the target 'tags' holds nested cells"):
         bw.fit(spread, "tags")
+
+
+def test_estimators_say_where_such_frames_are_taken() -> None:
+    spread = dd.from_pandas(TABLE, npartitions=2)
+    with pytest.raises(KindError, match=r"a DataFrame of dask is spread over several.*bw.fit\(frame, target"):
+        bw.NaiveBayes().fit(spread.drop(columns="class"), spread["class"])
+
+
+def test_rows_are_evaluated_learned_and_forgotten() -> None:
+    spread = dd.from_pandas(TABLE, npartitions=3, sort=False)
+    model = bw.fit(TABLE, "class", ignore=["note"])
+    assert repr(bw.evaluate(model, spread)) == repr(bw.evaluate(model, TABLE))
+    assert bytes_of(model.learn(spread)) == bytes_of(model.learn(TABLE))
+    assert bytes_of(model.learn(spread).forget(spread)) == bytes_of(model)
 
 
 def test_progress_counts_partitions() -> None:

@@ -12,7 +12,6 @@ import typer
 
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import NotInstalledError, UsageError
-from bayeswise.foundation.progress import StepsBar
 
 if TYPE_CHECKING:
     from bayeswise.tables.partitions import SpreadSource
@@ -61,8 +60,7 @@ class Engine:
             raise NotInstalledError(
                 f"--engine {self.engine} needs the package {error.name}", fix=f"pip install 'bayeswise[{self.engine}]'"
             ) from None
-        with engine.parquet(files, self.master or self.scheduler) as source, StepsBar() as bar:
-            source.watch = bar
+        with engine.parquet(files, self.master or self.scheduler) as source:
             yield source
             passes = f"{len(source.passes)} pass{'es' * (len(source.passes) != 1)}"
             say(f"{passes} over {source.n_partitions} partitions: {', '.join(source.passes)}.")
