@@ -46,7 +46,7 @@ workbench: $(VENV)/.package $(BUNDLE)
 	$(BIN)/bayeswise serve $(FOLDER)
 
 test: check
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 check: $(VENV)/.test page-check
 	$(BIN)/ruff check src tests benchmarks

@@ -19,7 +19,10 @@ from tests.unit.engines.same_bytes import digest, mixed_table
 
 TABLE = mixed_table()
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+pytestmark = [
+    pytest.mark.xdist_group("spark"),  # one process, so that there is one session
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning"),
+]
 
 
 @pytest.fixture(scope="module")
