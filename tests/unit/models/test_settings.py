@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import bayeswise as bw
 from bayeswise.cli.options import settings as options
+from bayeswise.estimators.base import with_parameters
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models import registry
 from bayeswise.models.settings import description
@@ -43,10 +44,13 @@ BENT = registry.ModelKind(
 def bent(monkeypatch: pytest.MonkeyPatch) -> Iterator[registry.ModelKind]:
     for home in (registry, description, options):
         monkeypatch.setattr(home, "MODELS", (*registry.MODELS, BENT))
-    description.settings_by_option.cache_clear()
+    kept = (description.settings_by_kind, description.settings_by_option)
+    for each in kept:
+        each.cache_clear()
     yield BENT
     monkeypatch.undo()
-    description.settings_by_option.cache_clear()
+    for each in kept:
+        each.cache_clear()
 
 
 def test_fit_has_it_in_its_signature_and_its_help(bent: registry.ModelKind) -> None:
@@ -81,6 +85,7 @@ def test_the_command_line_has_it_with_its_type_bounds_and_earlier_name(bent: reg
 
 
 def test_the_estimator_needs_only_the_parameter(bent: registry.ModelKind) -> None:
+    @with_parameters
     class BentBayes(bw.NaiveBayes):  # type: ignore[misc,name-defined]
         """Bent.
 
@@ -88,10 +93,8 @@ def test_the_estimator_needs_only_the_parameter(bent: registry.ModelKind) -> Non
         """
 
         _settings_type = BentSettings
-
-        def __init__(self, smoothing: float = 1.0, bend: float = 0.5, edge: str = "sharp") -> None:
-            self.smoothing, self.bend, self.edge = smoothing, bend, edge
-            self.class_prior = self.convention = None
+        bend: float = 0.5
+        edge: str = "sharp"
 
     with pytest.warns(DeprecationWarning, match="border is now called edge"):
         estimator = BentBayes(border="round", bend=2.0)
