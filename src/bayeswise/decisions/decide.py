@@ -16,6 +16,7 @@ from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, KindError, ParameterError
+from bayeswise.posteriors.prior import shifted
 from bayeswise.render.labels import distinct_texts
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
@@ -40,6 +41,7 @@ class Decisions(Tabular):
     best: IntArray  # (n_rows,) the position of the action that was chosen
     model: Any = None  # that the posterior is of, and the rows; both None where the posterior was given
     rows: Any = None
+    prior: FloatArray | None = None  # (n_states,) what a decision file put in the place of the model's
 
     @property
     def actions(self) -> tuple[Label, ...]:
@@ -106,9 +108,9 @@ class Decisions(Tabular):
         if not 0 <= row < len(self):
             raise ParameterError(f"there is no row {row} among {len(self)} decisions", fix="count from 0")
         cells = {name: float(values[row]) for name, values in columns_for(self.costs, self.rows, len(self)).items()}
-        return explain_action(
-            self.model, encoded_row(self.model, self.rows, row), self.costs, against=against, columns=cells
-        )
+        encoded = encoded_row(self.model, self.rows, row)
+        prior = None if self.prior is None else dict(zip(self.states, self.prior.tolist(), strict=True))
+        return explain_action(self.model, encoded, self.costs, against=against, prior=prior, columns=cells)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """action, expected_cost, runner_up, margin and cost_ACTION of every row."""
@@ -168,8 +170,8 @@ def decide(  # type: ignore[misc]  # the names of positions are those of the ove
 
     `decide(posterior, costs)`: the posterior is {state: numbers}, a frame, or an array with `states`; `rows` is the
     table whose columns the formulas of the costs name. `decide(model, rows, costs)`: the posterior is the model's, and
-    one dict or Series is one row. Costs are a `Costs`, {action: {state: number}}, or the path of a decision file;
-    without costs every mistake costs 1.
+    one dict or Series is one row. Costs are a `Costs`, {action: {state: number}}, or the path of a decision file, whose
+    prior takes the place of the model's; without costs every mistake costs 1.
 
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
     >>> answer = decide({"spam": [0.99, 0.7, 0.2], "ham": [0.01, 0.3, 0.8]}, mail)
@@ -212,18 +214,33 @@ def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
             fix="use the quantile or the mean of model.predictive(rows), or `bayeswise decide` with [number] costs",
         )
     classes = tuple(map(label_of, model.classes if hasattr(model, "classes") else model.classes_))
-    table = Costs.zero_one(classes) if costs is None else costs_of(costs, classes)
-    aligned = table.aligned(classes)
+    aligned, prior = costs_and_prior(costs, classes)
     if spread(rows) is not None:
-        return _where_rows_are(model, rows, aligned)  # type: ignore[no-any-return]  # a lazy frame
+        return _where_rows_are(model, rows, aligned, prior)  # type: ignore[no-any-return]  # a lazy frame
+    return _of_local_rows(model, rows, aligned, prior)
+
+
+def _of_local_rows(model: Any, rows: Any, aligned: Costs, prior: FloatArray | None) -> Decisions:
     row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
     probability = np.asarray(model.predict_proba(rows))
+    if prior is not None:
+        probability = shifted(probability, _learned_prior(model), prior, aligned.states)
     table_of_rows = rows if row is None else swept_for(rows, row)
     columns = columns_for(aligned, table_of_rows, len(probability))
-    return replace(decide_rows(probability, aligned, columns), model=model, rows=table_of_rows)
+    return replace(decide_rows(probability, aligned, columns), model=model, rows=table_of_rows, prior=prior)
 
 
-def _where_rows_are(model: Any, rows: Any, costs: Costs) -> Any:
+def _learned_prior(model: Any) -> FloatArray:
+    own = getattr(model, "model_", model)  # an estimator of ours has learned a model
+    if not hasattr(own, "log_prior"):
+        raise ParameterError(
+            f"the decision file has a prior, and a {type(model).__name__} does not say the prior that it learned",
+            fix="leave the prior out of the file, or give a model of bw.fit",
+        )
+    return np.asarray(np.exp(own.log_prior))
+
+
+def _where_rows_are(model: Any, rows: Any, costs: Costs, prior: FloatArray | None) -> Any:
     """The rows of a frame of Dask or Spark with their decisions, as a lazy frame of the same library."""
     if not hasattr(model, "extended"):
         raise KindError(
@@ -232,11 +249,11 @@ def _where_rows_are(model: Any, rows: Any, costs: Costs) -> Any:
     by_action = [f"cost_{name}" for name in distinct_texts(costs.actions)]
     names = ["action", "expected_cost", "runner_up", "margin", *by_action]
     storages = {name: "text" if name in ("action", "runner_up") else "float" for name in names}
-    return model.extended(rows, partial(_decided, costs=costs), storages)
+    return model.extended(rows, partial(_decided, costs=costs, prior=prior), storages)
 
 
-def _decided(model: Any, rows: Any, costs: Costs) -> dict[str, list[Any]]:
-    return _of_model(model, rows, costs).to_columns()
+def _decided(model: Any, rows: Any, costs: Costs, prior: FloatArray | None) -> dict[str, list[Any]]:
+    return _of_local_rows(model, rows, costs, prior).to_columns()
 
 
 def encoded_row(model: Any, rows: Any, row: int) -> Any:
@@ -258,6 +275,18 @@ def costs_of(costs: Any, classes: Sequence[Label] | None = None) -> Costs:
 
         return DecisionFile.read(costs, classes).costs
     return costs if isinstance(costs, Costs) else Costs(costs)
+
+
+def costs_and_prior(costs: Any, classes: tuple[Label, ...]) -> tuple[Costs, FloatArray | None]:
+    """Costs in the order of a model's classes, and a decision file's prior; without costs every mistake costs 1."""
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+
+    if costs is None:
+        return Costs.zero_one(classes), None
+    decision = DecisionFile.read(costs, classes) if isinstance(costs, str | PathLike) else costs
+    if isinstance(decision, DecisionFile):
+        return decision.costs.aligned(classes), decision.prior_of(classes)
+    return costs_of(decision).aligned(classes), None
 
 
 def columns_for(costs: Costs, rows: Any, n_rows: int) -> dict[str, FloatArray]:

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.costs import Costs
-from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.expressions import Expression as Formula
-from bayeswise.decisions.decide import costs_of
+from bayeswise.decisions.decide import costs_and_prior
 from bayeswise.exports import gaussian, mixtures, naive_bayes, networks, regression
 from bayeswise.exports.expression import (
     Expression,
@@ -135,7 +133,7 @@ def _decided(
     model: Any, costs: Any, probability: list[Expression], row: TableRow, taken: set[str]
 ) -> tuple[dict[str, Expression], list[Expression]]:
     """action and expected_cost, and the posterior under the prior of the decision."""
-    table, prior = _costs_and_prior(costs, model)
+    table, prior = costs_and_prior(costs, model.classes)
     if prior is not None:
         factors = shift_factors(np.exp(model.log_prior), prior, model.classes)
         weights = [p * factor for p, factor in zip(probability, factors.tolist(), strict=True)]
@@ -147,12 +145,6 @@ def _decided(
     best = [equal(each, lowest) for each in expected[:-1]]
     action, cost = (free_name([name], taken, _folded) for name in ("action", "expected_cost"))
     return {action: label(best, table.actions, negated(unknown)), cost: choose(unknown, nothing(), lowest)}, probability
-
-
-def _costs_and_prior(costs: Any, model: Any) -> tuple[Costs, Any]:
-    if isinstance(costs, DecisionFile):
-        return costs.costs.aligned(model.classes), costs.prior_of(model.classes)
-    return costs_of(costs, model.classes).aligned(model.classes), None
 
 
 def _expected(line: Sequence[Any], probability: list[Expression], cells: Mapping[str, Expression]) -> Expression:

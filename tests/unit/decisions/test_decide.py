@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -174,3 +175,21 @@ def test_no_number_has_no_action() -> None:
 def test_states_of_a_posterior_have_as_many_numbers_each() -> None:
     with pytest.raises(ParameterError, match="as many for each state"):
         bw.decide({"a": [0.2, 0.3], "b": [0.8]}, bw.Costs.zero_one(["a", "b"]))
+
+
+def test_the_prior_of_a_decision_file_takes_the_place_of_the_models(tmp_path: Path) -> None:
+    rows = [{"caps": c, "kind": k} for c, k in [("yes", "spam"), ("no", "spam"), ("no", "ham"), ("no", "ham")]]
+    model = bw.fit(rows, "kind", model="naive-bayes")
+    file = tmp_path / "decision.toml"
+    file.write_text(
+        "[costs]\nbin = { spam = 0, ham = 3 }\nkeep = { spam = 1, ham = 0 }\n[prior]\nspam = 0.98\nham = 0.02\n"
+    )
+    decisions = bw.decide(model, {"caps": "yes"}, file)
+    likelihood = np.exp(model.predict_log_proba({"caps": "yes"})[0] - model.log_prior)
+    joint = likelihood * [0.98 if state == "spam" else 0.02 for state in model.classes]
+    np.testing.assert_allclose(decisions.posterior[0], joint / joint.sum(), rtol=1e-12)
+    assert decisions.action.tolist() == ["bin"]
+    assert bw.decide(model, {"caps": "yes"}, bw.Costs.read(file)).action.tolist() == ["keep"]  # costs alone
+    np.testing.assert_allclose(decisions.explain(0).account.posterior, decisions.posterior[0], rtol=1e-12)
+    with pytest.raises(ParameterError, match="does not say the prior that it learned"):
+        bw.decide(SimpleNamespace(predict_proba=lambda rows: [[0.5, 0.5]], classes_=["ham", "spam"]), [[0]], file)
