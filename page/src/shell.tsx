@@ -14,6 +14,7 @@ export function Shell() {
   useEffect(() => {
     document.title = `${page.title} · ${workspace.value?.folder ?? "bayeswise"}`;
   }, [page, workspace.value]);
+  useEffect(() => document.querySelector(".rail a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [page]);
   const { View } = page;
   return (
     <div class="shell" onClick={follow}>
@@ -51,6 +52,7 @@ export function Shell() {
 
 /** What the next page needs to know of this one: the files that are being worked on. */
 function carried(page: string): Record<string, string[]> {
-  const kept = page === path.value ? [...new Set(query.value.keys())] : ["table", "target", "model", "decision", "network"];
+  const columns = page === "/data" || page === "/model" ? ["category", "number", "count", "binary", "text", "ignore", "null"] : [];
+  const kept = page === path.value ? [...new Set(query.value.keys())] : ["table", "target", "model", "decision", "network", ...columns];
   return Object.fromEntries(kept.map((name) => [name, query.value.getAll(name)]).filter(([, values]) => values!.length > 0));
 }

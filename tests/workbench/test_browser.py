@@ -288,7 +288,10 @@ def test_a_network_answers_clicks_with_beliefs_and_its_tables_can_be_edited(tab:
 
 PAGES = [
     "/data?table=golf.csv&target=play",
+    "/model?table=golf.csv&target=play&model=golf.bayeswise",
     "/costs?model=golf.bayeswise&table=golf.csv",
+    "/trust?model=golf.bayeswise&table=golf.csv",
+    "/label?table=golf.csv&target=sport&classes=golf,tennis",
     "/explain?model=golf.bayeswise&table=golf-tomorrow.csv&row=1",
     "/network?network=lawn.bif&node=wet",
     *(
@@ -321,3 +324,111 @@ def test_no_page_is_wider_than_a_narrow_screen(tab: Tab) -> None:
         page = tab.open(path)
         expect(page.locator("article[aria-busy=true]")).to_have_count(0)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+
+
+def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab) -> None:
+    folder = tab.served.folder
+    page = tab.open("/data?table=credit.csv&target=repaid&ignore=purpose")
+    page.get_by_role("link", name="Model", exact=True).click()
+    expect(page.get_by_label("Target")).to_have_value("repaid")
+    page.get_by_role("button", name="compare all kinds").click()
+    page.wait_for_url("**compare=*")
+    page.reload()  # the job is found again
+    page.get_by_role("button", name="cancel").click()
+    expect(page.get_by_text("Cancelled: nothing was written.")).to_be_visible(timeout=60_000)
+
+    page.get_by_role("combobox", name="By", exact=True).select_option("bits")
+    page.get_by_role("button", name="compare all kinds").click()
+    expect(page.get_by_text("needs the fewest bits")).to_be_visible(timeout=90_000)
+    page.get_by_role("button", name="Fit naive Bayes", exact=True).click()
+    expect(page.get_by_text("Saved credit-naive-bayes.bayeswise")).to_contain_text("--ignore purpose", timeout=60_000)
+
+    page.get_by_text("Smoothing, prior and the like").click()
+    page.get_by_label("smoothing", exact=True).fill("2")
+    page.get_by_label("smoothing", exact=True).press("Enter")
+    page.wait_for_url("**set=smoothing*")
+    page.get_by_label("Save as").fill("mine.bayeswise")
+    page.get_by_label("Save as").press("Enter")
+    page.get_by_role("button", name="fit", exact=True).click()
+    expect(page.get_by_text("Saved mine.bayeswise")).to_be_visible(timeout=60_000)
+    model = bw.load(folder / "mine.bayeswise")
+    assert model.settings.smoothing == 2.0
+
+    expect(page.get_by_role("combobox", name="Model", exact=True)).to_have_value("mine.bayeswise")
+    live = page.get_by_role("region", name="Live settings")
+    live.get_by_label("Smoothing, typed").fill("7")
+    live.get_by_label("Smoothing, typed").press("Enter")
+    changed = model.changed(smoothing=7.0)
+    loss = bw.evaluate(changed, str(folder / "credit.csv"), cv="loo").log_loss.mean
+    expect(live.get_by_role("row", name="log-loss")).to_contain_text(f"{loss:.4g}")
+    expect(page.get_by_label("The same without this page")).to_contain_text("changed(smoothing=7.0)")
+
+
+def test_trust_shows_what_was_promised_and_paid_what_a_prior_does_and_writes_the_report(tab: Tab) -> None:
+    import numpy as np
+    import pandas as pd
+
+    folder = tab.served.folder
+    model = bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes")
+    model.save(folder / "credit.bayeswise")
+    rows = pd.read_csv(folder / "credit-test.csv")
+    page = tab.open("/trust?model=credit.bayeswise&table=credit-test.csv")
+    paid = bw.evaluate(model, str(folder / "credit-test.csv")).cost_per_case.mean
+    expect(page.get_by_role("row", name="cost per case, paid")).to_contain_text(f"{paid:.4g}", timeout=60_000)
+    reliability = page.get_by_role("region", name="Reliability")
+    reliability.get_by_text("table", exact=True).click()
+    expect(reliability.get_by_role("row")).to_have_count(11)
+    page.get_by_role("combobox", name="State").select_option("yes")
+    expect(page.get_by_role("img", name="Reliability of P(yes)")).to_be_visible()
+    expect(page.get_by_role("img", name="How ordinary the rows are")).to_be_visible()
+
+    shift = page.get_by_role("region", name="Prior shift")
+    shift.get_by_label("Share of no, typed").fill("0.5")
+    shift.get_by_label("Share of no, typed").press("Enter")
+    posterior = model.predict_proba(rows)
+    truth = (rows["repaid"] == "yes").to_numpy().astype(int)
+    weights = 0.5 / np.bincount(truth)[truth]
+    knowing = posterior / np.exp(model.log_prior)
+    known, unaware = (weights[p.argmax(axis=1) != truth].sum() for p in (knowing, posterior))
+    expect(shift.get_by_role("status")).to_contain_text(
+        f"{known:.4g} if the change is known, {unaware:.4g} if it is not"
+    )
+
+    page.get_by_role("button", name="write the printable report").click()
+    link = page.get_by_role("link", name="open credit-report.html")
+    expect(link).to_be_visible(timeout=90_000)
+    with page.expect_popup() as opened:
+        link.click()
+    expect(opened.value.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_cases_are_labelled_with_keys_and_a_session_is_resumed(tab: Tab) -> None:
+    folder = tab.served.folder
+    (folder / "pool.csv").write_text("x,colour\n" + "".join(f"{n},{'red' if n % 3 else 'blue'}\n" for n in range(40)))
+    page = tab.open("/label?table=pool.csv&target=size&classes=small,large&session=sizes")
+    page.get_by_role("button", name="start").click()
+    said = page.get_by_role("status")
+
+    def press(key: str, then: str) -> None:
+        page.keyboard.press(key)
+        expect(said).to_contain_text(then, timeout=30_000)
+        expect(page.locator("article")).to_have_attribute("aria-busy", "false")
+
+    expect(said).to_contain_text("0 labelled", timeout=60_000)
+    press("1", "1 labelled")
+    press("2", "2 labelled")
+    press("Space", "1 skipped")
+    press("Backspace", "0 skipped")
+    press("Backspace", "1 labelled")
+    page.reload()  # in the middle
+    expect(said).to_contain_text("1 labelled", timeout=60_000)
+    expect(page.get_by_text("Why this case")).to_be_visible()
+    for labels in range(2, 10):
+        cell = page.get_by_role("region", name="Case").get_by_role("row", name="x ").get_by_role("cell").inner_text()
+        press("1" if float(cell) < 20 else "2", f"{labels} labelled")
+    expect(page.get_by_role("img", name="Estimated cost per case by labels")).to_be_visible()
+    page.get_by_role("button", name="end, and write the model").click()
+    expect(said).to_contain_text("9 labels", timeout=60_000)
+    assert sorted(map(str, bw.load(folder / "sizes" / "model.bayeswise").classes)) == ["large", "small"]
+    page.get_by_role("button", name="resume").click()
+    expect(said).to_contain_text("9 labelled", timeout=60_000)

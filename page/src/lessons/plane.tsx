@@ -1,9 +1,14 @@
 // A plane with two axes to draw on: names at the axes, ticks, and where the pointer drags.
+import { signal } from "@preact/signals";
 import { scaleLinear, type ScaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { compact } from "../numbers";
 
 export const WIDTH = 640;
+const NARROW = 400; // on a small screen, so that the words stay legible
+const small = window.matchMedia("(max-width: 34rem)");
+const narrow = signal(small.matches);
+small.addEventListener("change", () => (narrow.value = small.matches));
 const SIDE = { top: 12, right: 16, bottom: 44, left: 52 };
 
 export interface Scales {
@@ -23,13 +28,14 @@ interface Props {
 }
 
 export function Plane({ name, x, y, across, up, height = 320, onDrag, children }: Props) {
+  const width = narrow.value ? NARROW : WIDTH;
   const scales = {
-    x: scaleLinear().domain(x).range([SIDE.left, WIDTH - SIDE.right]),
+    x: scaleLinear().domain(x).range([SIDE.left, width - SIDE.right]),
     y: scaleLinear().domain(y).range([height - SIDE.bottom, SIDE.top]),
   };
   const drag = (event: PointerEvent) => {
     const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
-    const scale = WIDTH / box.width;
+    const scale = width / box.width;
     const inside = (value: number, [low, high]: readonly [number, number]) => Math.min(high, Math.max(low, value));
     onDrag?.(inside(scales.x.invert((event.clientX - box.left) * scale), x), inside(scales.y.invert((event.clientY - box.top) * scale), y));
   };
@@ -39,14 +45,14 @@ export function Plane({ name, x, y, across, up, height = 320, onDrag, children }
   };
   const bottom = height - SIDE.bottom;
   return (
-    <svg class={onDrag ? "plane draggable" : "plane"} viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={name}
+    <svg class={onDrag ? "plane draggable" : "plane"} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={name}
       onPointerDown={onDrag && start} onPointerMove={onDrag && ((event) => event.buttons === 1 && drag(event))}>
       {children(scales)}
       <g class="axis" aria-hidden="true">
-        <path d={`M${SIDE.left},${SIDE.top}V${bottom}H${WIDTH - SIDE.right}`} />
-        {scales.x.ticks(8).map((tick) => <text key={tick} x={scales.x(tick)} y={bottom + 16} text-anchor="middle">{compact(tick)}</text>)}
+        <path d={`M${SIDE.left},${SIDE.top}V${bottom}H${width - SIDE.right}`} />
+        {scales.x.ticks(narrow.value ? 5 : 8).map((tick) => <text key={tick} x={scales.x(tick)} y={bottom + 16} text-anchor="middle">{compact(tick)}</text>)}
         {scales.y.ticks(4).map((tick) => <text key={tick} x={SIDE.left - 6} y={scales.y(tick) + 4} text-anchor="end">{compact(tick)}</text>)}
-        <text class="axis-name" x={(SIDE.left + WIDTH - SIDE.right) / 2} y={height - 8} text-anchor="middle">{across}</text>
+        <text class="axis-name" x={(SIDE.left + width - SIDE.right) / 2} y={height - 8} text-anchor="middle">{across}</text>
         <text class="axis-name" transform={`translate(12 ${(SIDE.top + bottom) / 2}) rotate(-90)`} text-anchor="middle">{up}</text>
       </g>
     </svg>

@@ -1,7 +1,7 @@
 // Costs and decisions: what mistakes cost, where the thresholds lie, and what that means for the rows of a table.
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, get, getBytes, post, put, type Problem, type Schemas } from "../api/client";
+import { ApiError, post, put, type Problem, type Schemas } from "../api/client";
 import { problemOf, useResource } from "../api/resource";
 import { ThresholdAxis } from "../charts/threshold_axis";
 import { CostTable } from "../components/cost_table";
@@ -9,21 +9,13 @@ import { chosenFile, FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { useUndo } from "../components/undo";
-import { outcomeOf, piecesOf, readRows, withEdgeAt, type CostCells, type Outcome, type Rows } from "../decide/outcome";
+import { load, type Loaded } from "../decide/load";
+import { outcomeOf, piecesOf, withEdgeAt, type CostCells, type Outcome, type Rows } from "../decide/outcome";
 import { compact, count } from "../numbers";
 import { go, path, query, urlOf } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
 
 type Document = Schemas["DecisionDocument"];
-
-interface Loaded {
-  readonly asked: string;
-  readonly view: Schemas["RowsView"];
-  readonly rows: Rows;
-  readonly document: Document;
-  readonly file: string | null;
-  readonly version: string | null;
-}
 
 export function CostsPage() {
   const model = chosenFile("model", "model");
@@ -44,20 +36,6 @@ export function CostsPage() {
       {value && !problem && <Decide key={value.asked} {...value} />}
     </article>
   );
-}
-
-async function load(asked: string, model: string, table: string, file: string | null): Promise<Loaded> {
-  const [view, bytes, saved] = await Promise.all([
-    get("/api/costs/rows", { model, table }),
-    getBytes("/api/costs/rows.bin", { model, table }),
-    file === null ? null : get("/api/decision", { file }),
-  ]);
-  const document = saved?.document ?? { costs: zeroOne(view.states) };
-  return { asked, view, rows: readRows(view, bytes), document, file, version: saved?.version ?? null };
-}
-
-function zeroOne(states: readonly string[]): CostCells {
-  return Object.fromEntries(states.map((action) => [action, Object.fromEntries(states.map((state) => [state, Number(state !== action)]))]));
 }
 
 function Decide({ view, rows, document, file, version }: Loaded) {

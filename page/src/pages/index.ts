@@ -3,8 +3,11 @@ import type { ComponentType } from "preact";
 import { CostsPage } from "./costs";
 import { DataPage } from "./data";
 import { ExplainPage } from "./explain";
+import { LabelPage } from "./label";
 import { LearnPage } from "./learn";
+import { ModelPage } from "./model";
 import { NetworkPage } from "./network";
+import { TrustPage } from "./trust";
 
 export interface Page {
   readonly path: string;
@@ -14,8 +17,11 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: "/data", title: "Data", View: DataPage },
+  { path: "/model", title: "Model", View: ModelPage },
   { path: "/costs", title: "Costs", View: CostsPage },
   { path: "/explain", title: "Explain", View: ExplainPage },
+  { path: "/trust", title: "Trust", View: TrustPage },
+  { path: "/label", title: "Label", View: LabelPage },
   { path: "/network", title: "Network", View: NetworkPage },
   { path: "/learn", title: "Learn", View: LearnPage },
 ];

@@ -1,0 +1,156 @@
+// Model: compare kinds of models on a table, learn one in the background, see what it holds, and move its settings live.
+import { get, post, type Schemas } from "../api/client";
+import { isRunning, useJob } from "../api/job";
+import { useResource } from "../api/resource";
+import { Comparison } from "../components/comparison";
+import { chosenFile, FileChoice } from "../components/file_choice";
+import { JobNote } from "../components/job_note";
+import { LiveSettings } from "../components/live_settings";
+import { ModelFacts } from "../components/model_facts";
+import { ProblemNote } from "../components/problem";
+import { SameAsBox } from "../components/same_as";
+import { settingsOf, SettingsForm, type Chosen } from "../components/settings_form";
+import { go, query, urlOf, type Parameters } from "../router";
+import { filesOf, readWorkspace, workspace } from "../workspace";
+
+const COLUMNS = ["category", "number", "count", "binary", "text", "ignore", "null"] as const; // as chosen on the page Data
+
+export function ModelPage() {
+  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
+  const target = query.value.get("target");
+  const columns = useResource(table, (control) => get("/api/rows", { table: table!, start: "1", count: "1" }, control)).value;
+  const kinds = useResource("kinds", (control) => get("/api/kinds", {}, control)).value;
+  return (
+    <article aria-busy={columns.loading || kinds.loading}>
+      <h1>Model</h1>
+      <div class="controls">
+        <label>
+          Table
+          <select value={table ?? ""} onChange={(event) => go(urlOf("/model", { table: event.currentTarget.value }))}>
+            {filesOf("table").map((name) => <option key={name} value={name}>{name}</option>)}
+          </select>
+        </label>
+        {columns.value && (
+          <label>
+            Target
+            <select value={target ?? ""} onChange={(event) => change({ target: event.currentTarget.value || null, compare: null, fit: null })}>
+              <option value="">choose</option>
+              {columns.value.columns.map((name) => <option key={name} value={name}>{name}</option>)}
+            </select>
+          </label>
+        )}
+        <FileChoice label="Decision" name="decision" kind="decision" value={query.value.get("decision")} none="each error costs 1" />
+      </div>
+      {workspace.value && table === null && <p>There is no table in this folder yet.</p>}
+      {columns.problem && <ProblemNote problem={columns.problem} />}
+      {kinds.problem && <ProblemNote problem={kinds.problem} />}
+      {table && !target && columns.value && <p>Choose the target: the column that the model is to tell.</p>}
+      {table && target && kinds.value && <Learning table={table} target={target} kinds={kinds.value} />}
+      {table && <Saved table={table} kinds={kinds.value ?? []} />}
+    </article>
+  );
+}
+
+function Learning({ table, target, kinds }: { table: string; target: string; kinds: readonly Schemas["KindView"][] }) {
+  const compare = useJob("compare", () => undefined);
+  const fit = useJob("fit", (job) => {
+    void readWorkspace();
+    if (job.output) change({ model: job.output }, true);
+  });
+  const kind = kinds.find((each) => each.name === query.value.get("kind")) ?? kinds[0]!;
+  const chosen = chosenSettings();
+  const output = query.value.get("output") ?? `${table.replace(/\.[^.]*$/, "")}-${kind.name}.bayeswise`;
+  const replaced = workspace.value?.files.find((file) => file.name === output) ?? null;
+  const choice = { table, target, ...Object.fromEntries(COLUMNS.map((name) => [name, query.value.getAll(name)]).filter(([, words]) => words!.length)) };
+  const decision = query.value.get("decision");
+  const byBits = query.value.get("by") === "bits";
+  return (
+    <>
+      <section aria-label="Compare">
+        <h2>Compare</h2>
+        <div class="controls">
+          <label>
+            By
+            <select value={byBits ? "bits" : "folds"} onChange={(event) => change({ by: event.currentTarget.value === "bits" ? "bits" : null }, true)}>
+              <option value="folds">rows left out, in 5 folds</option>
+              <option value="bits">description length, in bits</option>
+            </select>
+          </label>
+          <button type="button" disabled={isRunning(compare.job)} onClick={() => void compare.start(() => post("/api/compare", { ...choice, decision, models: [], by_bits: byBits, folds: 5 }))}>
+            compare all kinds
+          </button>
+        </div>
+        <JobNote of={compare} what="comparing models" />
+        {compare.job?.result && <Comparison result={compare.job.result} onFit={(name) => {
+          const compared = kinds.find((each) => each.name === name);
+          change({ kind: name, set: [], output: null }, true);
+          if (compared) void fit.start(() => post("/api/fit", fitted(`${table.replace(/\.[^.]*$/, "")}-${name}.bayeswise`, compared, {})));
+        }} />}
+      </section>
+      <section aria-label="Fit">
+        <h2>Fit</h2>
+        <div class="controls">
+          <label>
+            Kind
+            <select value={kind.name} onChange={(event) => change({ kind: event.currentTarget.value, set: [], output: null }, true)}>
+              {kinds.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}
+            </select>
+          </label>
+          <label>Save as <input value={output} onChange={(event) => change({ output: event.currentTarget.value.trim() || null }, true)} /></label>
+          <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", fitted(output, kind, chosen)))}>
+            {replaced ? "fit and replace" : "fit"}
+          </button>
+        </div>
+        <JobNote of={fit} what="learning a model" />
+        {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, as by <code>{fit.job.command}</code></p>}
+        <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: Object.entries(next).map(([option, value]) => `${option}:${value}`) }, true)} />
+      </section>
+    </>
+  );
+
+  function fitted(name: string, model: Schemas["KindView"], settings: Chosen): Schemas["FitRequest"] {
+    const known = workspace.value?.files.find((file) => file.name === name);
+    return { ...choice, decision, model: model.name, settings: settingsOf(model, settings), output: name, version: known?.version ?? null };
+  }
+}
+
+function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindView"][] }) {
+  const model = chosenFile("model", "model");
+  const version = workspace.value?.files.find((file) => file.name === model)?.version ?? "";
+  const { value, problem } = useResource(model && JSON.stringify([model, version]), (control) => get("/api/model", { model: model! }, control)).value;
+  if (!model) return null;
+  const target = value?.facts["target"];
+  const asked = query.value.get("target");
+  return (
+    <section aria-label="Saved model">
+      <h2>Saved model</h2>
+      <div class="controls"><FileChoice label="Model" name="model" kind="model" value={model} /></div>
+      {problem && <ProblemNote problem={problem} />}
+      {value && !problem && (
+        <>
+          <ModelFacts view={value} />
+          {value.live.length > 0 && (asked === null || asked === target) ? (
+            <LiveSettings key={value.model} view={value} table={table} onTake={(settings) => {
+              const kind = kinds.find((each) => each.name === value.kind)?.name ?? null;
+              change({ kind, target: String(target), set: Object.entries(settings).map(([option, text]) => `${option}:${text}`), output: null });
+            }} />
+          ) : <SameAsBox same={value.same_as} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+// -- what is chosen stands in the URL: settings as set=option:value ----------------------------------------------
+
+function chosenSettings(): Chosen {
+  return Object.fromEntries(query.value.getAll("set").map((text) => {
+    const cut = text.indexOf(":");
+    return [text.slice(0, cut), text.slice(cut + 1)];
+  }).filter(([option, value]) => option && value));
+}
+
+function change(changes: Parameters, replace = false): void {
+  const kept = Object.fromEntries([...new Set(query.value.keys())].map((name) => [name, query.value.getAll(name)]));
+  go(urlOf("/model", { ...kept, ...changes }), { replace });
+}

@@ -1,0 +1,197 @@
+// Trust: whether posteriors keep what they promise, what refusing saves, other priors, unusual rows, and the printable report.
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { get, post, type Schemas } from "../api/client";
+import { isRunning, useJob } from "../api/job";
+import { useResource } from "../api/resource";
+import { CurveChart } from "../charts/curve_chart";
+import { NoveltyChart } from "../charts/novelty_chart";
+import { ReliabilityChart } from "../charts/reliability_chart";
+import { chosenFile, FileChoice } from "../components/file_choice";
+import { JobNote } from "../components/job_note";
+import { ProblemNote } from "../components/problem";
+import { SameAsBox } from "../components/same_as";
+import { load, type Loaded } from "../decide/load";
+import { costAt, sharesOf } from "../decide/prior_shift";
+import { places } from "../lessons/plane";
+import { Slider } from "../lessons/slider";
+import { compact, count, percent } from "../numbers";
+import { go, path, query, urlOf } from "../router";
+import { filesOf, readWorkspace, workspace } from "../workspace";
+
+type View = Schemas["TrustView"];
+
+interface Interval {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export function TrustPage() {
+  const model = chosenFile("model", "model");
+  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
+  const decision = query.value.get("decision");
+  const asked = model && table ? { model, table, decision } : null;
+  const { value, problem, loading } = useResource(asked && JSON.stringify(asked), (control) => get("/api/trust", asked!, control)).value;
+  return (
+    <article aria-busy={loading}>
+      <h1>Trust</h1>
+      <div class="controls">
+        <FileChoice label="Model" name="model" kind="model" value={model} />
+        <FileChoice label="Rows" name="table" kind="table" value={table} />
+        <FileChoice label="Decision" name="decision" kind="decision" value={decision} none="each error costs 1" />
+      </div>
+      {workspace.value && !model && <p>There is no model in this folder yet: learn one on the page <a href={urlOf("/model")}>Model</a>, or by <code>bayeswise fit</code>.</p>}
+      {problem && <ProblemNote problem={problem} />}
+      {value && !problem && asked && (
+        <div class={loading ? "stale" : undefined}>
+          <Promises view={value} />
+          <Report model={asked.model} table={asked.table} decision={decision} />
+          <div class="pictures">
+            <Reliability view={value} />
+            {value.coverage && (
+              <section aria-label="Refusing">
+                <h2>Refusing the least certain</h2>
+                <p class="quiet">{value.coverage.title}.</p>
+                <CurveChart name={value.coverage.title} across={`${value.coverage.x_name}: share of the rows that is decided`} up={value.coverage.y_name} x={value.coverage.x} lines={named(value.coverage.lines)} span={usual(value.coverage)} />
+              </section>
+            )}
+            {value.cost_curve && (
+              <section aria-label="Cost curve">
+                <h2>Cost curve</h2>
+                <p class="quiet">{value.cost_curve.title}.</p>
+                <CurveChart name={value.cost_curve.title} across={value.cost_curve.x_name.replaceAll("_", " ")} up={value.cost_curve.y_name} x={value.cost_curve.x} lines={value.cost_curve.lines} span={[0, 0.6]} />
+              </section>
+            )}
+            <PriorShift key={JSON.stringify(asked)} {...asked} />
+            {value.novelty && (
+              <section aria-label="Novelty">
+                <h2>Unusual rows</h2>
+                <p class="quiet">{percent(value.novelty.rare, 1)} of {count(value.novelty.rows)} rows are more unusual than 99 in 100 of those that the model describes; 1 % is ordinary.</p>
+                <NoveltyChart view={value.novelty} />
+              </section>
+            )}
+          </div>
+          <SameAsBox same={value.same_as} />
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
+  const [paid, promised, beyond, surprise] = ["cost_per_case", "expected_cost_per_case", "paid_beyond_promise", "log_loss_beyond_promise"].map((name) => facts[name] as Interval | undefined);
+  const lines: [string, Interval | undefined, string][] = [
+    ["cost per case, promised by the posteriors", promised, ""],
+    ["cost per case, paid", paid, ""],
+    ["paid beyond the promise", beyond, verdict(beyond)],
+    ["log-loss beyond the promise", surprise, verdict(surprise)],
+  ];
+  return (
+    <section aria-label="Promises">
+      <p class="answer" role="status">
+        {promises.length ? promises[0] : <>The posteriors keep what they promise, as far as {count(rows)} rows can tell.</>}
+        {how !== "as it is" && <span class="quiet"> ({how})</span>}
+      </p>
+      {promises.slice(1).map((line) => <p key={line}>{line}</p>)}
+      <div class="wide">
+        <table class="numbers">
+          <thead><tr><th scope="col">Promises and outcomes</th><th scope="col" class="number">mean</th><th scope="col" class="number">{String(facts["interval"])}</th><th scope="col"><span class="hidden">Verdict</span></th></tr></thead>
+          <tbody>
+            {lines.map(([name, found, said]) => found && (
+              <tr key={name}><th scope="row">{name}</th><td class="number">{compact(found.mean)}</td><td class="number">{compact(found.low)} to {compact(found.high)}</td><td>{said}</td></tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function verdict(found: Interval | undefined): string {
+  if (!found) return "";
+  return found.low > 0 ? "too sure" : found.high < 0 ? "not sure enough" : "kept";
+}
+
+function Reliability({ view }: { view: View }) {
+  const chosen = view.reliability.find((each) => each.state === query.value.get("state")) ?? view.reliability[0];
+  const score = view.scores.find((each) => each.state === chosen?.state);
+  if (!chosen) return null;
+  return (
+    <section aria-label="Reliability">
+      <h2>Reliability</h2>
+      <div class="controls">
+        <label>
+          State
+          <select value={chosen.state} onChange={(event) => go(urlOf(path.value, { ...Object.fromEntries(query.value), state: event.currentTarget.value }), { replace: true })}>
+            {view.reliability.map((each) => <option key={each.state} value={each.state}>{each.state}</option>)}
+          </select>
+        </label>
+        <span class="quiet">calibration error {compact(chosen.ece)}</span>
+      </div>
+      <ReliabilityChart view={chosen} />
+      {score && (
+        <p class="quiet">
+          Brier score {compact(score.brier)} = miscalibration {compact(score.miscalibration)} − discrimination {compact(score.discrimination)} + uncertainty {compact(score.uncertainty)}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function PriorShift(asked: { model: string; table: string; decision: string | null }) {
+  const { value, problem } = useResource(JSON.stringify(asked), () => load("", asked.model, asked.table, asked.decision)).value;
+  if (problem) return <ProblemNote problem={problem} />;
+  return value && <Shifting {...value} />;
+}
+
+function Shifting({ rows, view, document }: Loaded) {
+  const shares = useMemo(() => sharesOf(rows), [rows]);
+  const chosen = useMemo(() => signal(0), []);
+  const state = chosen.value;
+  const moved = useMemo(() => signal<number | null>(null), []);
+  const p = moved.value ?? Number(shares[state]!.toFixed(3));
+  const grid = places([0.005, 0.995], rows.n > 50_000 ? 23 : 67);
+  const curves = useMemo(() => grid.map((share) => costAt(rows, document.costs, view.prior, state, share)), [rows, document, state]);
+  const here = costAt(rows, document.costs, view.prior, state, p);
+  if (curves.some((each) => each.knowing === null)) return null;
+  return (
+    <section aria-label="Prior shift">
+      <h2>If the shares of the classes change</h2>
+      <p class="quiet">The rows weighed as if {rows.states[state]} had another share. A decision that knows of it corrects its posteriors; drag in the picture.</p>
+      {rows.states.length > 2 && (
+        <label>State <select value={state} onChange={(event) => { chosen.value = Number(event.currentTarget.value); moved.value = null; }}>{rows.states.map((name, place) => <option key={name} value={place}>{name}</option>)}</select></label>
+      )}
+      <Slider label={`Share of ${rows.states[state]}`} state={state % 6} value={p} least={0.005} most={0.995} step={0.005} onChange={(share) => (moved.value = share)} />
+      <p role="status">Cost per case <b>{compact(here.knowing!)}</b> if the change is known, <b>{compact(here.unaware!)}</b> if it is not: knowing saves <b>{compact(here.unaware! - here.knowing!)}</b>.</p>
+      <CurveChart name="Cost per case by the share of a state" across={`share of ${rows.states[state]}`} up="cost per case" x={grid} at={p} onDrag={(share) => (moved.value = Number(share.toFixed(3)))}
+        lines={{ "knowing of the change": curves.map((each) => each.knowing), "with the posteriors as they are": curves.map((each) => each.unaware) }} />
+    </section>
+  );
+}
+
+function Report({ model, table, decision }: { model: string; table: string; decision: string | null }) {
+  const job = useJob("report", () => void readWorkspace());
+  const output = `${model.replace(/\.bayeswise$/, "")}-report.html`;
+  const version = workspace.value?.files.find((file) => file.name === output)?.version ?? null;
+  const written = job.job?.state === "done" ? job.job.output : null;
+  return (
+    <section class="report" aria-label="Report">
+      <button type="button" disabled={isRunning(job.job)} onClick={() => void job.start(() => post("/api/report", { model, table, decision, output, version }))}>
+        {version ? "write the printable report again" : "write the printable report"}
+      </button>
+      {(written ?? (version && output)) && <a href={`/api/report?file=${encodeURIComponent(written ?? output)}`} target="_blank" rel="noopener">open {written ?? output}</a>}
+      <JobNote of={job} what="writing the report" />
+    </section>
+  );
+}
+
+/** The span of a curve without its first points, which are means of a few rows. */
+function usual({ x, lines }: Schemas["CurveView"]): [number, number] {
+  const values = Object.values(lines).flatMap((line) => line.filter((value, place): value is number => value !== null && x[place]! >= 0.05));
+  return [Math.min(0, ...values), Math.max(0, ...values)];
+}
+
+function named(lines: Schemas["CurveView"]["lines"]): Schemas["CurveView"]["lines"] {
+  return Object.fromEntries(Object.entries(lines).map(([name, values]) => [name === "expected cost" ? "expected cost of the least certain of them" : name, values]));
+}
