@@ -16,6 +16,12 @@ export function urlOf(page: string, parameters: Parameters = {}): string {
   return search ? `${page}?${search}` : page;
 }
 
+/** The URL of this view with some parameters changed; all others stay, also those that are given several times. */
+export function changed(changes: Parameters): string {
+  const kept = Object.fromEntries([...new Set(query.value.keys())].map((name) => [name, query.value.getAll(name)]));
+  return urlOf(path.value, { ...kept, ...changes });
+}
+
 export function searchOf(parameters: Parameters): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

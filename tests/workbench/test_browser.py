@@ -362,6 +362,17 @@ def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab
     loss = bw.evaluate(changed, str(folder / "credit.csv"), cv="loo").log_loss.mean
     expect(live.get_by_role("row", name="log-loss")).to_contain_text(f"{loss:.4g}")
     expect(page.get_by_label("The same without this page")).to_contain_text("changed(smoothing=7.0)")
+    live.get_by_label("Prior of no, typed").fill("0.4")
+    live.get_by_label("Prior of no, typed").press("Enter")
+    live.get_by_role("button", name="fit with these").click()
+    expect(page.get_by_label("smoothing", exact=True)).to_have_value("7")
+    page.get_by_label("Save as").fill("third.bayeswise")
+    page.get_by_label("Save as").press("Enter")
+    page.get_by_role("button", name="fit", exact=True).click()
+    expect(page.get_by_text("Saved third.bayeswise")).to_be_visible(timeout=60_000)
+    third = bw.load(folder / "third.bayeswise")
+    assert third.settings.smoothing == 7.0
+    assert third.settings.class_prior == pytest.approx({"no": 0.4, "yes": 0.6})
 
 
 def test_trust_shows_what_was_promised_and_paid_what_a_prior_does_and_writes_the_report(tab: Tab) -> None:

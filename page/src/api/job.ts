@@ -1,8 +1,8 @@
 // What runs in the background: its id stands in the URL, so that it is found again when the page is loaded again.
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { go, path, query } from "../router";
-import { get, post, type Problem, type Schemas } from "./client";
+import { changed, go, query } from "../router";
+import { ApiError, get, post, type Problem, type Schemas } from "./client";
 import { problemOf } from "./resource";
 
 export type Job = Schemas["JobView"];
@@ -36,7 +36,9 @@ export function useJob(parameter: string, onDone: (job: Job) => void): Backgroun
         if (isRunning(job)) timer = window.setTimeout(() => void look(), PAUSE);
         else if (job.state === "done" && before?.id === job.id && isRunning(before)) onDone(job);
       } catch (error) {
-        if (!control.signal.aborted) state.value = { job: null, problem: problemOf(error) };
+        if (control.signal.aborted) return;
+        if (error instanceof ApiError && error.status === 404) go(changed({ [parameter]: null }), { replace: true }); // of a server that has ended
+        else state.value = { job: null, problem: problemOf(error) };
       }
     };
     void look();
@@ -52,9 +54,7 @@ export function useJob(parameter: string, onDone: (job: Job) => void): Backgroun
       try {
         const job = await ask();
         state.value = { job, problem: null };
-        const kept = new URLSearchParams(query.value);
-        kept.set(parameter, job.id);
-        go(`${path.value}?${kept.toString()}`, { replace: true });
+        go(changed({ [parameter]: job.id }), { replace: true });
       } catch (error) {
         state.value = { job: null, problem: problemOf(error) };
       }

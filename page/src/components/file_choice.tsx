@@ -1,5 +1,5 @@
 // A file of the workspace, chosen into the URL.
-import { go, path, query, urlOf } from "../router";
+import { changed, go, query } from "../router";
 import { filesOf, type FileKind } from "../workspace";
 
 interface Props {
@@ -25,7 +25,7 @@ export function FileChoice({ label, name, kind, value, none }: Props) {
 }
 
 function choose(name: string, file: string): void {
-  go(urlOf(path.value, { ...Object.fromEntries(query.value), [name]: file || null }));
+  go(changed({ [name]: file || null }));
 }
 
 /** The file that the URL names, else the only sensible one: the first of its kind. */

@@ -16,6 +16,7 @@ export function ModelFacts({ view: { kind, facts } }: { view: Schemas["ModelView
   const prior = (facts["prior"] ?? {}) as Record<string, number>;
   const columns = (facts["columns"] ?? []) as Column[];
   const settings = Object.entries((facts["settings"] ?? {}) as Record<string, unknown>).filter(([, value]) => value !== null);
+  const members = (facts["mixture"] as { members?: Record<string, number> } | undefined)?.members;
   const total = classes.reduce((sum, [, rows]) => sum + rows, 0);
   const others = Object.entries(facts).filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null && typeof value !== "object");
   return (
@@ -31,6 +32,11 @@ export function ModelFacts({ view: { kind, facts } }: { view: Schemas["ModelView
             <li key={label}><i class={`mark state-${place % 6}`} aria-hidden="true" />{label} <span class="quiet">{count(rows)} rows · prior {percent(prior[label] ?? 0, 1)}</span></li>
           ))}
           {classes.length > 12 && <li class="quiet">and {classes.length - 12} more</li>}
+        </ul>
+      )}
+      {members && (
+        <ul class="classes" aria-label="Members of the model">
+          {Object.entries(members).map(([name, weight]) => <li key={name}>{name} <span class="quiet">weight {percent(weight, 1)}</span></li>)}
         </ul>
       )}
       {columns.length > 0 && (

@@ -8,7 +8,7 @@ import { FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { compact, count } from "../numbers";
-import { go, query, urlOf } from "../router";
+import { changed, go, query, urlOf, type Parameters } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
 
 type View = Schemas["LabelView"];
@@ -230,6 +230,6 @@ function remember(view: View): void {
   window.sessionStorage.setItem(`label:${view.session}`, JSON.stringify(points));
 }
 
-function change(changes: Record<string, string | null | undefined | readonly string[]>): void {
-  go(urlOf("/label", { ...Object.fromEntries(query.value), ...changes }), { replace: true });
+function change(changes: Parameters): void {
+  go(changed(changes), { replace: true });
 }

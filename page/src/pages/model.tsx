@@ -10,7 +10,7 @@ import { ModelFacts } from "../components/model_facts";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { settingsOf, SettingsForm, type Chosen } from "../components/settings_form";
-import { go, query, urlOf, type Parameters } from "../router";
+import { changed, go, query, urlOf, type Parameters } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
 
 const COLUMNS = ["category", "number", "count", "binary", "text", "ignore", "null"] as const; // as chosen on the page Data
@@ -86,6 +86,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
           change({ kind: name, set: [], output: null }, true);
           if (compared) void fit.start(() => post("/api/fit", fitted(`${table.replace(/\.[^.]*$/, "")}-${name}.bayeswise`, compared, {})));
         }} />}
+        {compare.job?.result && <p class="quiet">As by <code>{compare.job.command}</code></p>}
       </section>
       <section aria-label="Fit">
         <h2>Fit</h2>
@@ -96,7 +97,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
               {kinds.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}
             </select>
           </label>
-          <label>Save as <input value={output} onChange={(event) => change({ output: event.currentTarget.value.trim() || null }, true)} /></label>
+          <label>Save as <input class="file-name" value={output} onChange={(event) => change({ output: event.currentTarget.value.trim() || null }, true)} /></label>
           <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", fitted(output, kind, chosen)))}>
             {replaced ? "fit and replace" : "fit"}
           </button>
@@ -131,14 +132,19 @@ function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindV
           <ModelFacts view={value} />
           {value.live.length > 0 && (asked === null || asked === target) ? (
             <LiveSettings key={value.model} view={value} table={table} onTake={(settings) => {
-              const kind = kinds.find((each) => each.name === value.kind)?.name ?? null;
-              change({ kind, target: String(target), set: Object.entries(settings).map(([option, text]) => `${option}:${text}`), output: null });
+              change({ kind: kindOf(value, kinds), target: String(target), set: Object.entries(settings).map(([option, text]) => `${option}:${text}`), output: null });
             }} />
           ) : <SameAsBox same={value.same_as} />}
         </>
       )}
     </section>
   );
+}
+
+/** What a fit calls the kind of a saved model; a network is called by its structure, the others as in their files or shorter. */
+function kindOf({ kind, facts }: Schemas["ModelView"], kinds: readonly Schemas["KindView"][]): string | null {
+  const structure = (facts["settings"] as Record<string, unknown> | undefined)?.["structure"];
+  return kinds.find(({ name }) => name === kind || name === structure || kind.startsWith(`${name}-`))?.name ?? null;
 }
 
 // -- what is chosen stands in the URL: settings as set=option:value ----------------------------------------------
@@ -151,6 +157,5 @@ function chosenSettings(): Chosen {
 }
 
 function change(changes: Parameters, replace = false): void {
-  const kept = Object.fromEntries([...new Set(query.value.keys())].map((name) => [name, query.value.getAll(name)]));
-  go(urlOf("/model", { ...kept, ...changes }), { replace });
+  go(changed(changes), { replace });
 }

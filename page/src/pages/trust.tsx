@@ -16,7 +16,7 @@ import { costAt, sharesOf } from "../decide/prior_shift";
 import { places } from "../lessons/plane";
 import { Slider } from "../lessons/slider";
 import { compact, count, percent } from "../numbers";
-import { go, path, query, urlOf } from "../router";
+import { changed, go, query, urlOf } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
 
 type View = Schemas["TrustView"];
@@ -123,7 +123,7 @@ function Reliability({ view }: { view: View }) {
       <div class="controls">
         <label>
           State
-          <select value={chosen.state} onChange={(event) => go(urlOf(path.value, { ...Object.fromEntries(query.value), state: event.currentTarget.value }), { replace: true })}>
+          <select value={chosen.state} onChange={(event) => go(changed({ state: event.currentTarget.value }), { replace: true })}>
             {view.reliability.map((each) => <option key={each.state} value={each.state}>{each.state}</option>)}
           </select>
         </label>
