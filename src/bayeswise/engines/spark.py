@@ -17,15 +17,16 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswise.foundation.errors import FitError, NotInstalledError, SourceError
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source, Storage
 from bayeswise.tables.sources.arrow import ArrowSource, from_pyarrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # which comes with Spark
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers of a session that starts here run the same Python
 
@@ -143,15 +144,19 @@ def _followed(first: T, others: Iterable[T]) -> Iterator[T]:
 
 
 def _as_batch(number: int, answer: bytes) -> pa.RecordBatch:
+    import pyarrow as pa
+
     return pa.RecordBatch.from_arrays([pa.array([number], pa.int32()), pa.array([answer])], ["partition", "answer"])
 
 
-_ARROW = {"text": pa.string(), "integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
+_ARROW = {"text": "string", "integer": "int64", "float": "float64", "boolean": "bool"}
 
 
 def _answered_rows(
     answer: RowAnswer, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
     for batch in batches:
         found = answer.of(from_pyarrow(batch.rename_columns(list(columns))))
         arrays = [pa.array(found[name], _ARROW[storage]) for name, storage in answer.fields.items()]
@@ -161,6 +166,8 @@ def _answered_rows(
 
 def _streamed(columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Source:
     """The batches of a partition as they come, for one sweep."""
+    import pyarrow as pa
+
     first = next(batches, None)
     if first is None:
         return from_pyarrow(pa.table({name: pa.nulls(0) for name in columns}))

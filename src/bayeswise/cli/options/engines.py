@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bayeswise.tables.partitions import SpreadSource
 
 EngineName: TypeAlias = Annotated[
-    Literal["local", "spark", "dask"],
-    typer.Option("--engine", help="Who sweeps the rows of Parquet files: this machine, or a cluster of Spark or Dask."),
+    Literal["local", "spark", "dask"] | None,
+    typer.Option("--engine", help="Who sweeps the rows of Parquet files: this machine (local), or Spark or Dask."),
 ]
 Master: TypeAlias = Annotated[
     str | None,
@@ -35,7 +35,7 @@ _OWN = {"master": "spark", "scheduler": "dask"}
 class Engine:
     """The options about where rows are swept."""
 
-    engine: EngineName = "local"
+    engine: EngineName = None
     master: Master = None
     scheduler: Scheduler = None
 
@@ -45,7 +45,7 @@ class Engine:
         for name, own in _OWN.items():
             if getattr(self, name) is not None and self.engine != own:
                 raise UsageError(f"--{name} is about --engine {own}", fix=f"add --engine {own}, or leave it out")
-        if self.engine == "local":
+        if self.engine in (None, "local"):
             yield None
             return
         other = next((file for file in files if not file.rstrip("/*").endswith((".parquet", ".pq"))), None)
