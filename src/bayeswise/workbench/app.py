@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from bayeswise import __version__
 from bayeswise.foundation.errors import BayeswiseError, legible
+from bayeswise.render.page import page as html_page
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
 from bayeswise.workbench.pages import costs, data, diagram, explain, files, jobs, label, model, network, trust
@@ -81,9 +82,7 @@ def _page_routes(app: FastAPI) -> None:
             raise HTTPException(404)
         index = BUNDLE / "index.html"
         if not index.is_file():
-            return HTMLResponse(
-                "<!doctype html><title>bayeswise</title><p>The page is not built. Run <code>make page</code>."
-            )
+            return HTMLResponse(html_page("bayeswise", "<p>The page is not built. Run <code>make page</code>.</p>"))
         return FileResponse(index, media_type="text/html")
 
 
