@@ -42,7 +42,7 @@ export function ModelFacts({ view: { kind, facts } }: { view: Schemas["ModelView
       {columns.length > 0 && (
         <details class="facts" open={columns.length <= 12}>
           <summary>What was learned of {columns.length} columns</summary>
-          <div class="wide">
+          <div class="wide" role="group" aria-label="What was learned" tabIndex={0}>
             <table class="numbers">
               <thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Family</th><th scope="col">Learned, by class</th></tr></thead>
               <tbody>

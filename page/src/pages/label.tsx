@@ -40,17 +40,22 @@ export function LabelPage() {
       state.value = { view, problem: problemOf(error), busy: false };
     }
   };
+  const looking = useMemo(() => signal(session !== null), []);
   useEffect(() => {
+    if (workspace.value === null) return;
     if (session === null) state.value = { view: null, problem: null, busy: false };
-    else if (filesOf("labels").includes(session) && state.value.view?.session !== session) void resume();
-    async function resume() {
-      const view = await get("/api/label", { session: session! }).catch(() => null); // one that is not open is started by the button
-      if (view) state.value = { view, problem: null, busy: false };
+    else if (filesOf("labels").includes(session) && state.value.view?.session !== session && !state.value.busy) void find(session);
+    else looking.value = false;
+    async function find(name: string) {
+      looking.value = true;
+      const view = await get("/api/label", { session: name }).catch(() => null); // one that is not open is resumed by the button
+      state.value = { view, problem: null, busy: false };
+      looking.value = false;
     }
   }, [session, workspace.value === null]);
   const { view, problem, busy } = state.value;
   return (
-    <article aria-busy={busy}>
+    <article aria-busy={busy || looking.value}>
       <h1>Label</h1>
       {problem && <ProblemNote problem={problem} />}
       {view?.case ? <Asking view={view} busy={busy} onAnswer={(answer) => void take(() => post("/api/label/answer", { session: view.session, row: view.case!.row, ...answer }))}
@@ -61,7 +66,7 @@ export function LabelPage() {
         })} /> : (
         <>
           {view && <Ended view={view} />}
-          {table && <Start table={table} busy={busy} onStart={(asked) => {
+          {table && !looking.value && <Start table={table} busy={busy} onStart={(asked) => {
             change({ ...asked, classes: asked.classes?.join(", ") ?? null });
             void take(() => post("/api/label/start", asked)).then(readWorkspace);
           }} />}

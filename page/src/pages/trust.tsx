@@ -94,7 +94,7 @@ function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
         {how !== "as it is" && <span class="quiet"> ({how})</span>}
       </p>
       {promises.slice(1).map((line) => <p key={line}>{line}</p>)}
-      <div class="wide">
+      <div class="wide" role="group" aria-label="Promises and outcomes" tabIndex={0}>
         <table class="numbers">
           <thead><tr><th scope="col">Promises and outcomes</th><th scope="col" class="number">mean</th><th scope="col" class="number">{String(facts["interval"])}</th><th scope="col"><span class="hidden">Verdict</span></th></tr></thead>
           <tbody>
