@@ -200,4 +200,4 @@ def rows_of_watching(size: Size) -> Iterator[Row]:
     seeds, n_labels = max(2, round(40 * size.scale)), max(30, round(100 * size.scale))
     for table in DEVELOPMENT:
         what = f"labels: points behind drawing, {table}, {seeds} seeds"
-        yield Figure(what, partial(points_behind_drawing, table, seeds, n_labels), at_most=0.5, unit="")
+        yield Figure(what, partial(points_behind_drawing, table, seeds, n_labels), at_most=0.5, unit="points")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -22,19 +23,26 @@ N_PARTITIONS = 8
 NAMES = [f"x{k}" for k in range(N_COLUMNS)]
 
 
+def temporary_folder() -> Path:
+    """A folder that goes with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="bayeswise-engines-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @cache
 def session() -> Any:
     """One session on all cores."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    folder = tempfile.mkdtemp(prefix="bayeswise-spark-")
+    folder = temporary_folder()
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "4g",
         "spark.driver.host": "127.0.0.1",
-        "spark.local.dir": folder,
+        "spark.local.dir": str(folder),
         "spark.log.level": "OFF",
     }
     builder = SparkSession.builder.master("local[*]")
@@ -96,7 +104,7 @@ def beside_one_machine(n_rows: int) -> tuple[Task, Task]:
     """The same Parquet file by Spark, and by the local engine as the peer."""
     import bayeswise as bw
 
-    path = Path(tempfile.mkdtemp(prefix="bayeswise-engines-")) / "rows.parquet"
+    path = temporary_folder() / "rows.parquet"
     spark_frame(n_rows, N_PARTITIONS).write.parquet(str(path))
     return (
         lambda: bw.fit(session().read.parquet(str(path)), "y"),

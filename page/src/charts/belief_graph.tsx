@@ -1,6 +1,6 @@
 // A network as a graph whose nodes show their beliefs: click a state for evidence, shift-click to exclude it, drag for a likelihood.
 import { Graph, layout } from "@dagrejs/dagre";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { shortened } from "./waterfall";
 
@@ -73,8 +73,8 @@ interface StateProps extends Pick<Props, "onState" | "onSoft"> {
 
 function State({ node, state, y, belief, observed, excluded, soft, onState, onSoft }: StateProps) {
   const [left, room] = [NAME + PAD, WIDE - NAME - 3 * PAD - 34];
-  let start: number | null = null; // where the pointer went down; a move makes it a drag
-  let dragged = false;
+  const start = useRef<number | null>(null); // where the pointer went down; a move makes it a drag
+  const dragged = useRef(false);
   const likelihood = (event: PointerEvent) => {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform((event.currentTarget as SVGGraphicsElement).getScreenCTM()!.inverse());
     return Math.min(1, Math.max(0.01, Number(((point.x - left) / room).toFixed(2))));
@@ -82,13 +82,16 @@ function State({ node, state, y, belief, observed, excluded, soft, onState, onSo
   return (
     <g class={excluded ? "state-row excluded" : "state-row"} tabindex={0} role="checkbox" aria-checked={observed} aria-label={`${node} is ${state}`}
       onKeyDown={pressed((event) => onState(node, state, event.shiftKey ? "exclude" : "observe"))}
-      onPointerDown={(event) => { start = event.clientX; dragged = false; event.currentTarget.setPointerCapture(event.pointerId); }}
+      onPointerDown={(event) => { start.current = event.clientX; dragged.current = false; event.currentTarget.setPointerCapture(event.pointerId); }}
       onPointerMove={(event) => {
-        if (event.buttons !== 1 || start === null || (!dragged && Math.abs(event.clientX - start) < 5)) return;
-        dragged = true;
+        if (event.buttons !== 1 || start.current === null || (!dragged.current && Math.abs(event.clientX - start.current) < 5)) return;
+        dragged.current = true;
         onSoft(node, state, likelihood(event));
       }}
-      onPointerUp={(event) => { if (!dragged) onState(node, state, event.shiftKey ? "exclude" : "observe"); start = null; }}>
+      onPointerUp={(event) => {
+        if (!dragged.current) onState(node, state, event.shiftKey ? "exclude" : "observe");
+        start.current = null;
+      }}>
       <rect class="grip" x={0} y={y} width={WIDE} height={STATE} />
       <text class="tick" x={NAME} y={y + 12} text-anchor="end">{shortened(state, 11)}<title>{state}</title></text>
       <rect class="belief-track" x={left} y={y + 3} width={room} height={STATE - 6} />

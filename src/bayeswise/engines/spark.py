@@ -273,6 +273,7 @@ def parquet(paths: Sequence[str], master: str | None) -> Iterator[SparkSource]:
 
 
 def _session(master: str) -> Any:
+    from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("bayeswise")
@@ -280,7 +281,13 @@ def _session(master: str) -> Any:
         return builder.remote(master).getOrCreate()
     check_java()
     quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
-    return quiet.getOrCreate()
+    try:
+        return quiet.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise SourceError(
+            f"Spark does not start with the master {master!r}: {_first_line(str(error))}",
+            fix="see what Spark wrote above; --master 'local[*]' runs on this machine",
+        ) from error
 
 
 def check_java() -> str:

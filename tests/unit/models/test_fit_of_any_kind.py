@@ -219,15 +219,16 @@ def test_a_hole_says_what_a_regression_can_do_about_it() -> None:
     table["width"][4] = None
     table["colour"][7] = None
     for target, model, ignore in (("class", "logistic", ["price"]), ("price", "linear", ["class"])):
-        with pytest.raises(MissingCellError, match=r"'width' is missing \(NaN\) in row 5.*missing='mean'"):
-            bw.fit(table, target=target, model=model, ignore=ignore)
-        with pytest.raises(MissingCellError, match=r"'colour' is missing \(NaN\) in row 8.*missing='mean'"):
-            bw.fit(table, target=target, model=model, ignore=[*ignore, "width"])
+        with pytest.raises(MissingCellError, match=r"'width' is missing \(NaN\) in row 5.*missing='indicator'"):
+            bw.fit(table, target=target, model=model, ignore=ignore, missing="error")
+        with pytest.raises(MissingCellError, match=r"'colour' is missing \(NaN\) in row 8.*missing='indicator'"):
+            bw.fit(table, target=target, model=model, ignore=[*ignore, "width"], missing="error")
         fitted = bw.fit(table, target=target, model=model, ignore=ignore, missing="mean")
         assert len(fitted.predict(table)) == 80
     frame = pd.DataFrame(table)
-    for estimator, y in ((bw.LinearRegression(), "price"), (bw.LogisticRegression(), "class")):
-        with pytest.raises(MissingCellError, match=r"row 5.*missing='mean'"):
+    for kind, y in ((bw.LinearRegression, "price"), (bw.LogisticRegression, "class")):
+        estimator = kind(missing="error")
+        with pytest.raises(MissingCellError, match=r"row 5.*missing='indicator'"):
             estimator.fit(frame[["height", "width", "colour"]], frame[y])
 
 
@@ -238,7 +239,7 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
     assert isinstance(model, LinearModel) and model.n_rows == 79
     table["width"][2] = None
     with pytest.raises(MissingCellError, match="row 3"):
-        bw.fit(table, target="price", model="linear", ignore=["class"])
+        bw.fit(table, target="price", model="linear", ignore=["class"], missing="error")
     table = a_table()
     table["price"] = [None, 5.0, -1.0, *table["price"][3:]]
     with pytest.raises(SupportError, match="row 3 of column 'price' has -1"):
