@@ -100,6 +100,10 @@ def serve(folder: Path) -> Iterator[Callable[..., Served]]:
     yield start
     for process in started:
         process.terminate()
-        process.wait(60)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:  # an answer that a thread still computes cannot be cut off
+            process.kill()
+            process.wait()
         if process.stderr is not None:
             process.stderr.close()

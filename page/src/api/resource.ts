@@ -25,6 +25,17 @@ export function useResource<T>(key: string | null, ask: (signal: AbortSignal) =>
   return state;
 }
 
+/** A value once it has rested: what is asked of the server while keys repeat or a slider moves would only pile up there. */
+export function useRested<T>(value: T, milliseconds = 300): T {
+  const key = JSON.stringify(value);
+  const rested = useMemo(() => signal(value), []);
+  useEffect(() => {
+    const timer = window.setTimeout(() => (rested.value = value), milliseconds);
+    return () => window.clearTimeout(timer);
+  }, [key]);
+  return rested.value;
+}
+
 export function problemOf(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
   const what = error instanceof TypeError ? "the server does not answer" : String(error);

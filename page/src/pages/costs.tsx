@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, post, put, type Problem, type Schemas } from "../api/client";
-import { problemOf, useResource } from "../api/resource";
+import { problemOf, useResource, useRested } from "../api/resource";
 import { ThresholdAxis } from "../charts/threshold_axis";
 import { CostTable } from "../components/cost_table";
 import { chosenFile, FileChoice } from "../components/file_choice";
@@ -144,7 +144,7 @@ interface Certify {
 /** Intervals by the server, when the costs rest: the same numbers that `bayeswise check` prints. */
 function Certified({ view: { model, table, has_truth, same_as }, file, saved, costs, stale }: Certify) {
   const asSaved = file !== null && JSON.stringify(costs) === JSON.stringify(saved);
-  const asked = asSaved ? { model, table, decision: file } : { model, table, costs };
+  const asked = useRested(asSaved ? { model, table, decision: file } : { model, table, costs });
   const { value, problem, loading } = useResource(has_truth ? JSON.stringify(asked) : null, (control) => post("/api/costs/evaluate", asked, {}, control)).value;
   const paid = value?.facts["cost_per_case"] as { mean: number; low: number; high: number } | undefined;
   return (
