@@ -366,7 +366,7 @@ def coordinate_rounds(
     """Rounds of coordinate descent for v' M v / 2 - m . v + penalty . |v|, M symmetric, with slope = m - M v.
 
     Weights and slope change in place. The largest change of the last round, as a share of the largest weight; rounds
-    end where it is no more than 1e-9.
+    end where it is at most 1e-9.
     """
 
 # -- integers.cpp: integer categories as codes ----------------------------------------------------------------------

@@ -180,5 +180,5 @@ def _joined(sign: str, left: Expression, right: Expression) -> Expression:
         return left + right if sign == "+" else left - right
     if sign == "*":
         return left * right
-    safe = choose(equal(right, 0.0), nothing(), right)  # what is divided by 0 is no cost
+    safe = choose(equal(right, 0.0), nothing(), right)  # a cost that is divided by 0 is unknown
     return left / safe

@@ -59,7 +59,7 @@ class ClassMoments:
 
 
 def diagonals(scatter: FloatArray) -> FloatArray:
-    """(n_states, n_columns) the diagonals of matrices, or what is given where it is no more than these.
+    """(n_states, n_columns) the diagonals of matrices, or what is given where that is the diagonals alone.
 
     >>> diagonals(np.eye(2)[None]).tolist(), diagonals(np.ones((1, 2))).tolist()
     ([[1.0, 1.0]], [[1.0, 1.0]])
