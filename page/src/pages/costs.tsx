@@ -4,8 +4,8 @@ import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, post, put, type Problem, type Schemas } from "../api/client";
 import { problemOf, useResource, useRested } from "../api/resource";
 import { ThresholdAxis } from "../charts/threshold_axis";
+import { CaseFiles, chosenCase } from "../components/case_files";
 import { CostTable } from "../components/cost_table";
-import { chosenFile, FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { useUndo } from "../components/undo";
@@ -13,25 +13,19 @@ import { load, type Loaded } from "../decide/load";
 import { outcomeOf, piecesOf, withEdgeAt, type CostCells, type Outcome, type Rows } from "../decide/outcome";
 import { compact, count } from "../numbers";
 import { go, path, query, urlOf } from "../router";
-import { filesOf, readWorkspace, workspace } from "../workspace";
+import { readWorkspace } from "../workspace";
 
 type Document = Schemas["DecisionDocument"];
 
 export function CostsPage() {
-  const model = chosenFile("model", "model");
-  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
-  const decision = query.value.get("decision");
+  const files = chosenCase();
+  const { model, table, decision } = files;
   const key = model && table ? JSON.stringify([model, table, decision]) : null;
   const { value, problem, loading } = useResource(key, () => load(key!, model!, table!, decision)).value;
   return (
     <article aria-busy={loading}>
       <h1>Costs and decisions</h1>
-      <div class="controls">
-        <FileChoice label="Model" name="model" kind="model" value={model} />
-        <FileChoice label="Rows" name="table" kind="table" value={table} />
-        <FileChoice label="Decision" name="decision" kind="decision" value={decision} none="each error costs 1" />
-      </div>
-      {workspace.value && !model && <p>There is no model in this folder yet: learn one on the page <a href={urlOf("/model")}>Model</a>, or by <code>bayeswise fit</code>.</p>}
+      <CaseFiles {...files} />
       {problem && <ProblemNote problem={problem} />}
       {value && !problem && <Decide key={value.asked} {...value} />}
     </article>

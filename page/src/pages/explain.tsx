@@ -3,20 +3,18 @@ import { get, post, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { Nomogram } from "../charts/nomogram";
 import { signed, Waterfall } from "../charts/waterfall";
-import { chosenFile, FileChoice } from "../components/file_choice";
+import { CaseFiles, chosenCase } from "../components/case_files";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { compact } from "../numbers";
 import { go, path, query, urlOf } from "../router";
-import { filesOf, workspace } from "../workspace";
 
 type View = Schemas["ExplainView"];
 type Cells = Record<string, string | null>;
 
 export function ExplainPage() {
-  const model = chosenFile("model", "model");
-  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
-  const decision = query.value.get("decision");
+  const files = chosenCase();
+  const { model, table, decision } = files;
   const place = Math.max(1, Math.trunc(Number(query.value.get("row") ?? 1)) || 1);
   const page = useResource(table && JSON.stringify([table, place]), (control) => get("/api/rows", { table: table!, start: String(place), count: "1" }, control)).value;
   const changed = changedCells();
@@ -28,15 +26,11 @@ export function ExplainPage() {
   return (
     <article aria-busy={answer.loading || page.loading}>
       <h1>Explain</h1>
-      <div class="controls">
-        <FileChoice label="Model" name="model" kind="model" value={model} />
-        <FileChoice label="Rows" name="table" kind="table" value={table} />
+      <CaseFiles {...files} none="no costs">
         <label>Row <input class="short" type="number" min={1} value={place} onChange={(event) => goTo({ row: event.currentTarget.value }, {})} /></label>
         <button type="button" disabled={place <= 1} onClick={() => goTo({ row: String(place - 1) }, {})} aria-label="Previous row">←</button>
         <button type="button" disabled={row !== null && !row.more} onClick={() => goTo({ row: String(place + 1) }, {})} aria-label="Next row">→</button>
-        <FileChoice label="Decision" name="decision" kind="decision" value={decision} none="no costs" />
-      </div>
-      {workspace.value && !model && <p>There is no model in this folder yet: learn one on the page <a href={urlOf("/model")}>Model</a>, or by <code>bayeswise fit</code>.</p>}
+      </CaseFiles>
       {page.problem && <ProblemNote problem={page.problem} />}
       {answer.problem && <ProblemNote problem={answer.problem} />}
       {view && cells && <Explained view={view} cells={cells} changed={changed} />}

@@ -7,7 +7,7 @@ import { useResource } from "../api/resource";
 import { CurveChart } from "../charts/curve_chart";
 import { NoveltyChart } from "../charts/novelty_chart";
 import { ReliabilityChart } from "../charts/reliability_chart";
-import { chosenFile, FileChoice } from "../components/file_choice";
+import { CaseFiles, chosenCase } from "../components/case_files";
 import { JobNote } from "../components/job_note";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
@@ -16,8 +16,8 @@ import { costAt, sharesOf } from "../decide/prior_shift";
 import { places } from "../lessons/plane";
 import { Slider } from "../lessons/slider";
 import { compact, count, percent } from "../numbers";
-import { changed, go, query, urlOf } from "../router";
-import { filesOf, readWorkspace, workspace } from "../workspace";
+import { changed, go, query } from "../router";
+import { readWorkspace, workspace } from "../workspace";
 
 type View = Schemas["TrustView"];
 
@@ -28,20 +28,14 @@ interface Interval {
 }
 
 export function TrustPage() {
-  const model = chosenFile("model", "model");
-  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
-  const decision = query.value.get("decision");
+  const files = chosenCase();
+  const { model, table, decision } = files;
   const asked = model && table ? { model, table, decision } : null;
   const { value, problem, loading } = useResource(asked && JSON.stringify(asked), (control) => get("/api/trust", asked!, control)).value;
   return (
     <article aria-busy={loading}>
       <h1>Trust</h1>
-      <div class="controls">
-        <FileChoice label="Model" name="model" kind="model" value={model} />
-        <FileChoice label="Rows" name="table" kind="table" value={table} />
-        <FileChoice label="Decision" name="decision" kind="decision" value={decision} none="each error costs 1" />
-      </div>
-      {workspace.value && !model && <p>There is no model in this folder yet: learn one on the page <a href={urlOf("/model")}>Model</a>, or by <code>bayeswise fit</code>.</p>}
+      <CaseFiles {...files} />
       {problem && <ProblemNote problem={problem} />}
       {value && !problem && asked && (
         <div class={loading ? "stale" : undefined}>
