@@ -49,9 +49,12 @@ function Decide({ view, rows, document, file, version }: Loaded) {
     return () => window.removeEventListener("keydown", onKey);
   }, []);
   const costs = draft.value;
-  const started = performance.now();
-  const outcome = outcomeOf(rows, costs);
-  performance.measure("decide", { start: started, end: performance.now() });
+  const outcome = useMemo(() => {
+    const started = performance.now();
+    const found = outcomeOf(rows, costs);
+    performance.measure("decide", { start: started, end: performance.now() });
+    return found;
+  }, [rows, costs]);
   const pieces = piecesOf(costs, rows.states);
   const actions = Object.keys(costs);
   const change = (next: CostCells) => (draft.value = next);

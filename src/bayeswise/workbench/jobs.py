@@ -174,6 +174,7 @@ class Jobs:
             if beside is not None and job.output is not None:
                 self.workspace.take(beside, job.output, job.version)
                 result = _renamed(result, beside, job.output)
+                job.notes = deque((_renamed(note, beside, job.output) for note in job.notes), maxlen=job.notes.maxlen)
             job.result, job.state = result, "done"
         else:
             job.problem, job.state = self._problem(job, code), "failed"
