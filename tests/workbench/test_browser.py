@@ -413,6 +413,23 @@ def test_trust_shows_what_was_promised_and_paid_what_a_prior_does_and_writes_the
     expect(opened.value.get_by_role("heading", level=1)).to_be_visible()
 
 
+def test_a_key_pressed_the_moment_a_case_appears_is_about_that_case(tab: Tab) -> None:
+    (tab.served.folder / "pool.csv").write_text("x,y\n" + "".join(f"{n},{n % 7}\n" for n in range(40)))
+    page = tab.open("/label?table=pool.csv&target=size&classes=small,large&session=at-once")
+    page.get_by_role("button", name="start").click()
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("0 labelled", timeout=60_000)
+    page.evaluate(
+        """() => new MutationObserver((_, watch) => {
+          if (!document.querySelector("[role=status]")?.textContent.startsWith("1 labelled")) return;
+          watch.disconnect();
+          window.dispatchEvent(new KeyboardEvent("keydown", { key: " " }));
+        }).observe(document.body, { subtree: true, childList: true, characterData: true })"""
+    )
+    page.keyboard.press("1")
+    expect(said).to_contain_text("1 labelled · 1 skipped", timeout=30_000)  # a conflict would be on the console too
+
+
 def test_cases_are_labelled_with_keys_and_a_session_is_resumed(tab: Tab) -> None:
     folder = tab.served.folder
     (folder / "pool.csv").write_text("x,colour\n" + "".join(f"{n},{'red' if n % 3 else 'blue'}\n" for n in range(40)))

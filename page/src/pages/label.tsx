@@ -1,6 +1,6 @@
 // Label: one case after the other, one key for each label; answers are in the journal that `bayeswise label` has.
 import { signal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ApiError, get, post, type Problem, type Schemas } from "../api/client";
 import { problemOf, useResource } from "../api/resource";
 import { CurveChart } from "../charts/curve_chart";
@@ -133,7 +133,7 @@ function Asking({ view, busy, onAnswer, onEnd }: AskingProps) {
   const answered = view.labels + view.skipped + view.unknown;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), [row, answered]); // the next key is about the case, not about a button
-  useEffect(() => {
+  useLayoutEffect(() => { // with the case on the page: a key pressed before the next paint is about this case
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || typing(event.target)) return;
       const label = /^[1-9]$/.test(event.key) ? labels[Number(event.key) - 1] : undefined;
