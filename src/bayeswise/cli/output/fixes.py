@@ -24,6 +24,8 @@ def typed_fix(fix: str, options: Collection[str], of_fit: Callable[[], Collectio
     "choose `bayeswise fit --unseen smooth` for 'size'"
     >>> typed_fix("give kinds={'zip': 'category'} or --category zip", ["--category"])
     'give --category zip'
+    >>> typed_fix("keep one with kinds={...: 'category'}", ["--category"])
+    'keep one with --category COL'
     """
     return _SETTING.sub(partial(_option, options=options, of_fit=of_fit), fix)
 
@@ -44,10 +46,10 @@ def _words(name: str, value: str) -> list[str]:
     option = f"--{name.replace('_', '-')}"
     try:
         meant = ast.literal_eval(value)
-    except (ValueError, SyntaxError):  # {...: 'category'}: any column
+    except (ValueError, SyntaxError):
         meant = None
     if name == "kinds":
-        return _kinds(meant, value)
+        return _kinds(meant)
     if name == "levels":
         column = next(iter(meant), "COL") if isinstance(meant, dict) else "COL"
         return [option, f"{column}=A,B,C"]
@@ -58,12 +60,11 @@ def _words(name: str, value: str) -> list[str]:
     return [option, str(meant)] if isinstance(meant, str | int | float) else []
 
 
-def _kinds(meant: Any, value: str) -> list[str]:
+def _kinds(meant: Any) -> list[str]:
     if isinstance(meant, dict) and meant:
         column, kind = next(iter(meant.items()))
-        return [f"--{'ignore' if kind == 'ignored' else kind}", str(column)]
-    kind = re.search(r"'(\w+)'\s*\}$", value)
-    return [f"--{kind[1]}", "COL"] if kind and kind[1] != "ignored" else []
+        return [f"--{'ignore' if kind == 'ignored' else kind}", "COL" if column is ... else str(column)]
+    return []
 
 
 def options_of(words: Sequence[str]) -> set[str]:

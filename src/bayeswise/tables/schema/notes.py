@@ -45,7 +45,8 @@ def no_column(columns: Iterable[Column]) -> SchemaError:
     more = f", and {len(ignored) - _SHOWN_COLUMNS:,} more" if len(ignored) > _SHOWN_COLUMNS else ""
     why = f": {', '.join(ignored[:_SHOWN_COLUMNS])}{more}" if ignored else ""
     return SchemaError(
-        f"the table has no column to learn from{why}", fix="keep one with kinds={...: 'category'} (--category COL)"
+        f"the table has no column to learn from{why}",
+        fix="keep one with kinds={...: 'number'} (--number COL) or kinds={...: 'category'} (--category COL)",
     )
 
 
