@@ -8,6 +8,7 @@
 #   make fuzz    generated input (MINUTES=5 SEED=0 KINDS="tables models")
 #   make workbench   the workbench on the examples, in the browser (FOLDER=examples)
 #   make page    bundle the workbench's page, from page/ into the package; make page-check checks its types
+#   make docs    the site, in docs/_build: pages, executed scripts and notebooks, reference; a warning fails it
 #   make soak    kills, full disks, closed pipes, rival writers (MINUTES=5 SEED=0)
 PYTHON ?= python3
 VENV ?= .venv
@@ -25,7 +26,7 @@ NODE = PATH="$$PATH:$(abspath $(BIN))"
 MINUTES ?= 5
 SEED ?= 0
 
-.PHONY: workbench page page-check demo test check settings sanitize bench peers format clean fuzz soak
+.PHONY: workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -45,11 +46,17 @@ workbench: $(VENV)/.package $(BUNDLE)
 	$(PIP) 'bayeswise[web]'
 	$(BIN)/bayeswise serve $(FOLDER)
 
+# Everything is built anew: what scripts and docstrings show follows from the package.
+docs: $(VENV)/.docs
+	rm -rf docs/_build docs/generated
+	$(BIN)/python -m sphinx --builder html --nitpicky --fail-on-warning --keep-going --quiet docs docs/_build
+	@echo "Open docs/_build/index.html."
+
 test: check
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 check: $(VENV)/.test page-check
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
@@ -87,12 +94,12 @@ soak: $(VENV)/.test
 	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED)
 
 format: $(VENV)/.test
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks docs
+	$(BIN)/ruff format src tests benchmarks docs
 	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
-	rm -rf $(VENV) build dist page/node_modules page/build src/bayeswise/workbench/bundle .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist page/node_modules page/build src/bayeswise/workbench/bundle docs/_build docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The build tools are installed first: an editable install that rebuilds quickly cannot isolate its build.
@@ -125,4 +132,8 @@ $(VENV)/.test: $(VENV)/.package $(BUNDLE)
 
 $(VENV)/.bench: $(VENV)/.package
 	$(PIP) 'bayeswise[bench]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	$(PIP) 'bayeswise[docs]'
 	touch $@
