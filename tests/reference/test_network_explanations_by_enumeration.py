@@ -28,11 +28,17 @@ def possible_evidence(network: BeliefNetwork, seed: int) -> dict[str, object]:
 # -- mutual information -----------------------------------------------------------------------------------------
 
 
-def information_by_sums(network: BeliefNetwork, query: str, other: str, evidence: Mapping[str, object]) -> float:
+def information_by_sums(
+    network: BeliefNetwork,
+    query: str,
+    other: str,
+    evidence: Mapping[str, object],
+    soft: Mapping[str, Mapping[object, float]] | None = None,
+) -> float:
     joint = joint_by_enumeration(network)
-    both, total = summed(network, joint, [query, other], evidence)
-    left, _ = summed(network, joint, [query], evidence)
-    right, _ = summed(network, joint, [other], evidence)
+    both, total = summed(network, joint, [query, other], evidence, soft)
+    left, _ = summed(network, joint, [query], evidence, soft)
+    right, _ = summed(network, joint, [other], evidence, soft)
     return sum(p / total * math.log2(p * total / (left[(q,)] * right[(x,)])) for (q, x), p in both.items() if p > 0.0)
 
 
@@ -57,6 +63,72 @@ def test_mutual_information_is_symmetric_and_zero_where_the_graph_says_so() -> N
     assert network.mutual_information("visit")["smoking"] == 0.0
     with pytest.raises(ParameterError, match="is observed"):
         network.mutual_information("dyspnoea", evidence)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_mutual_information_beside_soft_evidence_is_that_of_the_joint(seed: int) -> None:
+    network = random_network(seed)
+    hinted, query = list(network)[seed % 6], list(network)[(seed + 1) % 6]
+    soft = {hinted: {state: 1.0 / (2 + k) for k, state in enumerate(network.states(hinted))}}
+    for other, bits in network.mutual_information(query, soft=soft).items():
+        assert bits == pytest.approx(information_by_sums(network, query, other, {}, soft), abs=1e-12)
+
+
+def test_soft_evidence_about_an_effect_joins_its_causes() -> None:
+    causes = [Node("rain", ["yes", "no"], 0.2), Node("hose", ["yes", "no"], 0.3)]
+    wet = Node("wet", ["yes", "no"], np.array([[1.0, 0.0], [0.9, 0.1], [0.8, 0.2], [0.0, 1.0]]), ["rain", "hose"])
+    network = BeliefNetwork([*causes, wet])
+    soft = {"wet": {"yes": 1.0, "no": 0.1}}
+    weight = {each.node: each for each in network.explain("rain", {"hose": "yes"}, state="yes", soft=soft).findings}
+
+    def log_odds(evidence: dict[str, str]) -> float:
+        p = network.query("rain", evidence, soft=soft)["yes"]
+        return math.log(p / (1 - p))
+
+    assert weight["hose"].relevant
+    assert weight["hose"].beside == pytest.approx(log_odds({"hose": "yes"}) - log_odds({}), abs=1e-12)
+    assert network.d_separated("rain", "hose")
+    assert not network.d_separated("rain", "hose", soft=["wet"])
+
+
+# -- paths ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_in_a_tree_a_finding_has_one_path_and_all_that_passes_arrives(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    above = [None, *(int(generator.integers(0, k)) for k in range(1, 8))]
+    nodes = [
+        Node(f"n{k}", [0, 1, 2], generator.dirichlet(np.ones(3), 1 if p is None else 3), [] if p is None else [f"n{p}"])
+        for k, p in enumerate(above)
+    ]
+    network = BeliefNetwork(nodes)
+    (path,) = network.explain("n7", {"n3": 1}).paths()
+
+    def upwards(k: int) -> list[int]:
+        parent = above[k]
+        return [k] if parent is None else [k, *upwards(parent)]
+
+    meeting = next(k for k in upwards(3) if k in upwards(7))
+    down = upwards(7)[: upwards(7).index(meeting)]
+    assert path.nodes == tuple(f"n{k}" for k in [*upwards(3)[: upwards(3).index(meeting) + 1], *reversed(down)])
+    p, q = network.query("n7", {"n3": 1}).cells, network.query("n7").cells
+    assert path.bits == pytest.approx(float((p * np.log2(p / q)).sum()), rel=1e-9)
+
+
+def test_paths_run_through_effects_that_are_observed_and_not_through_others() -> None:
+    network = asia()
+    paths = network.explain("cancer", {"smoking": "yes", "dyspnoea": "yes"}).paths()
+    assert {path.nodes for path in paths} == {
+        ("smoking", "cancer"),
+        ("smoking", "bronchitis", "dyspnoea", "either", "cancer"),
+        ("dyspnoea", "either", "cancer"),  # and not by bronchitis and smoking, which is observed
+    }
+    assert [path.bits for path in paths] == sorted((path.bits for path in paths), reverse=True)
+    assert {path.nodes for path in network.explain("cancer", {"smoking": "yes"}).paths()} == {("smoking", "cancer")}
+    assert network.explain("cancer", {"smoking": "yes", "dyspnoea": "yes"}).paths(1) == paths[:1]
+    with pytest.raises(ParameterError, match="paths"):
+        network.explain("cancer", {"smoking": "yes"}).paths(-1)
 
 
 # -- sensitivity ------------------------------------------------------------------------------------------------

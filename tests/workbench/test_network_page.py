@@ -81,6 +81,126 @@ def test_the_same_on_the_command_line_is_a_command_that_runs(
     assert json.loads(said.out)["posterior"]["rain"]["yes"] == pytest.approx(view["beliefs"]["rain"][1])
 
 
+def run_python(code: str, folder: Path) -> dict[str, Any]:
+    """What the lines of Python on the page define, run in the workspace."""
+    import contextlib
+
+    names: dict[str, Any] = {}
+    with contextlib.chdir(folder):
+        exec(code, names)
+    return names
+
+
+def test_setting_a_node_is_not_observing_it(client: TestClient, sprinkler: Path, bayeswise: Any) -> None:
+    import contextlib
+    import json
+    import shlex
+
+    seen = asked(client, evidence={"sprinkler": "on"}, target="rain")
+    done = asked(client, do={"sprinkler": "on"}, evidence={"grass": "wet"}, target="rain")
+    assert asked(client, do={"sprinkler": "on"})["beliefs"]["rain"][1] == pytest.approx(0.2)
+    assert seen["beliefs"]["rain"][1] == pytest.approx(0.2 * 0.01 / (0.2 * 0.01 + 0.8 * 0.4))
+    wet = {"yes": 0.2 * 0.99, "no": 0.8 * 0.9}
+    assert done["beliefs"]["rain"][1] == pytest.approx(wet["yes"] / sum(wet.values()))
+    with contextlib.chdir(sprinkler.parent):
+        said = bayeswise(*shlex.split(done["same_as"]["shell"])[1:], "--json")
+    assert json.loads(said.out)["posterior"]["rain"]["yes"] == pytest.approx(done["beliefs"]["rain"][1])
+    network = run_python(done["same_as"]["python"], sprinkler.parent)["network"]
+    assert network.query("rain", {"grass": "wet"})["yes"] == pytest.approx(done["beliefs"]["rain"][1])
+
+
+def test_the_effect_of_a_cause_stands_beside_what_is_seen(client: TestClient, sprinkler: Path) -> None:
+    url = "/api/network/effect?network=sprinkler.bif&cause=sprinkler&effect=grass"
+    view = client.get(url).json()
+    assert view["done"][1][1] == pytest.approx(0.8 * 0.9 + 0.2 * 0.99)
+    assert view["seen"][1][1] == pytest.approx((0.8 * 0.4 * 0.9 + 0.2 * 0.01 * 0.99) / (0.8 * 0.4 + 0.2 * 0.01))
+    assert view["adjusted_by"] == ["rain"]
+    assert client.get(url.replace("effect=grass", "effect=sprinkler")).status_code == 400
+
+
+def test_findings_are_weighed_by_the_paths_they_take_and_by_how_they_agree(client: TestClient) -> None:
+    question = {"network": "asia.bif", "evidence": {"xray": "yes", "dysp": "no"}, "target": "lung"}
+    view = client.post("/api/network/query", json=question).json()
+    assert view["paths"][0]["nodes"] == ["xray", "either", "lung"]
+    assert view["state"] == "no" and view["conflict"]["bits"] > 0
+    assert {each["node"] for each in view["conflict"]["explained_by"]} <= {"bronc", "smoke", "either", "lung", "tub"}
+    assert view["explained_as"].startswith("bayeswise network explain asia.bif lung --given xray=yes")
+    assert client.post("/api/network/query", json={**question, "evidence": {}}).json()["paths"] == []
+
+
+def test_the_explanation_on_the_command_line_has_the_same_paths(
+    client: TestClient, folder: Path, bayeswise: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shlex
+
+    question = {"network": "asia.bif", "evidence": {"xray": "yes", "smoke": "yes"}, "target": "lung", "state": "yes"}
+    view = client.post("/api/network/query", json=question).json()
+    monkeypatch.chdir(folder)
+    words = shlex.split(view["explained_as"])[1:]
+    assert json.loads(bayeswise(*words, "--json").out)["paths"] == view["paths"]
+    assert "xray - either - lung" in bayeswise(*words).out
+
+
+def test_soft_evidence_about_an_effect_joins_its_causes_in_the_colours(client: TestClient) -> None:
+    question = {"network": "asia.bif", "target": "lung", "evidence": {}}
+    assert "asia" in client.post("/api/network/query", json=question).json()["separated"]
+    hinted = {**question, "soft": {"xray": {"yes": 1.0, "no": 0.2}}}
+    assert "asia" not in client.post("/api/network/query", json=hinted).json()["separated"]
+
+
+def test_nodes_and_states_are_added_renamed_and_removed_with_their_tables(client: TestClient, sprinkler: Path) -> None:
+    edits = [
+        {"change": "add-node", "node": "slip", "states": ["no", "yes"]},
+        {"change": "add-edge", "node": "slip", "parent": "grass"},
+        {"change": "set-table", "node": "slip", "rows": [[0.99, 0.01], [0.9, 0.1]]},
+        {"change": "add-state", "node": "grass", "name": "flooded"},
+        {"change": "rename-state", "node": "rain", "state": "yes", "name": "pouring"},
+        {"change": "rename-node", "node": "sprinkler", "name": "hose"},
+        {"change": "remove-state", "node": "grass", "state": "flooded"},
+        {"change": "remove-edge", "node": "hose", "parent": "rain"},
+    ]
+    question = {"network": "sprinkler.bif", "edits": edits, "table": "slip"}
+    tried = client.post("/api/network/edit", json=question).json()
+    assert tried["graph"]["edges"] == [["hose", "grass"], ["rain", "grass"], ["grass", "slip"]]
+    assert tried["table"]["rows"] == [[0.99, 0.01], [0.9, 0.1]]
+    saved = client.post("/api/network/edit", json={**question, "output": "lawn.bif"}).json()
+    page = bw.BeliefNetwork.read(sprinkler.parent / "lawn.bif")
+    (sprinkler.parent / "lawn.bif").unlink()
+    run_python(saved["graph"]["same_as"]["python"], sprinkler.parent)
+    typed = bw.BeliefNetwork.read(sprinkler.parent / "lawn.bif")
+    assert typed.edges == page.edges
+    assert typed.query("slip")["yes"] == pytest.approx(page.query("slip")["yes"])
+    assert page.states("rain") == ("no", "pouring")
+
+
+def test_a_network_is_drawn_from_nothing(client: TestClient, folder: Path) -> None:
+    edits = [{"change": "add-node", "node": "coin", "states": ["heads", "tails"]}]
+    answer = client.post("/api/network/edit", json={"network": None, "edits": edits, "output": "coin.bif"})
+    assert answer.status_code == 200, answer.text
+    assert bw.BeliefNetwork.read(folder / "coin.bif").query("coin")["heads"] == 0.5
+    again = client.post("/api/network/edit", json={"network": None, "edits": edits, "output": "coin.bif"})
+    assert again.status_code == 409
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"change": "remove-state", "node": "rain", "state": "snow"},
+        {"change": "add-state", "node": "rain", "name": "yes"},
+        {"change": "rename-state", "node": "rain", "state": "no", "name": "yes"},
+        {"change": "rename-node", "node": "rain", "name": "grass"},
+        {"change": "add-node", "node": "rain"},
+        {"change": "add-edge", "node": "grass", "parent": "grass"},
+        {"change": "remove-state", "node": "rain"},
+    ],
+)
+def test_an_edit_that_cannot_be_says_what_to_do(client: TestClient, sprinkler: Path, edit: dict[str, Any]) -> None:
+    answer = client.post("/api/network/edit", json={"network": "sprinkler.bif", "edits": [edit]})
+    assert answer.status_code in (400, 422), answer.text
+    assert answer.json()["fix"]
+
+
 def test_an_edit_is_checked_and_saved_once(client: TestClient, sprinkler: Path) -> None:
     view = client.get("/api/network?network=sprinkler.bif").json()
     assert view["edges"] == [["rain", "sprinkler"], ["sprinkler", "grass"], ["rain", "grass"]]
@@ -111,6 +231,37 @@ def test_a_network_is_learned_with_edges_that_are_forbidden(client: TestClient) 
     assert ["humidity", "play"] not in edges and ["play", "humidity"] not in edges
 
 
+def test_learning_is_the_same_on_the_command_line_and_in_python(
+    client: TestClient, folder: Path, bayeswise: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shlex
+
+    asked = {
+        "table": "golf.csv",
+        "output": "golf.bif",
+        "score": "aic",
+        "require": [["wind", "play"]],
+        "forbid": [["outlook", "play"]],
+        "ignore": ["temperature"],
+        "resamples": 5,
+        "max_parents": 2,
+    }
+    job = ended(client, client.post("/api/network/learn", json=asked).json())
+    assert job["state"] == "done", job
+    edges = [tuple(edge) for edge in job["result"]["edges"]]
+    assert ("wind", "play") in edges and ("outlook", "play") not in edges
+    assert all(0 <= each["support"] <= 1 for each in job["result"]["strengths"])
+    same = client.post("/api/network/learn/same_as", json=asked).json()
+    monkeypatch.chdir(folder)
+    (folder / "golf.bif").unlink()
+    said = bayeswise(*shlex.split(same["shell"])[1:], "--json")
+    assert json.loads(said.out)["edges"] == job["result"]["edges"]
+    (folder / "golf.bif").unlink()
+    assert list(run_python(same["python"], folder)["network"].edges) == edges
+    assert (folder / "golf.bif").is_file()
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -134,6 +285,27 @@ def test_the_oil_wildcatter_tests_first(client: TestClient) -> None:
     assert {policy["decision"] for policy in solved["policies"]} == {"test", "drill"}
     assert solved["information"][0]["value"] == pytest.approx(32.5)
     assert solved["tornado"][0]["entry"] == "P(oil = dry)"
+    assert solved["options"]["test"] == pytest.approx([22.5, 20.0])  # Raiffa: the test is worth 2.5 more than no test
+    assert sum(solved["parts"].values()) == pytest.approx(solved["utility"])
+    assert solved["beliefs"]["test"] == [1.0, 0.0]
+
+
+def test_what_is_observed_or_decided_changes_the_best_policy(
+    client: TestClient, folder: Path, bayeswise: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shlex
+
+    question = {"diagram": "oil.toml", "evidence": {"test": "yes", "report": "diffuse"}}
+    solved = client.post("/api/diagram/solve", json=question).json()
+    assert solved["beliefs"]["report"] == [0.0, 0.0, 1.0, 0.0]
+    assert solved["beliefs"]["oil"][0] == pytest.approx(0.3 / 0.41)
+    assert solved["beliefs"]["drill"] == [0.0, 1.0]
+    monkeypatch.chdir(folder)
+    solve, value, tornado = (shlex.split(line)[1:] for line in solved["same_as"]["shell"].splitlines())
+    assert json.loads(bayeswise(*solve, "--json").out)["expected_utility"] == pytest.approx(solved["utility"])
+    assert bayeswise(*value).code == bayeswise(*tornado).code == 0
+    run_python(solved["same_as"]["python"], folder)
 
 
 def test_diagrams_and_decisions_are_told_apart(client: TestClient) -> None:

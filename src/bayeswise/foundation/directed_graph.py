@@ -80,16 +80,20 @@ def markov_blanket(parents: Parents, node: int) -> set[int]:
     return around - {node}
 
 
-def reachable(parents: Parents, start: Iterable[int], given: Iterable[int]) -> set[int]:
+def reachable(parents: Parents, start: Iterable[int], given: Iterable[int], soft: Iterable[int] = ()) -> set[int]:
     """The nodes that some trail joins to the start once `given` is observed (the ball of Shachter's Bayes-ball).
+
+    Soft evidence about a node opens colliders as an observed child of it would, and blocks nothing.
 
     >>> sorted(reachable([[], [], [0, 1]], [0], []))   # a collider blocks
     [0, 2]
     >>> sorted(reachable([[], [], [0, 1]], [0], [2]))  # until it is observed
     [0, 1]
+    >>> sorted(reachable([[], [], [0, 1]], [0], [], soft=[2]))  # also if not for certain
+    [0, 1, 2]
     """
     observed = set(given)
-    opened = ancestors_of(parents, observed)  # colliders that let the ball through
+    opened = ancestors_of(parents, observed.union(soft))  # colliders that let the ball through
     below = children_of(parents)
     visits = {(node, True) for node in start}  # True: coming from a child
     waiting = list(visits)
@@ -108,11 +112,13 @@ def reachable(parents: Parents, start: Iterable[int], given: Iterable[int]) -> s
     return {node for node, _ in visits} - observed
 
 
-def d_separated(parents: Parents, left: Iterable[int], right: Iterable[int], given: Iterable[int]) -> bool:
-    """Whether observing `given` blocks every trail between the two sides.
+def d_separated(
+    parents: Parents, left: Iterable[int], right: Iterable[int], given: Iterable[int], soft: Iterable[int] = ()
+) -> bool:
+    """Whether observing `given`, and `soft` with uncertainty, blocks every trail between the two sides.
 
     >>> d_separated([[], [0], [1]], [0], [2], [1]), d_separated([[], [0], [1]], [0], [2], [])
     (True, False)
     """
     seen = set(given)
-    return not reachable(parents, set(left) - seen, seen) & (set(right) - seen)
+    return not reachable(parents, set(left) - seen, seen, soft) & (set(right) - seen)

@@ -168,9 +168,19 @@ class NetworkStructure:
         found = graph.markov_blanket(self._parents, self.place(name))
         return tuple(self.names[place] for place in sorted(found))
 
-    def d_separated(self, left: str | Iterable[str], right: str | Iterable[str], given: Iterable[str] = ()) -> bool:
-        """Whether the two sides say nothing about each other once `given` is known, whatever the tables."""
-        sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given)]
+    def d_separated(
+        self,
+        left: str | Iterable[str],
+        right: str | Iterable[str],
+        given: Iterable[str] = (),
+        *,
+        soft: Iterable[str] = (),
+    ) -> bool:
+        """Whether the two sides say nothing about each other once `given` is known, whatever the tables.
+
+        `soft` are nodes with soft evidence: they open colliders as observed ones do, and block nothing.
+        """
+        sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given, soft)]
         return graph.d_separated(self._parents, *sides)
 
 

@@ -19,14 +19,26 @@ from bayeswise.foundation.errors import BayeswiseError, legible
 from bayeswise.render.page import page as html_page
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
-from bayeswise.workbench.pages import costs, data, diagram, explain, files, jobs, label, model, network, trust
+from bayeswise.workbench.pages import (
+    costs,
+    data,
+    diagram,
+    explain,
+    files,
+    jobs,
+    label,
+    model,
+    network,
+    network_changes,
+    trust,
+)
 from bayeswise.workbench.safety import Access, Guard
 from bayeswise.workbench.service import routes as service
 from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (files, jobs, data, model, costs, explain, trust, label, network, diagram, service)
+PAGES = (files, jobs, data, model, costs, explain, trust, label, network, network_changes, diagram, service)
 
 
 def application(bench: Bench) -> FastAPI:

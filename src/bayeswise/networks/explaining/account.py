@@ -18,6 +18,7 @@ from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
+    from bayeswise.networks.explaining.paths import FindingPath
     from bayeswise.networks.network import BeliefNetwork
     from bayeswise.networks.plots import FindingsDisplay
 
@@ -74,6 +75,12 @@ class NetworkAccount:
     def soft(self) -> dict[str, Mapping[Any, float]]:
         """What was observed with uncertainty."""
         return {f.node: f.value for f in self.findings if isinstance(f.value, Mapping)}
+
+    def paths(self, most: int = 12) -> tuple[FindingPath, ...]:
+        """The paths by which findings move the belief, the strongest first."""
+        from bayeswise.networks.explaining.paths import paths_of
+
+        return paths_of(self.network, self.node, self.evidence, self.soft, most)
 
     # -- as text and pages --
     def to_dict(self) -> dict[str, Any]:
@@ -190,7 +197,7 @@ def _weight(
     value = hard[name] if name in hard else soft[name]
     only = network.query(node, {name: value}) if name in hard else network.query(node, soft={name: value})
     without = network.query(node, others_hard, soft=others_soft)
-    relevant = name == node or not network.d_separated(node, name, others_hard)
+    relevant = name == node or not network.d_separated(node, name, others_hard, soft=others_soft)
     return FindingWeight(
         name,
         value,
@@ -251,7 +258,8 @@ def mutual_information(
     if node in seen:
         raise ParameterError(f"node {node!r} is observed: nothing can say more about it", fix="ask for another node")
     before = network.marginals(seen, soft=soft)
-    touched = graph.reachable(network._parents, [network.place(node)], [network.place(name) for name in seen])
+    given, hinted = ([network.place(name) for name in names] for names in (seen, soft or {}))
+    touched = graph.reachable(network._parents, [network.place(node)], given, hinted)
     others = [name for name in network if name != node and name not in seen]
     bits = dict.fromkeys(others, 0.0)
     for state, p in before[node].items():

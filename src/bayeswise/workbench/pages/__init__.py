@@ -8,6 +8,7 @@ costs.py    posteriors as bytes, decision files, what decisions cost
 explain.py  why a case is answered as it is, and what would change that
 trust.py    whether posteriors keep what they promise
 label.py    one case after the other, with a journal
-network.py  beliefs under evidence, edits and learning of networks
+network.py  beliefs under evidence, why they are so, effects of interventions
+network_changes.py  edits and learning of networks
 diagram.py  decisions and utilities, solved
 """

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bayeswise.diagrams import InfluenceDiagram
 from bayeswise.diagrams.nodes import Decision, Utility
+from bayeswise.diagrams.solving.solution import Solution
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render.plain import json_value
 from bayeswise.workbench.bench import Bench
@@ -73,9 +74,17 @@ class BarView(Said):
 
 
 class SolutionView(Said):
-    """The best policies, what they gain, and what that depends on."""
+    """The best policies, what they gain, and what that depends on.
+
+    beliefs   P(state) of each chance node and decision if the policies are followed
+    options   the expected utility if an option were always taken, all other decisions at their best
+    parts     the expectation of each utility node; they add up to the utility
+    """
 
     utility: float
+    beliefs: dict[str, list[float]]
+    options: dict[str, list[float]]
+    parts: dict[str, float]
     policies: list[PolicyView]
     information: list[InformationView]
     tornado: list[BarView]
@@ -119,9 +128,12 @@ def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionVie
         by_text = {str(state): state for state in diagram.states(name)}
         evidence[name] = diagram.states(name)[diagram.code(name, by_text.get(text, text))]
     solution = diagram.solve(evidence or None)
-    options = {"--given": [f"{name}={state}" for name, state in asked.evidence.items()]}
+    named = [*diagram.chances, *diagram.decisions]
     return SolutionView(
         utility=float(solution.utility),
+        beliefs={name: _belief(diagram, solution, name) for name in named},
+        options={name: list(map(float, solution.options(name).values())) for name in solution.policies},
+        parts={name: float(part) for name, part in solution.parts.items()},
         policies=[
             PolicyView(
                 decision=str(name),
@@ -132,14 +144,32 @@ def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionVie
                     for column, cells in policy.to_columns().items()
                 },
             )
-            for name, policy in solution.policies.items()
+            for name, policy in ((name, solution.policy(name)) for name in solution.policies)
         ],
         information=_information(diagram, evidence),
         tornado=_tornado(diagram, evidence),
         text=str(solution),
-        same_as=SameAs(
-            shell=shell("diagram", "solve", asked.diagram, options=options),
-            python=_python(asked.diagram, f"print(diagram.solve({evidence or ''}))"),
+        same_as=_same(asked, evidence),
+    )
+
+
+def _belief(diagram: InfluenceDiagram, solution: Solution, name: str) -> list[float]:
+    if name in solution.evidence:
+        return [float(state == solution.evidence[name]) for state in diagram.states(name)]
+    return [float(p) for p in solution.query(name).probability.ravel()]
+
+
+def _same(asked: SolveRequest, evidence: dict[str, Any]) -> SameAs:
+    options = {"--given": [f"{name}={state}" for name, state in asked.evidence.items()]}
+    commands = (shell("diagram", verb, asked.diagram, options=options) for verb in ("solve", "value", "tornado"))
+    given = f"evidence={evidence!r}" if evidence else ""
+    return SameAs(
+        shell="\n".join(commands),
+        python=_python(
+            asked.diagram,
+            f"print(diagram.solve({evidence or ''}))",
+            f"print(diagram.information_values({given}))",
+            f"print(diagram.tornado({given}))",
         ),
     )
 
@@ -171,5 +201,5 @@ def _tornado(diagram: InfluenceDiagram, evidence: dict[str, Any]) -> list[BarVie
     return [BarView(entry=str(row["entry"]), **{name: float(row[name]) for name in names}) for row in rows]
 
 
-def _python(name: str, line: str) -> str:
-    return python(f"diagram = {call('bw.InfluenceDiagram.read', name)}", line)
+def _python(name: str, *lines: str) -> str:
+    return python(f"diagram = {call('bw.InfluenceDiagram.read', name)}", *lines)

@@ -1,28 +1,30 @@
-"""The Network page: beliefs under evidence, why, what to observe next, edits that are checked, and learning."""
+"""The Network page: beliefs under evidence and interventions, why they are so, and what to observe next."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from bayeswise.foundation.errors import NetworkError, ParameterError, TooLargeError
+from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.networks.node import Node
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python, shell
-from bayeswise.workbench.pages.jobs import JobView
-from bayeswise.workbench.workspace import kind_of, version_of
+from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.workspace import version_of
 
 Share = Annotated[float, Field(ge=0, le=1e300, allow_inf_nan=False)]
+"""A probability or a likelihood."""
+
 Findings = Annotated[dict[Name, str], Field(max_length=10_000)]
 Likelihoods = Annotated[dict[Name, dict[str, Share]], Field(max_length=10_000)]
 _MOST_NODES = 2_000
 _MOST_TABLE_ROWS = 4_096
+_MOST_PATHS = 12
+_MOST_IN_CONFLICT = 30  # findings; each is left out once
 
 
 class NodeView(Said):
@@ -58,14 +60,51 @@ class TableView(Said):
 
 
 class Question(Said):
-    """What is observed: states, states that are excluded, and likelihoods of states."""
+    """What is observed: states, states that are excluded, and likelihoods of states; `do` is set from outside."""
 
     network: FileName
     evidence: Findings = Field(default_factory=dict)
     excluded: Annotated[dict[Name, list[str]], Field(max_length=10_000)] = Field(default_factory=dict)
     soft: Likelihoods = Field(default_factory=dict)
+    do: Findings = Field(default_factory=dict)
     target: Name | None = None
     state: str | None = None
+
+
+class FindingView(Said):
+    """What a finding says for a state of the target, as the change of its log-odds; null where it was certain.
+
+    An infinite change, of a finding that settles the matter, is the text "inf" or "-inf".
+    """
+
+    node: str
+    value: str | dict[str, float]
+    alone: float | str | None
+    beside: float | str | None
+    relevant: bool
+
+
+class PathView(Said):
+    """Nodes from a finding to the target, and the bits that pass at most."""
+
+    finding: str
+    nodes: list[str]
+    bits: float
+
+
+class StateView(Said):
+    """A state of a node, and the bits of conflict that are left with it."""
+
+    node: str
+    state: str
+    bits: float
+
+
+class ConflictView(Said):
+    """log2 prod P(finding) / P(all findings): above 0 they are at odds, unless a state explains them."""
+
+    bits: float
+    explained_by: list[StateView]
 
 
 class BeliefsView(Said):
@@ -73,7 +112,9 @@ class BeliefsView(Said):
 
     separated    nodes that say nothing about the target, given what is observed
     worth        bits that observing each node would tell about the target
-    findings     how much each finding speaks for the state of the target: alone, and beside the others
+    findings     how much each finding speaks for `state` of the target: alone, and beside the others
+    paths        by which paths they do
+    explained_as the line for the shell that explains it, where there is something to explain
     """
 
     beliefs: dict[str, list[float]]
@@ -81,48 +122,31 @@ class BeliefsView(Said):
     log_evidence: float | None
     separated: list[str]
     worth: dict[str, float]
-    findings: list[dict[str, Any]]
+    state: str | None
+    findings: list[FindingView]
+    paths: list[PathView]
+    conflict: ConflictView | None
+    explained_as: str | None
     most_probable: dict[str, str]
     same_as: SameAs
 
 
-class Edit(Said):
-    """One change of a network."""
+class EffectView(Said):
+    """P(effect | do(cause)) beside P(effect | cause), for each state of the cause; null if that never happens."""
 
-    change: Literal["add-edge", "remove-edge", "set-table", "add-node", "remove-node", "rename-node"]
-    node: Name
-    parent: Name | None = None
-    rows: Annotated[list[list[Share]], Field(max_length=100_000)] | None = None
-    states: Annotated[list[Name], Field(max_length=1_000)] | None = None
-    name: Name | None = None
-    normalise: bool = False
-
-
-class EditRequest(Said):
-    """Changes of a network, in their order, and where they are written; without `output` they are only tried."""
-
-    network: FileName
-    edits: Annotated[list[Edit], Field(max_length=1_000)] = Field(default_factory=list)
-    output: FileName | None = None
-    version: str | None = None
-
-
-class LearnRequest(Said):
-    """A table, and what is known about the edges."""
-
-    table: FileName
-    output: FileName
-    version: str | None = None
-    method: Literal["auto", "hill-climbing", "exact", "chow-liu"] = "auto"
-    score: Literal["bic", "aic", "mdl", "bdeu", "k2"] = "bic"
-    require: Annotated[list[tuple[Name, Name]], Field(max_length=1_000)] = Field(default_factory=list)
-    forbid: Annotated[list[tuple[Name, Name]], Field(max_length=1_000)] = Field(default_factory=list)
-    ignore: Annotated[list[Name], Field(max_length=10_000)] = Field(default_factory=list)
-    strengths: bool = True
+    cause: str
+    effect: str
+    states: list[str]
+    causes: list[str]
+    done: list[list[float]]
+    seen: list[list[float | None]]
+    adjusted_by: list[str] | None
+    through: list[str] | None
+    same_as: SameAs
 
 
 def routes(bench: Bench) -> APIRouter:
-    """GET /api/network and its table; POST query, edit and learn."""
+    """GET /api/network, its tables and effects; POST /api/network/query."""
     router = APIRouter(prefix="/api/network", tags=["network"], responses=PROBLEMS)
 
     @router.get("")
@@ -140,38 +164,12 @@ def routes(bench: Bench) -> APIRouter:
         """The beliefs in all nodes, given what is observed."""
         return beliefs_view(network_of(bench, asked.network), asked)
 
-    @router.post("/edit")
-    def edit(asked: EditRequest) -> NetworkView:
-        """Change a network: a cycle, an unknown name or a row that does not sum to 1 is an error that says where."""
-        found = edited(network_of(bench, asked.network), asked.edits)
-        if asked.output is None:
-            return network_view(found, asked.network, version_of(bench.workspace.file(asked.network)))
-        if kind_of(asked.output) != "network":
-            raise ParameterError(f"{asked.output!r} is not a network file", fix="end its name in .bif, .net or .xdsl")
-        with bench.workspace.replacing(asked.output, asked.version) as path:
-            found.write(path)
-        return network_view(found, asked.output, version_of(bench.workspace.file(asked.output)))
-
-    @router.post("/learn", status_code=202)
-    def learn(asked: LearnRequest) -> JobView:
-        """Learn a network from a table in the background."""
-        bench.workspace.file(asked.table)
-        if kind_of(asked.output) != "network":
-            raise ParameterError(f"{asked.output!r} is not a network file", fix="end its name in .bif, .net or .xdsl")
-        chosen: dict[str, Any] = {
-            "--method": asked.method,
-            "--score": asked.score,
-            "--require": [f"{parent} -> {child}" for parent, child in asked.require],
-            "--forbid": [f"{parent} -> {child}" for parent, child in asked.forbid],
-            "--ignore": asked.ignore,
-        }
-        flags = ["--strengths"] if asked.strengths else []
-
-        def command(output: str | None) -> list[str]:
-            words = arguments("learn", asked.table, options={**chosen, "--output": output})
-            return ["network", *words, *flags, "--json"]
-
-        return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
+    @router.get("/effect")
+    def effect(
+        network: Annotated[FileName, Query()], cause: Annotated[Name, Query()], effect: Annotated[Name, Query()]
+    ) -> EffectView:
+        """What setting one node does to another, the edges taken for causes."""
+        return effect_view(network_of(bench, network), network, cause, effect)
 
     return router
 
@@ -228,33 +226,80 @@ def table_view(network: BeliefNetwork, node: str) -> TableView:
 
 def beliefs_view(network: BeliefNetwork, asked: Question) -> BeliefsView:
     """All beliefs, and about a target what else there is to know."""
+    actions = {name: state_of(network, name, state) for name, state in asked.do.items()}
+    network = network.do(actions) if actions else network
     evidence, soft = findings_of(network, asked)
     marginals = network.marginals(evidence, soft=soft or None)
     beliefs = {name: [float(p) for p in marginals[name].probability.ravel()] for name in marginals}
     for name, state in evidence.items():
         beliefs.setdefault(name, [float(each == state) for each in network.states(name)])
     log_evidence = network.log_evidence(evidence, soft=soft or None)
-    separated: list[str] = []
-    worth: dict[str, float] = {}
-    findings: list[dict[str, Any]] = []
-    if asked.target is not None and asked.target not in evidence:
-        given = list(evidence)
-        others = [name for name in network if name != asked.target and name not in evidence]
-        separated = [name for name in others if network.d_separated(asked.target, name, given)]
-        worth = network.mutual_information(asked.target, evidence, soft=soft or None)
-        if evidence or soft:
-            state = None if asked.state is None else state_of(network, asked.target, asked.state)
-            findings = network.explain(asked.target, evidence, state=state, soft=soft or None).to_dict()["findings"]
     best = network.most_probable(evidence, soft=soft or None)
+    about: dict[str, Any] = {"separated": [], "worth": {}, "state": None, "findings": [], "paths": []}
+    if asked.target is not None and asked.target not in evidence:
+        about.update(_about_target(network, asked.target, asked.state, evidence, soft))
     return BeliefsView(
         beliefs=beliefs,
         probability=float(np.exp(log_evidence)),
         log_evidence=log_evidence,
-        separated=separated,
-        worth=worth,
-        findings=findings,
+        **about,
+        conflict=_conflict(network, evidence),
+        explained_as=_explained_as(asked, soft) if about["findings"] and not actions else None,
         most_probable={name: str(state) for name, state in best.states.items()},
-        same_as=_same(asked, evidence, soft),
+        same_as=_same(asked, actions, evidence, soft),
+    )
+
+
+def _about_target(
+    network: BeliefNetwork, target: str, text: str | None, evidence: dict[str, Any], soft: dict[str, dict[Any, float]]
+) -> dict[str, Any]:
+    """Which nodes say nothing about a target, what the others would say, and what the findings say."""
+    others = [name for name in network if name != target and name not in evidence]
+    found: dict[str, Any] = {
+        "separated": [name for name in others if network.d_separated(target, name, evidence, soft=soft)],
+        "worth": network.mutual_information(target, evidence, soft=soft or None),
+    }
+    if not evidence and not soft:
+        return found
+    state = None if text is None else state_of(network, target, text)
+    account = network.explain(target, evidence, state=state, soft=soft or None)
+    findings = account.to_dict()["findings"]
+    for each in findings:
+        each["value"] = each["value"] if isinstance(each["value"], dict) else str(each["value"])
+    paths = [
+        PathView(finding=path.finding, nodes=list(path.nodes), bits=path.bits) for path in account.paths(_MOST_PATHS)
+    ]
+    return found | {"state": str(account.state), "findings": [FindingView(**each) for each in findings], "paths": paths}
+
+
+def _conflict(network: BeliefNetwork, evidence: dict[str, Any]) -> ConflictView | None:
+    if not 2 <= len(evidence) <= _MOST_IN_CONFLICT:
+        return None
+    found = network.conflict(evidence)
+    explanations = [StateView(node=name, state=str(state), bits=bits) for name, state, bits in found.explained_by[:3]]
+    return ConflictView(bits=found.bits, explained_by=explanations)
+
+
+def effect_view(network: BeliefNetwork, name: str, cause: str, effect: str) -> EffectView:
+    """The effect of each state of the cause."""
+    found = network.causal_effect(cause, effect)
+    states = network.states(effect)
+    return EffectView(
+        cause=cause,
+        effect=effect,
+        states=list(map(str, states)),
+        causes=list(map(str, found.done)),
+        done=[[float(row[state]) for state in states] for row in found.done.values()],
+        seen=[[None if np.isnan(row[state]) else float(row[state]) for state in states] for row in found.seen.values()],
+        adjusted_by=None if found.adjusted_by is None else list(found.adjusted_by),
+        through=None if found.through is None else list(found.through),
+        same_as=SameAs(
+            shell=shell("network", "effect", name, cause, effect),
+            python=python(
+                f"network = {call('bw.BeliefNetwork.read', name)}",
+                f"print(network.causal_effect({cause!r}, {effect!r}))",
+            ),
+        ),
     )
 
 
@@ -282,59 +327,31 @@ def state_of(network: BeliefNetwork, name: str, text: str) -> Any:
     return states[network.code(name, by_text.get(text, text))]
 
 
-def _same(asked: Question, evidence: dict[str, Any], soft: dict[str, dict[Any, float]]) -> SameAs:
+def _same(
+    asked: Question, actions: dict[str, Any], evidence: dict[str, Any], soft: dict[str, dict[Any, float]]
+) -> SameAs:
     nodes = [asked.target] if asked.target is not None else []
-    options: dict[str, Any] = {
-        "--given": [f"{name}={state}" for name, state in evidence.items()],
-        "--soft": [f"{name}:{state}={share:g}" for name, each in soft.items() for state, share in each.items()],
-    }
+    setting = [f"{name}={state}" for name, state in actions.items()]
     asking = f"network.query({asked.target!r}, {evidence!r}" if nodes else f"network.marginals({evidence!r}"
     return SameAs(
-        shell=shell("network", "query", asked.network, *nodes, options=options),
+        shell=shell(
+            "network", "query", asked.network, *nodes, options={"--do": setting, **_typed_findings(evidence, soft)}
+        ),
         python=python(
             f"network = {call('bw.BeliefNetwork.read', asked.network)}",
+            *([f"network = network.do({actions!r})"] if actions else []),
             asking + (f", soft={soft!r})" if soft else ")"),
         ),
     )
 
 
-def edited(network: BeliefNetwork, edits: list[Edit]) -> BeliefNetwork:
-    """The network after some changes."""
-    for edit in edits:
-        if edit.change == "add-edge":
-            network = network.edit.add_edge(_needed(edit.parent, "parent"), edit.node)
-        elif edit.change == "remove-edge":
-            network = network.edit.remove_edge(_needed(edit.parent, "parent"), edit.node)
-        elif edit.change == "remove-node":
-            network = network.edit.remove_node(edit.node)
-        elif edit.change == "rename-node":
-            network = network.edit.rename_node(edit.node, _needed(edit.name, "name"))
-        elif edit.change == "add-node":
-            states = edit.states or ["no", "yes"]
-            network = network.edit.add_node(Node(edit.node, states, [1.0 / len(states)] * len(states)))
-        else:
-            network = network.changed({edit.node: _rows(network, edit)})
-    return network
+def _explained_as(asked: Question, soft: dict[str, dict[Any, float]]) -> str:
+    options = {"--state": asked.state, **_typed_findings(asked.evidence, soft), "--paths": str(_MOST_PATHS)}
+    return shell("network", "explain", asked.network, str(asked.target), options=options)
 
 
-def _rows(network: BeliefNetwork, edit: Edit) -> Any:
-    if edit.rows is None:
-        raise ParameterError("set-table needs rows", fix="send a row for each configuration of the parents")
-    shape = np.asarray(network.table(edit.node)).shape
-    if len(edit.rows) != shape[0] or any(len(row) != shape[1] for row in edit.rows):
-        raise NetworkError(
-            f"the table of {edit.node!r} has {shape[0]} rows of {shape[1]} numbers", fix="send as many as it has"
-        )
-    rows = np.asarray(edit.rows, dtype=np.float64)
-    if edit.normalise:
-        total = rows.sum(axis=1, keepdims=True)
-        if (total <= 0).any() or not np.isfinite(total).all():
-            raise NetworkError(f"a row of {edit.node!r} sums to 0", fix="give one of its states a number above 0")
-        rows = rows / total
-    return rows.tolist() if network.parents(edit.node) else rows[0].tolist()
-
-
-def _needed(value: str | None, what: str) -> str:
-    if value is None:
-        raise ParameterError(f"the change needs a {what}", fix=f"send {what}")
-    return value
+def _typed_findings(evidence: dict[str, Any], soft: dict[str, dict[Any, float]]) -> dict[str, list[str]]:
+    return {
+        "--given": [f"{name}={state}" for name, state in evidence.items()],
+        "--soft": [f"{name}:{state}={share:g}" for name, each in soft.items() for state, share in each.items()],
+    }

@@ -24,6 +24,9 @@ def explain(
     sensitivity: Annotated[
         int, typer.Option(min=0, metavar="N", help="Add the N table entries to which the posterior is most sensitive.")
     ] = 0,
+    paths: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Add the N strongest paths from findings to the node.")
+    ] = 0,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Also write an HTML page with a drawing.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole explanation as JSON.")] = False,
 ) -> None:
@@ -54,9 +57,15 @@ def explain(
             }
             for each in entries
         ]
-        print(as_json_text(account.to_dict() | ({"sensitivity": found} if sensitivity else {})))
+        trails = [{"finding": each.finding, "nodes": each.nodes, "bits": each.bits} for each in account.paths(paths)]
+        more = ({"sensitivity": found} if sensitivity else {}) | ({"paths": trails} if paths else {})
+        print(as_json_text(account.to_dict() | more))
         return
     print(account.to_text(width=min(110, shutil.get_terminal_size().columns)))
+    if paths:
+        print("\nPaths of the findings, and the bits that pass each of them at most:")
+        trails_shown = [(number(each.bits, 3), " - ".join(each.nodes)) for each in account.paths(paths)]
+        print(*aligned(trails_shown, [0], indent="  "), sep="\n")
     if not entries:
         return
     print(f"\nDerivative of P({node} = {account.state}) by an entry, and where {entries[0].best} stays most probable:")

@@ -1,0 +1,251 @@
+"""Networks changed on the Network page: edits that are tried and saved, and graphs that are learned from a table."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter
+from pydantic import Field
+
+from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python, shell
+from bayeswise.workbench.pages.jobs import JobView
+from bayeswise.workbench.pages.network import (
+    NetworkView,
+    Share,
+    TableView,
+    network_of,
+    network_view,
+    state_of,
+    table_view,
+)
+from bayeswise.workbench.workspace import kind_of, version_of
+
+EdgeName = tuple[Name, Name]
+
+
+class Edit(Said):
+    """One change of a network; `name` is the new name of a node or a state."""
+
+    change: Literal[
+        "add-edge",
+        "remove-edge",
+        "set-table",
+        "add-node",
+        "remove-node",
+        "rename-node",
+        "add-state",
+        "remove-state",
+        "rename-state",
+    ]
+    node: Name
+    parent: Name | None = None
+    rows: Annotated[list[list[Share]], Field(max_length=100_000)] | None = None
+    states: Annotated[list[Name], Field(max_length=1_000)] | None = None
+    state: Name | None = None
+    name: Name | None = None
+    normalise: bool = False
+
+
+class EditRequest(Said):
+    """Changes of a network, in their order, and where they are written; without `output` they are only tried.
+
+    Without `network` they begin with a network that has no node. `table` is a node whose table is shown.
+    """
+
+    network: FileName | None
+    edits: Annotated[list[Edit], Field(max_length=1_000)] = Field(default_factory=list)
+    table: Name | None = None
+    output: FileName | None = None
+    version: str | None = None
+
+
+class EditedView(Said):
+    """A network after its changes, and the table of one of its nodes."""
+
+    graph: NetworkView
+    table: TableView | None
+
+
+class LearnRequest(Said):
+    """A table, and what is known about the edges."""
+
+    table: FileName
+    output: FileName
+    version: str | None = None
+    method: Literal["auto", "hill-climbing", "exact", "chow-liu"] = "auto"
+    score: Literal["bic", "aic", "mdl", "bdeu", "k2"] = "bic"
+    require: Annotated[list[EdgeName], Field(max_length=1_000)] = Field(default_factory=list)
+    forbid: Annotated[list[EdgeName], Field(max_length=1_000)] = Field(default_factory=list)
+    ignore: Annotated[list[Name], Field(max_length=10_000)] = Field(default_factory=list)
+    missing: Literal["error", "drop", "em"] = "error"
+    max_parents: Annotated[int, Field(ge=0, le=20)] | None = None
+    strengths: bool = True
+    resamples: Annotated[int, Field(ge=0, le=1_000)] = 0
+
+
+def routes(bench: Bench) -> APIRouter:
+    """POST /api/network/edit and /api/network/learn."""
+    router = APIRouter(prefix="/api/network", tags=["network"], responses=PROBLEMS)
+
+    @router.post("/edit")
+    def edit(asked: EditRequest) -> EditedView:
+        """Change a network: a cycle, an unknown name or a row that does not sum to 1 is an error that says where."""
+        before = BeliefNetwork([]) if asked.network is None else network_of(bench, asked.network)
+        found = edited(before, asked.edits)
+        if asked.output is not None:
+            _check_suffix(asked.output)
+            with bench.workspace.replacing(asked.output, asked.version) as path:
+                found.write(path)
+        name = asked.output or asked.network
+        version = "" if name is None else version_of(bench.workspace.file(name))
+        graph = network_view(found, name or "network.bif", version)
+        table = None if asked.table is None else table_view(found, asked.table)
+        return EditedView(graph=graph.model_copy(update={"same_as": _same_edits(asked)}), table=table)
+
+    @router.post("/learn", status_code=202)
+    def learn(asked: LearnRequest) -> JobView:
+        """Learn a network from a table in the background."""
+        bench.workspace.file(asked.table)
+        _check_suffix(asked.output)
+
+        def command(output: str | None) -> list[str]:
+            return ["network", *_learn_words(asked, output), "--json"]
+
+        return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
+
+    @router.post("/learn/same_as")
+    def learn_same_as(asked: LearnRequest) -> SameAs:
+        """The same learning on the command line and in Python."""
+        learning = call(
+            "bw.BeliefNetwork.learn",
+            asked.table,
+            method=None if asked.method == "auto" else asked.method,
+            score=None if asked.score == "bic" else asked.score,
+            required=list(asked.require),
+            forbidden=list(asked.forbid),
+            ignore=list(asked.ignore),
+            missing=None if asked.missing == "error" else asked.missing,
+            max_parents=asked.max_parents,
+        )
+        return SameAs(
+            shell=shlex.join(["bayeswise", "network", *_learn_words(asked, asked.output)]),
+            python=python(f"network = {learning}", f"network.write({asked.output!r})"),
+        )
+
+    return router
+
+
+def edited(network: BeliefNetwork, edits: list[Edit]) -> BeliefNetwork:
+    """The network after some changes."""
+    for edit in edits:
+        network = _changed(network, edit)
+    return network
+
+
+def _changed(network: BeliefNetwork, edit: Edit) -> BeliefNetwork:
+    match edit.change:
+        case "add-edge":
+            return network.edit.add_edge(_needed(edit.parent, "parent"), edit.node)
+        case "remove-edge":
+            return network.edit.remove_edge(_needed(edit.parent, "parent"), edit.node)
+        case "add-node":
+            states = edit.states or ["no", "yes"]
+            return network.edit.add_node(Node(edit.node, states, [1.0 / len(states)] * len(states)))
+        case "remove-node":
+            return network.edit.remove_node(edit.node)
+        case "rename-node":
+            return network.edit.rename_node(edit.node, _needed(edit.name, "name"))
+        case "add-state":
+            return network.edit.add_state(edit.node, _needed(edit.name, "name"))
+        case "remove-state":
+            return network.edit.remove_state(edit.node, state_of(network, edit.node, _needed(edit.state, "state")))
+        case "rename-state":
+            state = state_of(network, edit.node, _needed(edit.state, "state"))
+            return network.edit.rename_states(edit.node, {state: _needed(edit.name, "name")})
+        case "set-table":
+            return network.changed({edit.node: _rows(network, edit)})
+
+
+def _rows(network: BeliefNetwork, edit: Edit) -> Any:
+    if edit.rows is None:
+        raise ParameterError("set-table needs rows", fix="send a row for each configuration of the parents")
+    shape = np.asarray(network.table(edit.node)).shape
+    if len(edit.rows) != shape[0] or any(len(row) != shape[1] for row in edit.rows):
+        raise NetworkError(
+            f"the table of {edit.node!r} has {shape[0]} rows of {shape[1]} numbers", fix="send as many as it has"
+        )
+    rows = np.asarray(edit.rows, dtype=np.float64)
+    if edit.normalise:
+        total = rows.sum(axis=1, keepdims=True)
+        if (total <= 0).any() or not np.isfinite(total).all():
+            raise NetworkError(f"a row of {edit.node!r} sums to 0", fix="give one of its states a number above 0")
+        rows = rows / total
+    return rows.tolist() if network.parents(edit.node) else rows[0].tolist()
+
+
+def _same_edits(asked: EditRequest) -> SameAs:
+    """The edits in Python; the command line shows what was saved."""
+    first = "bw.BeliefNetwork([])" if asked.network is None else call("bw.BeliefNetwork.read", asked.network)
+    output = asked.output or asked.network or "network.bif"
+    lines = ["from bayeswise.networks import Node"] if any(edit.change == "add-node" for edit in asked.edits) else []
+    lines += [f"network = {first}", *(f"network = {_edit_in_python(edit)}" for edit in asked.edits)]
+    return SameAs(shell=shell("network", "show", output), python=python(*lines, f"network.write({output!r})"))
+
+
+def _edit_in_python(edit: Edit) -> str:
+    match edit.change:
+        case "add-edge":
+            return call("network.edit.add_edge", edit.parent, edit.node)
+        case "remove-edge":
+            return call("network.edit.remove_edge", edit.parent, edit.node)
+        case "add-node":
+            states = edit.states or ["no", "yes"]
+            return f"network.edit.add_node(Node({edit.node!r}, {states!r}, {[1.0 / len(states)] * len(states)!r}))"
+        case "remove-node":
+            return call("network.edit.remove_node", edit.node)
+        case "rename-node":
+            return call("network.edit.rename_node", edit.node, edit.name)
+        case "add-state":
+            return call("network.edit.add_state", edit.node, edit.name)
+        case "remove-state":
+            return call("network.edit.remove_state", edit.node, edit.state)
+        case "rename-state":
+            return call("network.edit.rename_states", edit.node, {edit.state: edit.name})
+        case "set-table":
+            rows = edit.rows or []
+            if edit.normalise:
+                rows = [[value / sum(row) for value in row] for row in rows]
+            return call("network.changed", {edit.node: rows})
+
+
+def _learn_words(asked: LearnRequest, output: str | None) -> list[str]:
+    options = {
+        "--method": asked.method,
+        "--score": asked.score,
+        "--require": [f"{parent} -> {child}" for parent, child in asked.require],
+        "--forbid": [f"{parent} -> {child}" for parent, child in asked.forbid],
+        "--ignore": asked.ignore,
+        "--missing": None if asked.missing == "error" else asked.missing,
+        "--max-parents": None if asked.max_parents is None else str(asked.max_parents),
+        "--output": output,
+    }
+    flags = ["--strengths"] if asked.strengths or asked.resamples else []
+    flags += ["--resamples", str(asked.resamples)] if asked.resamples else []
+    return [*arguments("learn", asked.table, options=options), *flags]
+
+
+def _check_suffix(output: str) -> None:
+    if kind_of(output) != "network":
+        raise ParameterError(f"{output!r} is not a network file", fix="end its name in .bif, .net or .xdsl")
+
+
+def _needed(value: str | None, what: str) -> str:
+    if value is None:
+        raise ParameterError(f"the change needs a {what}", fix=f"send {what}")
+    return value
