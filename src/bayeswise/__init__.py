@@ -63,6 +63,7 @@ _HOMES = {
     "DynamicNetwork": "bayeswise.networks.dynamic",
     "NetworkClassifier": "bayeswise.estimators.network_classifier",
     "InfluenceDiagram": "bayeswise.diagrams",
+    "ClassDensities": "bayeswise.explanations.class_densities",
     "Costs": "bayeswise.decisions.costs.costs",
     "DecisionMaker": "bayeswise.estimators",
     "expected_cost_scorer": "bayeswise.estimators",

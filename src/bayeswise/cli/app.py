@@ -26,6 +26,7 @@ VERBS: dict[str, str] = {
     "report": "Write an HTML report on decision cost and calibration.",
     "thresholds": "Show which action is best at which probability.",
     "next-test": "Show which missing value of a row is most worth its price.",
+    "densities": "Show the classes along one column, and who errs where.",
     "explain": "Explain the prediction or decision for one row.",
     "inspect": "Show the contents of a model file.",
     "export": "Write a model as a SQL query or an ONNX graph.",
@@ -44,7 +45,7 @@ VERBS: dict[str, str] = {
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
     "bayes": ManyValues,
     "fit": FitCommand,
-    **dict.fromkeys(("explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
+    **dict.fromkeys(("densities", "explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
 }
 
 # The verbs that have verbs of their own: their file says which, by an `application` like this one.

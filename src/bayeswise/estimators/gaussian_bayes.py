@@ -17,10 +17,10 @@ from bayeswise.estimators.targets import Labels
 from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
-from bayeswise.models.gaussian_bayes.bayes_error import BayesError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings, GaussianOptions
+from bayeswise.posteriors.line_regions import BayesError
 
 
 @with_parameters

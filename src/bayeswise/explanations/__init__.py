@@ -1,21 +1,23 @@
 """Why this answer: weight of evidence as plain data, and ways to show it.
 
-account.py       prior x contributions = posterior, for one case
-calibrated.py    the same, and what a calibration adds
-balance.py       one state against another: weights that add up to the log-odds
-alternatives.py  what a column could be instead
-flip.py          the least change that changes the answer
-nomogram.py      points to add up, and the probability they stand for
-wording.py       weights, factors and values in words
-plain.py         for JSON and dataframes
-text.py          for a terminal
-html.py          for a page
-plots/           as pictures
+account.py          prior x contributions = posterior, for one case
+calibrated.py       the same, and what a calibration adds
+balance.py          one state against another: weights that add up to the log-odds
+alternatives.py     what a column could be instead
+flip.py             the least change that changes the answer
+class_densities.py  classes along one column: density, posterior, regions and errors
+nomogram.py         points to add up, and the probability they stand for
+wording.py          weights, factors and values in words
+plain.py            for JSON and dataframes
+text.py             for a terminal
+html.py             for a page
+plots/              as pictures
 """
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Explainable, alternatives_of
 from bayeswise.explanations.balance import Balance, Weight
+from bayeswise.explanations.class_densities import ClassDensities
 from bayeswise.explanations.flip import Change, Flip, least_change, least_change_of
 from bayeswise.explanations.nomogram import Nomogram, NomogramLine
 
@@ -23,6 +25,7 @@ __all__ = [
     "Account",
     "Balance",
     "Change",
+    "ClassDensities",
     "Contribution",
     "Explainable",
     "Flip",

@@ -9,6 +9,7 @@ a prior into parameters:
     log_p     = family.log_density(parameters, x)
 
 protocol.py             the contract of a family, and where its values and parameters may lie
+distributions.py        parameters of a family as a distribution with quantiles
 priors.py               conjugate priors that several families share
 arithmetic/             densities and evidence without cancellation
 bernoulli.py            a value that is 0 or 1
@@ -32,6 +33,7 @@ from bayeswise.families.bernoulli import Bernoulli
 from bayeswise.families.beta import Beta, BetaParameters
 from bayeswise.families.binomial import Binomial
 from bayeswise.families.categorical import Categorical, CategoricalParameters
+from bayeswise.families.distributions import distribution
 from bayeswise.families.exponential import Exponential, ExponentialParameters
 from bayeswise.families.gamma import Gamma, GammaParameters
 from bayeswise.families.geometric import Geometric
@@ -83,4 +85,5 @@ __all__ = [
     "PoissonParameters",
     "StudentT",
     "StudentTParameters",
+    "distribution",
 ]

@@ -6,13 +6,21 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from bayeswise.engines import Request, of_no_rows, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, NotMergedError, SchemaError
+from bayeswise.foundation.errors import (
+    BayeswiseError,
+    FitError,
+    KindError,
+    NoSuchAnswerError,
+    NotFittedError,
+    NotMergedError,
+    SchemaError,
+)
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
@@ -24,10 +32,15 @@ from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.class_densities import ClassDensities
+    from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay
 
 
 @dataclass(frozen=True)
@@ -118,6 +131,31 @@ class Classifier(ProbabilityModel):
 
     def warn(self) -> None:
         """Warnings about what the rows do not determine."""
+
+    # -- one column -------------------------------------------------------------------------------------------
+    def class_densities(self, column: str | None = None) -> ClassDensities:
+        """p(x | class) and p(class) along one column, the others integrated out; the only column needs no name."""
+        raise NoSuchAnswerError(
+            f"{type(self).__name__} has no density of one column alone",
+            fix='fit a model="naive-bayes" or "gaussian-bayes"',
+        )
+
+    def plot_densities(
+        self, column: str | None = None, ax: Any = None, *, panels: Sequence[str] | None = None, title: str = ""
+    ) -> ClassDensityDisplay:
+        """Draw p(x | class), p(class) p(x | class) and p(class | x) over one column, and the regions below."""
+        return self.class_densities(column).plot(ax, panels=panels, title=title)
+
+    def plot_bayes_error(
+        self,
+        boundary: float | Sequence[float] | None = None,
+        ax: Any = None,
+        *,
+        column: str | None = None,
+        states: Sequence[Any] | None = None,
+    ) -> BayesErrorDisplay:
+        """Draw the error of the best rule on one column, or that of boundaries chosen by hand."""
+        return self.class_densities(column).plot_error(boundary, ax, states=states)
 
     # -- rows come and go -------------------------------------------------------------------------------------
     def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
@@ -228,6 +266,15 @@ class Classifier(ProbabilityModel):
     def _summary(self, table: Any, targets: Any, weights: Any, check: bool) -> Grouped[Product]:
         rows = self.learned(table, targets, weights, check)
         return summarise(rows, self.schema, self.request()).statistics
+
+
+def only_column(column: str | None, columns: Sequence[str]) -> str:
+    """The column of that name; without one, the only column that there is."""
+    if column is not None:
+        return find_name(column, columns, where="the model")
+    if len(columns) != 1:
+        raise FitError(f"the model has {len(columns)} columns, not one", fix="name one of them")
+    return columns[0]
 
 
 def refuse_calibrated(other: Any) -> None:

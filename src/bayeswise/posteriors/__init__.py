@@ -7,6 +7,7 @@ calibration_maps.py  calibrations as values: temperature, Platt, isotonic, Diric
 calibration_fits.py  the estimates behind calibration
 bayes_rule.py        Bayes' rule for problems of two lines, every step kept
 joint_table.py       sum rule and product rule on a table of joint probabilities
+line_regions.py      where the best action changes along one number
 bayes_text.py        both of them as text, step by step
 """
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from bayeswise.foundation.errors import NotInstalledError
+from bayeswise.foundation.atomic import replacing
+from bayeswise.foundation.errors import NotInstalledError, UsageError
 from bayeswise.render.labels import shown
 from bayeswise.render.plain import Tabular
 from bayeswise.render.theme import FAINT, INK, NEUTRAL
@@ -37,6 +40,37 @@ class Display(Tabular):
         """Inches of a new figure."""
         return self.inches
 
+    def save(self, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:
+        """Draw, if that was not done yet, and write a picture by its suffix: .png, .svg or .pdf."""
+        form = picture_form(path)
+        figure = (self if self.figure_ is not None else self.plot()).figure_
+        with replacing(path) as file:
+            figure.savefig(file, format=form, dpi=dpi, bbox_inches="tight", metadata=_METADATA[form])
+        return Path(path)
+
+
+# without a date and the name of a library: the same picture has the same bytes
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def picture_form(path: str | os.PathLike[str]) -> str:
+    """The form of a picture by the suffix of its file.
+
+    >>> picture_form("classes.svg")
+    'svg'
+    """
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in _METADATA:
+        raise UsageError(
+            f"{Path(path).name}: pictures are not written as {form or 'files without a suffix'}",
+            fix="name a file that ends in .png, .svg or .pdf",
+        )
+    return form
+
 
 def pyplot() -> Any:
     """matplotlib.pyplot, loaded when something is drawn."""
@@ -58,9 +92,9 @@ def label(text: object, width: int = 30) -> str:
     return shown(text, width).replace("$", r"\$")
 
 
-def titled(ax: Axes, title: str) -> None:
-    """The title, above the left edge of the axes."""
-    ax.set_title(title, loc="left", fontsize="medium", color=INK)
+def titled(ax: Axes, title: str, pad: float | None = None) -> None:
+    """The title, above the left edge of the axes; so many points above it, where a legend stands between."""
+    ax.set_title(title, loc="left", fontsize="medium", color=INK, pad=pad)
 
 
 def bare(ax: Axes, *keep: str, grid: Literal["x", "y", "both"] | None = None) -> None:

@@ -8,15 +8,19 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from scipy import stats
 
+from bayeswise.decisions import FeatureRule
+from bayeswise.explanations import ClassDensities
 from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
-from bayeswise.explanations.plots.densities import Curves
 from bayeswise.explanations.plots.regions import Plane
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.gaussian_bayes import fit
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+
+COSTS = {"take b": {"a": 10, "b": 0}, "take a": {"a": 0, "b": 1}, "ask": 0.4}
 
 
 @pytest.fixture(autouse=True)
@@ -45,11 +49,11 @@ def drawn(display: Any) -> bytes:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: ClassDensityDisplay.from_model(one_column()),
-        lambda: ClassDensityDisplay.from_model(one_column(0.2)),
-        lambda: ClassDensityDisplay.from_model(two_columns(), "v"),
-        lambda: BayesErrorDisplay.from_model(one_column()),
-        lambda: BayesErrorDisplay.from_model(one_column(0.5), 0.7),
+        lambda: ClassDensityDisplay(one_column().class_densities()),
+        lambda: ClassDensityDisplay(one_column(0.2).class_densities()),
+        lambda: ClassDensityDisplay(two_columns().class_densities("v")),
+        lambda: BayesErrorDisplay(one_column().class_densities()),
+        lambda: BayesErrorDisplay(one_column(0.5).class_densities(), 0.7),
         lambda: RegionDisplay.from_model(two_columns(), rows=np.zeros((3, 2)), row_states=[0, 1, 2]),
         lambda: RegionDisplay.from_model(two_columns().changed(covariance="shared")),
     ],
@@ -60,24 +64,59 @@ def test_each_picture_can_be_drawn(make: Any) -> None:
 
 def test_each_curve_holds_the_share_of_its_class() -> None:
     """The area under p(class) p(x | class) is p(class), but for the tails beyond the picture."""
-    curves = Curves.of(one_column())
-    areas = [np.trapezoid(values, curves.x) for values in curves.weighted]
+    display = one_column().plot_densities()
+    shown = display.to_columns()
+    areas = [np.trapezoid(shown[name], shown["x"]) for name in ("weighted_low $", "weighted_high")]
     assert areas == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert np.add(shown["posterior_low $"], shown["posterior_high"]) == pytest.approx(1.0)
+
+
+def test_three_panels_stand_on_one_axis_above_the_regions() -> None:
+    panels = one_column().plot_densities().ax_.child_axes
+    assert [panel.get_ylabel() for panel in panels] == ["p(x | class)", "p(class) p(x | class)", "p(class | x)", ""]
+    assert len({panel.get_xlim() for panel in panels}) == 1
+    assert panels[-1].get_xlabel() == "x"
+    assert [text.get_text() for text in panels[-1].texts] == ["R2: low \\$", "R1: high"]
+    threshold = one_column().regions().thresholds.tolist()
+    assert panels[-1].get_xticks(minor=True).tolist() == pytest.approx(threshold)
+    assert len(one_column().plot_densities(panels=["posterior"]).ax_.child_axes) == 2
 
 
 def test_a_threshold_beyond_the_picture_is_told_in_words() -> None:
-    curves = Curves.of(one_column(1.02))
-    assert len(curves.thresholds) == 1 and len(curves.states) == 2
-    assert len(curves.beyond) == 1 and "high below" in curves.beyond[0]
+    strip = one_column(1.02).plot_densities().strip
+    assert len(strip.thresholds) == 1 and len(strip.pieces) == 2
+    assert len(strip.beyond) == 1 and "high below" in strip.beyond[0]
 
 
 def test_the_areas_of_the_error_picture_are_the_errors() -> None:
-    display = BayesErrorDisplay.from_model(one_column(), 0.5)
-    x = display.curves.x
-    assert np.trapezoid(display.error_density(), x) == pytest.approx(display.error.error, abs=2e-3)
-    least = np.trapezoid(display.curves.weighted.min(axis=0), x)
-    assert least == pytest.approx(display.error.irreducible, abs=1e-3)
+    display = one_column().plot_bayes_error(0.5)
+    assert np.trapezoid(display.error_density(), display.x) == pytest.approx(display.error.error, abs=2e-3)
+    assert np.trapezoid(display.irreducible_density(), display.x) == pytest.approx(display.error.irreducible, abs=1e-3)
     assert display.error.reducible > 0.05
+    assert display.error.error == pytest.approx(one_column().error_at(0.5).error)
+    named = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert [text.rsplit(" ", 1)[0] for text in named[:3]] == ["irreducible", "reducible", "error of the rule"]
+
+
+def test_bars_stand_for_counts_and_levels() -> None:
+    counts = ClassDensities.of({"few": stats.poisson(2), "many": stats.poisson(9)})
+    upper = counts.plot().ax_.child_axes[0]
+    assert len(upper.patches) == 2 * len(counts.points())
+    levels = ClassDensities.of({"a": {"u": 1.0}, "b": {"u": 0.5, "v": 0.5}}, column="level")
+    last = levels.plot().ax_.child_axes[-1]
+    assert [tick.get_text() for tick in last.get_xticklabels()] == ["u", "v"]
+    assert drawn(BayesErrorDisplay(counts, 4.5)) and drawn(BayesErrorDisplay(levels))
+
+
+def test_a_density_without_a_bound_does_not_flatten_the_others() -> None:
+    display = ClassDensities.of({"a": stats.beta(0.5, 0.5), "b": stats.norm(0.5, 0.2)}).plot(panels=["density"])
+    assert display.ax_.child_axes[0].get_ylim()[1] < 12
+
+
+def test_actions_under_costs_have_regions_of_their_own() -> None:
+    rule = FeatureRule.of({"a": stats.norm(0, 1), "b": stats.norm(3, 1)}, {"a": 0.5, "b": 0.5}, COSTS)
+    texts = [text.get_text() for text in rule.plot(column="score").ax_.child_axes[-1].texts]
+    assert [text.partition(":")[0] for text in texts] == ["R2", "R3", "R1"]
 
 
 def test_the_region_of_a_point_is_the_prediction_there() -> None:
@@ -91,5 +130,5 @@ def test_the_region_of_a_point_is_the_prediction_there() -> None:
 def test_a_picture_of_the_wrong_shape_is_refused() -> None:
     with pytest.raises(ParameterError, match="two columns"):
         RegionDisplay.from_model(one_column())
-    with pytest.raises(ParameterError, match="two classes"):
-        BayesErrorDisplay(Curves.of(two_columns(), "u"), 0.0, None)
+    with pytest.raises(ParameterError, match="choose among density"):
+        one_column().plot_densities(panels=["cdf"])

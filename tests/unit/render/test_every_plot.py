@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayeswise as bw
 from bayeswise.acquisition.curves import LearningCurves
+from bayeswise.decisions import FeatureRule
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.foundation.errors import NotInstalledError
 from bayeswise.networks import Node
@@ -56,6 +58,10 @@ def coins() -> bw.HypothesisSpace:
     return space.observe("h", "h")
 
 
+def feature_rule() -> FeatureRule:
+    return FeatureRule.of({"a": stats.norm(0, 1), "b": stats.norm(2, 1)}, {"a": 0.5, "b": 0.5}, MAIL)
+
+
 def twins() -> Any:
     table = {name: NUMBERS[name] for name in ("x", "y", "class")}
     return bw.compare_twins(gaussian("x", "y"), bw.fit(table, target="class", model="logistic"), table)
@@ -71,6 +77,11 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "account.plot_panels": lambda: golf().explain(ROW).plot_panels(),
     "model.nomogram(row).plot": lambda: golf().nomogram(ROW).plot(),
     "model.plot_densities": lambda: gaussian("x", "y").plot_densities("x"),
+    "naive_bayes.plot_densities": lambda: golf().plot_densities("outlook"),
+    "naive_bayes.plot_bayes_error": lambda: golf().plot_bayes_error(column="wind"),
+    "class_densities.plot": lambda: gaussian("x").class_densities().plot(panels=["posterior"]),
+    "class_densities.plot_error": lambda: gaussian("x").class_densities().plot_error([0.5, 4.0]),
+    "feature_rule.plot": lambda: feature_rule().plot(),
     "model.plot_regions": lambda: gaussian("x", "y").plot_regions(),
     "model.plot_bayes_error": lambda: gaussian("x").plot_bayes_error(0.5),
     "twins.plot": lambda: twins().plot(),
@@ -99,6 +110,9 @@ PLOTS: dict[str, Callable[[], Any]] = {
 # graphs, triangles and displays of several panels have no axes of their own to name
 WITHOUT_AXES = (
     "plot_panels",
+    "plot_densities",
+    "class_densities.plot",
+    "feature_rule",
     "nomogram",
     "network.plot",
     "diagram.plot",
@@ -149,6 +163,16 @@ def test_two_pictures_go_side_by_side_into_one_figure() -> None:
     assert network().plot(ax=left).ax_ is left
     assert evaluation().plot(right).ax_ is right
     figure.canvas.draw()
+
+
+def test_a_picture_is_saved_by_its_suffix(tmp_path: Path) -> None:
+    shown = bw.Costs(MAIL).plot()
+    for suffix, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        path = shown.save(tmp_path / f"costs.{suffix}")
+        assert path.read_bytes().startswith(start)
+    with pytest.raises(bw.UsageError, match=r"not written as jpg\. Fix: name a file that ends in \.png"):
+        shown.save(tmp_path / "costs.jpg")
+    assert not (tmp_path / "costs.jpg").exists()
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ check.py          what decisions cost on labelled rows
 report.py         the same as a page
 thresholds.py     the policy that costs imply
 next_test.py      the empty column most worth its price
+densities.py      classes along one column
 explain.py        why a model answers as it does
 inspect.py        what a model file holds
 export.py         a model as a SQL query or an ONNX graph

@@ -8,7 +8,7 @@ import typer
 
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import check_output, say
+from bayeswise.cli.output.writing import Picture, check_output, check_picture, say
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, UsageError
 
@@ -41,9 +41,7 @@ def run(
         bool, typer.Option("--flip", help="Add the smallest change of the row that changes the answer.")
     ] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Also write an HTML page.")] = None,
-    png: Annotated[
-        str | None, typer.Option("--png", metavar="OUT", help="Also write a PNG picture (needs matplotlib).")
-    ] = None,
+    png: Picture = None,
     *,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole explanation as JSON.")] = False,
@@ -78,9 +76,9 @@ def run(
 
     fitted = load_for("explain", model, "explain", "schema")
     refuse_what_it_lacks(fitted, {"--against": against, "--costs": costs, "--flip": flip, "--html": html, "--png": png})
-    for out in (html, png):
-        if out is not None:
-            check_output(out, [model, *(files or ())])
+    check_picture(png, [model, *(files or ())])
+    if html is not None:
+        check_output(html, [model, *(files or ())])
     if bool(row) == bool(files):
         example = " ".join(f"{name}=..." for name in fitted.schema.used[:2])
         raise UsageError("one row is needed", fix=f"add --row {example}, or a FILE and --row-number N")
@@ -108,7 +106,7 @@ def run(
         with replacing_text(html) as page:
             page.write(account.to_html(account.most_probable, rival))
     if png is not None:
-        draw(account, rival, png)
+        draw(account, png)
     if as_json:
         print(json_text({**facts_of(account, rival, flip, change), **distances}, indent=2))
         return

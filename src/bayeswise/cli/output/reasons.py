@@ -11,7 +11,7 @@ from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account, Flip, alternatives_of, least_change
 from bayeswise.explanations.plain import balance_dict
-from bayeswise.foundation.atomic import replacing, replacing_text
+from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.render.labels import keyed, shown
 from bayeswise.render.numbers import exact, number
@@ -70,10 +70,9 @@ def console_width() -> int:
     return Console(highlight=False, emoji=False).width
 
 
-def draw(account: Account, rival: Label, path: str, state: Label | None = None) -> None:
-    display = account.plot(state=account.most_probable if state is None else state, against=rival)
-    with replacing(path) as file:
-        display.figure_.savefig(file, format="png", dpi=150, bbox_inches="tight")
+def draw(account: Account, path: str) -> None:
+    """Prior x contributions = posterior, as a picture."""
+    account.plot_panels().save(path)
 
 
 # -- an action --------------------------------------------------------------------------------------------------
@@ -111,7 +110,7 @@ def action_explained(
         with replacing_text(html) as page:
             page.write(story.to_html())
     if png is not None:
-        draw(account, story.states[1], png, story.states[0])
+        draw(account, png)
     if as_json:
         facts = {**facts_of(account, story.states[1], False, None, story.states[0]), "decision": story.to_dict()}
         if flip:

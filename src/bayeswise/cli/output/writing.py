@@ -31,6 +31,12 @@ Raw: TypeAlias = Annotated[
 ]
 
 
+Picture: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--png", metavar="OUT", help="Also write a picture, .png, .svg or .pdf (needs matplotlib)."),
+]
+
+
 @dataclass(frozen=True)
 class TableOutput:
     """The options of a command that writes a table."""
@@ -87,6 +93,15 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
     check_writable(path)
     if Path(path).is_file() and _is_any(path, inputs):
         raise UsageError(f"{path} is read by this command and would be overwritten", fix="name another output")
+
+
+def check_picture(path: str | None, inputs: Iterable[str]) -> None:
+    """Refuse a picture that cannot be written, or whose suffix is none of those that can."""
+    if path is not None:
+        from bayeswise.render.display import picture_form
+
+        picture_form(path)
+        check_output(path, inputs)
 
 
 def _is_any(path: str, others: Iterable[str]) -> bool:

@@ -3,7 +3,7 @@
 waterfall.py    from the prior log-odds to the posterior log-odds
 three_panel.py  prior x contributions = posterior
 nomogram.py     points as rulers
-densities.py    weighted densities of classes over one number
+densities.py    p(x | class), weighted and as a posterior over one column
 regions.py      classes over two columns
 bayes_error.py  reducible and irreducible error of a boundary
 twins.py        a generative model beside its discriminative twin

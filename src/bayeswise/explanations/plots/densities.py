@@ -1,136 +1,235 @@
-"""Weighted densities of classes over one number, with the regions in which each class is the most probable."""
+"""Densities of classes over one column: p(x | class), p(class) p(x | class) and p(class | x), and the regions below."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.explanations.class_densities import ClassDensities
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.display import Display, bare, label, note, titled
-from bayeswise.render.labels import distinct_texts
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.posteriors.line_regions import Regions
+from bayeswise.render.display import Display, bare, label, titled
 from bayeswise.render.numbers import number
-from bayeswise.render.theme import INK, NEUTRAL, state_colour
+from bayeswise.render.theme import GROUND, INK, NEUTRAL, state_colour
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-@dataclass(frozen=True)
-class Curves:
-    """p(state) p(x | state) along one column, and where the decision changes."""
-
-    column: str
-    x: FloatArray  # (n_points,) ascending
-    weighted: FloatArray  # (n_states, n_points)
-    classes: tuple[Label, ...]
-    thresholds: FloatArray  # (n_regions - 1,) those between the first x and the last
-    states: tuple[Label, ...]  # (n_regions,) the most probable class in each region
-    beyond: tuple[str, ...] = ()  # what changes where the picture does not reach
-
-    @classmethod
-    def of(cls, model: Any, column: str | None = None, *, points: int = 801, reach: float = 3.6) -> Curves:
-        """From a model of one column, or the marginal of one column; so many stddevs around the means."""
-        regions = model.regions(column)
-        at = model.columns.index(regions.column)
-        mean, stddev = model.means[:, at], np.sqrt(model.covariances[:, at, at])
-        low, high = float((mean - reach * stddev).min()), float((mean + reach * stddev).max())
-        below, inside = (regions.thresholds <= low), (regions.thresholds > low) & (regions.thresholds < high)
-        first = int(below.sum())
-        thresholds = regions.thresholds[inside]
-        states = regions.states[first : first + len(thresholds) + 1]
-        x = np.unique(np.concatenate([np.linspace(low, high, points), thresholds]))
-        z = (x - mean[:, None]) / stddev[:, None]
-        prior = np.exp(model.log_prior)[:, None]
-        weighted = prior * np.exp(-0.5 * z**2) / (stddev[:, None] * np.sqrt(2.0 * np.pi))
-        return cls(regions.column, x, weighted, model.classes, thresholds, states, _beyond(regions, low, high))
-
-    def to_columns(self) -> dict[str, list[Any]]:
-        """x, and the weighted density of each class."""
-        named = zip(distinct_texts(self.classes), self.weighted, strict=True)
-        return {self.column: self.x.tolist(), **{f"density_{name}": values.tolist() for name, values in named}}
-
-
-def _beyond(regions: Any, low: float, high: float) -> tuple[str, ...]:
-    cuts = zip(regions.thresholds.tolist(), regions.states[:-1], regions.states[1:], strict=True)
-    words = [
-        f"◄ {label(before, 18)} below {number(x)}" if x <= low else f"{label(after, 18)} from {number(x)} on ►"
-        for x, before, after in cuts
-        if x <= low or x >= high
-    ]
-    return tuple(words)
+PANELS = {"density": "p(x | class)", "weighted": "p(class) p(x | class)", "posterior": "p(class | x)"}
+_MOST_BARS = 60  # counts that are drawn as bars; more are steps
+_MOST_NAMED = 8  # classes in the legend
+_LETTER = 0.085  # inches of a letter in the strip
+_STRIP, _GAP = 0.055, 0.035  # of the height of the axes
 
 
 class ClassDensityDisplay(Display):
-    """Densities of the classes, weighted by their priors; the strip below shows the decision.
+    """Up to three panels above each other over one axis, and a strip of the regions R1, R2, ... of the decisions.
 
-    The area below the highest curve is how often the decision is right. A density may exceed 1.
+    The area below the highest weighted curve is how often the decision is right. A density may exceed 1; p(class | x)
+    does not. Counts and categories are bars. `regions` are those of actions, where they are not the classes.
     """
 
-    inches = (7.2, 4.0)
-
-    def __init__(self, curves: Curves, *, title: str = "") -> None:
-        self.curves = curves
+    def __init__(
+        self,
+        densities: ClassDensities,
+        *,
+        regions: Regions | None = None,
+        actions: Sequence[Label] | None = None,
+        panels: Sequence[str] | None = None,
+        title: str = "",
+    ) -> None:
+        self.densities = densities
+        self.x = densities.points()
+        self.strip = Strip(densities, self.x, regions, actions)
+        self.panels = tuple(PANELS if panels is None else panels)
+        unknown = [panel for panel in self.panels if panel not in PANELS]
+        if unknown or not self.panels:
+            raise ParameterError(f"the panels are {self.panels}", fix=f"choose among {', '.join(PANELS)}")
         self.title = title
 
-    @classmethod
-    def from_model(cls, model: Any, column: str | None = None, **settings: Any) -> ClassDensityDisplay:
-        """The picture of a Gaussian Bayes model on one of its columns, the others integrated out."""
-        return cls(Curves.of(model, column), **settings)
+    def curve_of(self, panel: str) -> Callable[[FloatArray], FloatArray]:
+        """What a panel shows, (n_states, n_points) of points."""
+        d = self.densities
+        return {"density": d.density, "weighted": d.weighted, "posterior": d.posterior}[panel]
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """x, and the weighted density of each class."""
-        return self.curves.to_columns()
+        """The column, and density, weighted density and posterior of each class."""
+        return self.densities.to_columns()
+
+    def size(self) -> tuple[float, float]:
+        return 7.2, 1.8 + 1.75 * len(self.panels)
 
     def draw(self, ax: Axes) -> None:
-        c = self.curves
-        top = float(c.weighted.max())
-        draw_curves(ax, c)
-        draw_strip(ax, c, top)
-        draw_thresholds(ax, c, top)
-        class_legend(ax)
-        ax.set_ylim(-0.09 * top, 1.16 * top)
-        ax.set_xlim(c.x[0], c.x[-1])
-        titled(ax, self.title or f"Which class at which {label(c.column, 30)}?")
+        ax.set_axis_off()
+        places = [*_places(len(self.panels)), (0.0, _STRIP)]
+        rooms = [ax.inset_axes((0.0, low, 1.0, height)) for low, height in places]
+        for room, panel in zip(rooms[:-1], self.panels, strict=True):
+            self._panel(room, panel)
+        _strip_axes(rooms[-1], self.strip)
+        for room in rooms:
+            room.set_xlim(*self.strip.limits)
+        class_legend(rooms[0])
+        titled(ax, self.title or f"Which {self.strip.word} at which {label(self.densities.column, 30)}?")
+        ax.title.set_visible(True)
+
+    def _panel(self, ax: Axes, panel: str) -> None:
+        values = self.curve_of(panel)(self.x)
+        top = 1.0 if panel == "posterior" else highest(self.curve_of(panel), self.x, self.densities)
+        draw_values(ax, self.densities, self.x, values)
+        ax.set_ylabel(PANELS[panel])
+        ax.set_ylim(0.0, (1.04 if panel == "posterior" else 1.08) * top)
+        ax.tick_params(axis="x", labelbottom=False, length=0)
+        for x in self.strip.thresholds if self.densities.kind == "number" else ():
+            ax.axvline(x, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=4)
 
 
-def draw_curves(ax: Axes, curves: Curves) -> None:
-    """One curve for each class; what changes where the picture does not reach stands below the axis."""
-    for state, values in enumerate(curves.weighted):
-        colour = state_colour(state)
-        ax.plot(curves.x, values, color=colour, linewidth=1.8, zorder=3, label=label(curves.classes[state], 18))
-    beyond = "   ".join(curves.beyond)
-    ax.set_xlabel(f"{label(curves.column, 40)}\n{beyond}" if beyond else label(curves.column, 40))
-    ax.set_ylabel("p(class) p(x | class)")
+class Strip:
+    """Intervals of decisions within the picture: their numbers R1, R2, ..., names and colours."""
+
+    def __init__(
+        self,
+        densities: ClassDensities,
+        x: FloatArray,
+        regions: Regions | None = None,
+        actions: Sequence[Label] | None = None,
+    ) -> None:
+        found = densities.regions if regions is None else regions
+        names = tuple(densities.classes if actions is None else actions)
+        self.densities = densities
+        self.word = "class" if actions is None else "action"
+        half = 0.0 if densities.kind == "number" else 0.5
+        self.limits = float(x[0]) - half, float(x[-1]) + half
+        low, high = self.limits
+        cuts = found.thresholds.tolist()
+        self.beyond = tuple(_beyond(found, low, high)) if densities.kind == "number" else ()
+        edges = [-np.inf, *cuts, np.inf]
+        self.pieces = [  # from, to, position of the decision
+            (max(start, low), min(end, high), names.index(state))
+            for start, end, state in zip(edges[:-1], edges[1:], found.states, strict=True)
+            if start < high and end > low
+        ]
+        self.thresholds = [cut for cut in cuts if low < cut < high]
+        self.names = names
+        known = {state: k for k, state in enumerate(densities.classes)}
+        spare = len(densities.classes)
+        self.colours = [
+            state_colour(known[name]) if name in known else state_colour(spare + k) for k, name in enumerate(names)
+        ]
+
+    def texts(self, inches: float) -> list[str]:
+        """What fits into each interval of a strip that is so wide: R1 and the name, R1, or nothing."""
+        low, high = self.limits
+        found = []
+        for start, end, position in self.pieces:
+            room = (end - start) / (high - low) * inches
+            forms = (f"R{position + 1}: {label(self.names[position], 18)}", f"R{position + 1}", "")
+            found.append(next(form for form in forms if len(form) * _LETTER <= room or not form))
+        return found
+
+
+def _places(n: int) -> list[tuple[float, float]]:
+    """Bottom and height of the panels above the strip, from top to bottom."""
+    low = _STRIP + _GAP
+    height = (1.0 - low - _GAP * (n - 1)) / n
+    return [(low + (n - 1 - k) * (height + _GAP), height) for k in range(n)]
+
+
+def _strip_axes(ax: Axes, strip: Strip) -> None:
+    """The regions as axes of their own, with the numbers and the name of the column below them."""
+    draw_strip(ax, strip, 0.0, 1.0)
+    ax.set_ylim(0.0, 1.0)
+    ax.set_yticks([])
+    bare(ax)
+    name_column(ax, strip)
+    mark_thresholds(ax, strip)
+
+
+def name_column(ax: Axes, strip: Strip) -> None:
+    """The name of the column, its levels as ticks, and in words what changes where the picture does not reach."""
+    d = strip.densities
+    beyond = "   ".join(strip.beyond)
+    ax.set_xlabel(f"{label(d.column, 40)}\n{beyond}" if beyond else label(d.column, 40))
+    if d.kind == "category":
+        short = len(d.levels) <= 8
+        names = [label(level, 14 if short else 20) for level in d.levels]
+        ax.set_xticks(range(len(names)), names, rotation=0 if short else 45, ha="center" if short else "right")
+    elif d.kind == "count":
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def mark_thresholds(ax: Axes, strip: Strip) -> None:
+    """The numbers of the thresholds as minor ticks, in ink, below those of the axis."""
+    if strip.densities.kind != "number" or not strip.thresholds or len(strip.thresholds) > 8:
+        return
+    low, high = strip.limits
+    texts, last = [], -np.inf
+    for x in strip.thresholds:  # a number that would touch the one before it is left out
+        texts.append(number(x) if x - last > 0.09 * (high - low) else "")
+        last = x if texts[-1] else last
+    ax.set_xticks(strip.thresholds, texts, minor=True)
+    ax.tick_params(axis="x", which="minor", length=5, width=1.2, color=INK, pad=17, labelcolor=INK, labelsize="small")
+    for tick in ax.get_xticklabels(minor=True):
+        tick.set_fontweight("bold")
+
+
+def draw_strip(ax: Axes, strip: Strip, low: float, high: float) -> None:
+    """Intervals in the colours of their decisions, with R1, R2, ... where there is room."""
+    figure = ax.get_figure(root=True)
+    inches = ax.get_window_extent().width / (figure.dpi if figure is not None else 100.0)
+    for (start, end, position), text in zip(strip.pieces, strip.texts(inches), strict=True):
+        ax.fill_between([start, end], low, high, color=strip.colours[position], linewidth=0, zorder=2)
+        how: dict[str, Any] = {"ha": "center", "va": "center", "color": GROUND, "fontsize": "small", "zorder": 3}
+        ax.text(0.5 * (start + end), 0.5 * (low + high), text, clip_on=True, fontweight="bold", **how)
+
+
+def draw_values(ax: Axes, densities: ClassDensities, x: FloatArray, values: FloatArray) -> None:
+    """A curve for each class, or bars side by side for counts and levels."""
+    n = len(densities.classes)
+    for state, row in enumerate(values):
+        how: dict[str, Any] = {"color": state_colour(state), "label": label(densities.classes[state], 18), "zorder": 3}
+        if densities.kind == "number":
+            ax.plot(x, row, linewidth=1.8, **how)
+        elif len(x) <= _MOST_BARS:
+            ax.bar(x + (state - 0.5 * (n - 1)) * 0.84 / n, row, width=0.8 / n, **how)
+        else:
+            ax.step(x, row, where="mid", linewidth=1.3, **how)
     bare(ax, "bottom", "left")
     ax.axhline(0.0, color=NEUTRAL, linewidth=0.8, zorder=2)
 
 
-def draw_strip(ax: Axes, curves: Curves, top: float) -> None:
-    """The regions, as a strip of the colours of their classes under the axis."""
-    edges = [float(curves.x[0]), *curves.thresholds.tolist(), float(curves.x[-1])]
-    for low, high, state in zip(edges[:-1], edges[1:], curves.states, strict=True):
-        colour = state_colour(curves.classes.index(state))
-        ax.fill_between([low, high], -0.075 * top, -0.02 * top, color=colour, linewidth=0, zorder=2)
-
-
-def draw_thresholds(ax: Axes, curves: Curves, top: float, word: str = "") -> None:
-    """A line at each threshold, with its number."""
-    for x in curves.thresholds.tolist():
-        ax.plot([x, x], [-0.075 * top, 1.06 * top], color=INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=4)
-        draw_number(ax, curves, x, 1.07 * top, f"{word}{number(x)}")
-
-
-def draw_number(ax: Axes, curves: Curves, x: float, y: float, text: str) -> None:
-    """A text above a line, moved inwards at the edges of the picture."""
-    low, high = float(curves.x[0]), float(curves.x[-1])
-    share = (x - low) / (high - low)
-    note(ax, text, (x, y), va="bottom", ha="left" if share < 0.08 else "right" if share > 0.92 else "center")
+def highest(curve: Callable[[FloatArray], FloatArray], x: FloatArray, densities: ClassDensities) -> float:
+    """The height of the picture; a density without a bound is cut where 5 percent of its class lie beyond."""
+    values = curve(x)
+    top = float(values[np.isfinite(values)].max(initial=0.0))
+    if densities.kind != "number":
+        return top or 1.0
+    inner = curve(np.concatenate([each.ppf(np.linspace(0.05, 0.95, 91)) for each in densities.likelihoods]))
+    usual = float(inner[np.isfinite(inner)].max(initial=0.0))
+    return min(top, 1.5 * usual) or 1.0
 
 
 def class_legend(ax: Axes) -> None:
     """The names of the classes above the axes, where they cover no curve."""
+    handles, names = ax.get_legend_handles_labels()
+    if len(handles) > _MOST_NAMED:
+        from matplotlib.lines import Line2D
+
+        handles = [*handles[:_MOST_NAMED], Line2D([], [], linestyle="none")]
+        names = [*names[:_MOST_NAMED], f"and {len(names) - _MOST_NAMED} more"]
     how: dict[str, Any] = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2, "handlelength": 1.4}
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=6, **how)
+    ax.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5, **how)
+
+
+def _beyond(regions: Regions, low: float, high: float) -> list[str]:
+    cuts = zip(regions.thresholds.tolist(), regions.states[:-1], regions.states[1:], strict=True)
+    return [
+        f"◄ {label(before, 18)} below {number(x)}" if x <= low else f"{label(after, 18)} from {number(x)} on ►"
+        for x, before, after in cuts
+        if (x <= low or x >= high) and abs(x) > 1e-300
+    ]

@@ -9,8 +9,6 @@ otherwise                       mean of 1 - max p(state | row) over rows drawn f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -19,31 +17,9 @@ from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.special import ndtr
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.thresholds import Weighted, regions, weighted
+from bayeswise.posteriors.line_regions import BayesError
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.schema.labels import Label, find_state
-
-Method = Literal["thresholds", "phi", "sampling"]
-
-
-@dataclass(frozen=True)
-class BayesError:
-    """The error of a rule; irreducible is what the best rule would still have."""
-
-    error: float
-    irreducible: float
-    standard_error: float  # 0 where the error is exact
-    method: Method
-    by_state: tuple[float, ...]  # the share of all rows that are of a state and taken for another
-
-    @property
-    def reducible(self) -> float:
-        """What a better rule would save."""
-        return self.error - self.irreducible
-
-    def __repr__(self) -> str:
-        bar = f" +- {self.standard_error:.2g}" if self.standard_error else ""
-        saved = f", {self.reducible:.6g} of it reducible" if self.reducible else ""
-        return f"BayesError({self.error:.6g}{bar}{saved}, by {self.method})"
 
 
 def bayes_error(

@@ -17,8 +17,8 @@ from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_rat
 from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
-from bayeswise.models.classifier import Classifier
-from bayeswise.models.gaussian_bayes.bayes_error import BayesError, bayes_error, error_at
+from bayeswise.models.classifier import Classifier, only_column
+from bayeswise.models.gaussian_bayes.bayes_error import bayes_error, error_at
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.discriminants import (
@@ -33,16 +33,18 @@ from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
-from bayeswise.models.gaussian_bayes.thresholds import Regions, regions
+from bayeswise.models.gaussian_bayes.thresholds import regions
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
+from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
+    from bayeswise.explanations.class_densities import ClassDensities
+    from bayeswise.explanations.plots import RegionDisplay
 
 SCATTER, MOMENTS = "scatter", "moments"
 MOST_PAIRED_COLUMNS = 256
@@ -281,23 +283,26 @@ class GaussianBayesModel(Classifier):
         """One column, two classes: the error of the rule that divides at this number, and the part to be saved."""
         return error_at(self.densities, self.log_prior, self.classes, boundary, below)
 
-    def plot_densities(self, column: str | None = None, ax: Any = None) -> ClassDensityDisplay:
-        """Draw p(class) p(x | class) over one column, the others integrated out, and the regions below."""
-        from bayeswise.explanations.plots import ClassDensityDisplay
+    def class_densities(self, column: str | None = None) -> ClassDensities:
+        from bayeswise.explanations.class_densities import ClassDensities
+        from bayeswise.families.distributions import distribution
 
-        return ClassDensityDisplay.from_model(self, column).plot(ax)
+        name = only_column(column, self.columns)
+        own = self.densities.in_own_units()
+        at = own.names.index(name)
+        mean = own.mean[:, at] + own.mean_low[:, at]
+        stddev = np.array([spread.stddev[at] for spread in own.spreads])
+        made = [distribution("normal", mean=m, stddev=s) for m, s in zip(mean, stddev, strict=True)]
+        if own.freedom is not None:
+            parts = zip(mean, stddev, own.freedom, strict=True)
+            made = [distribution("student-t", location=m, scale=s, freedom=f) for m, s, f in parts]
+        return ClassDensities(name, self.classes, np.exp(self.log_prior), tuple(made))
 
     def plot_regions(self, columns: Sequence[str] | None = None, ax: Any = None) -> RegionDisplay:
         """Draw which class is the most probable over two columns, the others integrated out."""
         from bayeswise.explanations.plots import RegionDisplay
 
         return RegionDisplay.from_model(self, columns).plot(ax)
-
-    def plot_bayes_error(self, boundary: float | None = None, ax: Any = None) -> BayesErrorDisplay:
-        """Draw the error of the best rule of one column and two classes, or that of a boundary."""
-        from bayeswise.explanations.plots import BayesErrorDisplay
-
-        return BayesErrorDisplay.from_model(self, boundary).plot(ax)
 
     def fisher(self, n_components: int | None = None) -> Projection:
         """The directions in which the means lie farthest apart, in units of the pooled spread within classes."""

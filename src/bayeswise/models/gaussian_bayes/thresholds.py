@@ -16,23 +16,9 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.gaussian_bayes.densities import Densities
+from bayeswise.posteriors.line_regions import Regions
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import find_name
-
-
-@dataclass(frozen=True)
-class Regions:
-    """The line, cut by thresholds: states[0] below the first, states[1] up to the second, and so on."""
-
-    column: str
-    thresholds: FloatArray  # (n_regions - 1,) ascending
-    states: tuple[Label, ...]  # (n_regions,)
-
-    def __repr__(self) -> str:
-        words = [repr(self.states[0])]
-        for threshold, state in zip(self.thresholds, self.states[1:], strict=True):
-            words += [f"{threshold:.6g}", repr(state)]
-        return f"Regions({self.column}: {' | '.join(words)})"
 
 
 @dataclass(frozen=True)

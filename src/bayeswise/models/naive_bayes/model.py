@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.models.classifier import Classifier, are_batches, as_targets, refuse_calibrated
+from bayeswise.models.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
 from bayeswise.models.forgetting import forgotten_by
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
@@ -39,6 +39,9 @@ from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.class_densities import ClassDensities
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,6 +155,19 @@ class NaiveBayesModel(Classifier):
         own = name in self.schema.categories and column.missing == "level"
         missing = "missing: a level of its own" if own else "missing: skipped"
         return missing, "unseen: smoothed" if column.unseen == "smooth" else "unseen: skipped"
+
+    def class_densities(self, column: str | None = None) -> ClassDensities:
+        from bayeswise.explanations.class_densities import ClassDensities
+        from bayeswise.models.naive_bayes.one_column import distributions_of
+
+        name = only_column(column, self.schema.used)
+        owners = (each for factor, each in zip(self.factors, self.scores, strict=True) if name in factor.columns)
+        found = distributions_of(next(owners), name)
+        return (
+            super().class_densities(name)
+            if found is None
+            else ClassDensities(name, self.classes, np.exp(self.log_prior), *found)
+        )
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
         """What the column could say instead: every level, or numbers across the range that was learned."""

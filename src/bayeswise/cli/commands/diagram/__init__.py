@@ -12,7 +12,7 @@ import typer
 
 from bayeswise.cli.options.command import as_command
 from bayeswise.cli.options.pairs import ManyPairs, Verbs, by_name, by_number, class_of
-from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.cli.output.writing import Picture, check_output, check_picture, saved, say
 from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ File: TypeAlias = Annotated[
 ]
 Given: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="NODE=STATE ...", help="Observed states, and decisions already made.")
-]
-Png: TypeAlias = Annotated[
-    str | None, typer.Option("--png", metavar="OUT", help="Also write a PNG picture (needs matplotlib).")
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -73,7 +70,7 @@ def solve(
     ] = False,
     png: Annotated[
         str | None,
-        typer.Option("--png", metavar="OUT", help="Also write a PNG picture of the risk profile (needs matplotlib)."),
+        typer.Option("--png", metavar="OUT", help="Also write a picture of the risk profile (needs matplotlib)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -129,7 +126,7 @@ def tornado(
         float, typer.Option(min=0.0, max=1.0, help="Range of each entry, as a share of its value.")
     ] = 0.1,
     given: Given = None,
-    png: Png = None,
+    png: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the table entries to which the expected utility is most sensitive.
@@ -155,7 +152,7 @@ def sensitivity(
     low: Annotated[float | None, typer.Option(help="Lowest value of the entry (0 for a probability).")] = None,
     high: Annotated[float | None, typer.Option(help="Highest value of the entry (1 for a probability).")] = None,
     given: Given = None,
-    png: Png = None,
+    png: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Show at which values of one table entry the optimal policy changes.
@@ -227,15 +224,11 @@ def _states(diagram: InfluenceDiagram, pieces: list[str] | None, option: str, kn
 
 
 def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
-    """A display as PNG; the file is there when all of it is."""
-    from bayeswise.foundation.atomic import replacing
-
+    """A display as a picture; the file is there when all of it is."""
     if path is None:
         return
-    check_output(path, [file])
-    display = make()
-    with replacing(path) as picture:
-        display.figure_.savefig(picture, format="png", dpi=150, bbox_inches="tight")
+    check_picture(path, [file])
+    make().save(path)
     say(saved(path, False))
 
 
