@@ -91,7 +91,7 @@ def entry_of(name: str) -> Entry:
     if inspect.isclass(value):
         kind = "exception" if issubclass(value, Exception) else "class"
     else:
-        kind = "function" if callable(value) else "data"
+        kind = "function" if inspect.isroutine(value) else "data"
     return _entry(name, value, kind)
 
 
@@ -107,7 +107,7 @@ def members(entry: Entry) -> Iterator[Entry]:
             getter = value.fget if isinstance(value, property) else value.func
             yield _entry(f"{entry.name}.{name}", getter, "property")
         elif inspect.isfunction(value):
-            yield _entry(f"{entry.name}.{name}", value, "method")
+            yield _entry(f"{entry.name}.{name}", value, "method", _promised(entry.value, name))
 
 
 def _member_names(owner: type) -> list[str]:
@@ -124,21 +124,35 @@ def _ours(value: Any) -> bool:
     return str(getattr(function, "__module__", "")).startswith("bayeswise")
 
 
-def _entry(name: str, value: Any, kind: str) -> Entry:
-    signature = _signature(value) if kind != "property" else None
+def _promised(owner: type, name: str) -> str | None:
+    """What the contract of families or of statistics says of a method that has no docstring of its own."""
+    from bayeswise import families, statistics
+
+    contracts = (families.Family, statistics.SufficientStatistics)
+    contract = next((c for c in contracts if owner.__module__.startswith(c.__module__.rpartition(".")[0])), None)
+    return inspect.getdoc(getattr(contract, name, None)) if contract else None
+
+
+def _entry(name: str, value: Any, kind: str, otherwise: str | None = None) -> Entry:
+    signature = _signature(value) if kind not in ("property", "data") else None
     names = list(signature.parameters) if signature else []
-    docstring = taken_apart(_doc(value), names)
+    docstring = taken_apart(_doc(value) or otherwise, names)
     parameters = tuple(
         Parameter(
             parameter.name,
             "" if parameter.default is parameter.empty else repr(parameter.default),
             _type_of(parameter.annotation),
             parameter.kind,
-            docstring.meanings.get(parameter.name) or shared_meanings().get(parameter.name),
+            docstring.meanings.get(parameter.name) or _shared_meaning(name, parameter.name),
         )
         for parameter in (signature.parameters.values() if signature else ())
     )
     return Entry(name, value, kind, docstring, parameters, signature)
+
+
+def _shared_meaning(owner: str, parameter: str) -> str | None:
+    """What the table says of a parameter: in this place, else wherever it occurs."""
+    return shared_meanings().get(f"{owner}.{parameter}") or shared_meanings().get(parameter)
 
 
 def _doc(value: Any) -> str | None:
@@ -148,9 +162,11 @@ def _doc(value: Any) -> str | None:
 
 
 def _signature(value: Any) -> inspect.Signature | None:
+    if getattr(value, "_is_protocol", False) or not callable(value):
+        return None
     try:
         signature = inspect.signature(value)
-    except (TypeError, ValueError):
+    except ValueError:  # what Python itself defines, such as warnings
         return None
     inner = [p for p in signature.parameters.values() if p.name not in ("self", "cls") and not p.name.startswith("_")]
     return signature.replace(parameters=inner)

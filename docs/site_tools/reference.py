@@ -41,6 +41,8 @@ def shown(entry: Entry) -> Iterator[str]:
     yield ""
     yield from described(entry)
     for member in members(entry):
+        if not member.docstring.parts:  # of parts below the surface; public names at the top have docstrings throughout
+            continue
         last = member.name.rpartition(".")[2]
         yield f"{_FENCE[1:]}{{py:{member.kind}}} {last}{signature(member)}"
         yield ""

@@ -156,6 +156,7 @@ class ActiveLearner:
 
     @property
     def n_labels(self) -> int:
+        """How many rows have a label."""
         return sum(step.label is not None for step in self.steps)
 
     @property

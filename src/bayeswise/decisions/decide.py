@@ -173,6 +173,12 @@ def decide(  # type: ignore[misc]  # the names of positions are those of the ove
     one dict or Series is one row. Costs are a `Costs`, {action: {state: number}}, or the path of a decision file, whose
     prior takes the place of the model's; without costs every mistake costs 1.
 
+    posterior   {state: numbers}, a frame, an array (n_rows, n_states) with `states`, or a model
+    second      the costs; the rows where the first argument is a model
+    third       the costs where the first argument is a model
+    rows        the table whose columns formulas of the costs name
+    states      the states of the columns of an array
+
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
     >>> answer = decide({"spam": [0.99, 0.7, 0.2], "ham": [0.01, 0.3, 0.8]}, mail)
     >>> answer.action.tolist(), answer.runner_up.tolist()

@@ -59,6 +59,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
                 that of so few left-out rows; needs an estimator with `log_evidence`. A fitted model that is not
                 fitted here again has no rows to leave out, and is asked for the tail of its own distribution
     cv          the folds for both where nothing is exact, as scikit-learn takes them
+    unknown     what is predicted for an unknown row
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["no", "no", "yes", "yes"]
@@ -79,7 +80,10 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, rows: Any = None, **fit_params: Any) -> Self:
-        """Fit the classifier, then what was asked for on top of it; a fitted model, which knows these rows, stays."""
+        """Fit the classifier, then what was asked for on top of it; a fitted model, which knows these rows, stays.
+
+        fit_params   what the classifier's own `fit` takes besides, such as sample_weight
+        """
         if self.novelty is not None and not 0.0 < self.novelty < 1.0:
             raise ParameterError(f"novelty is {self.novelty!r}", fix="give the share of rows to call unknown")
         if not _is_model(self):

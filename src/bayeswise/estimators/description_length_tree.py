@@ -27,7 +27,8 @@ from bayeswise.models.description_length.bits import Code, DescriptionLength, Pa
 class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     """The pruning of a full tree with the fewest bits for the tree and its exceptions.
 
-    code   "exceptions", as a list of the rows that are wrong, or "nml"
+    max_depth   the greatest depth before pruning; None sets no limit
+    code        "exceptions", as a list of the rows that are wrong, or "nml"
 
     `bits_` is what the pruned tree costs, `n_leaves_` how many leaves are left. `select` sets trees of the same rows
     side by side.

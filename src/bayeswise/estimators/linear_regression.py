@@ -129,7 +129,10 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
 
     # -- answering --------------------------------------------------------------------------------------------
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """(n_rows,) E[y | row], the integral of y p(y | row); with return_std also the standard deviations."""
+        """(n_rows,) E[y | row], the integral of y p(y | row).
+
+        return_std   give the standard deviations, too
+        """
         if return_std:
             ahead = self.predict_distribution(X)
             return ahead.location, ahead.stddev

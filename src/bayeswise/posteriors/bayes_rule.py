@@ -99,6 +99,11 @@ def bayes(
     mutually independent given the state. A problem with two states may leave out the prior of the second.
     Numbers may be texts ('.004', '1/250', '0.4%'); a likelihood above 1 is a density and has to be called so.
 
+    prior        {state: P(state)}
+    likelihood   {observation: {state: P(observation | state)}}
+    observe      what was observed: one observation, or several
+    density      likelihoods are densities, which may be above 1
+
     >>> test = {"positive": {"disease": ".8", "healthy": ".1"}}
     >>> answer = bayes(prior={"disease": ".004"}, likelihood=test, observe="positive")
     >>> answer

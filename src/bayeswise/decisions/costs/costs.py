@@ -42,6 +42,13 @@ class Costs:
     columns of the row. The order of the actions decides ties: the first one wins. `cFP`, `cFN` and two `states`, the
     positive one first, are the table of false positives and false negatives.
 
+    costs     {action: {state: cost}}, or a frame with a column of actions and one for each state
+    cFP       the cost of a false positive
+    cFN       the cost of a false negative
+    states    all states, in order; two of them, the positive one first, with cFP and cFN
+    reject    the action that refuses to decide, if there is one
+    textual   names of states are text, whatever the labels of a model are, as in a file
+
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
     >>> mail
     Costs(bin: spam 0, ham 10; keep: spam 1, ham 0; ask: 0.5)
@@ -122,6 +129,11 @@ class Costs:
     ) -> Costs:
         """Two states that are their own actions; decide `positive` iff p >= cFP / (cFP + cFN) if being right is free.
 
+        false_positive   the cost of deciding `positive` where `negative` is true
+        false_negative   the cost of deciding `negative` where `positive` is true
+        true_positive    the cost of being right about `positive`
+        true_negative    the cost of being right about `negative`
+
         >>> Costs.binary(positive="fire", negative="none", false_positive=1, false_negative=99)
         Costs(fire: fire 0, none 1; none: fire 99, none 0)
         """
@@ -149,6 +161,8 @@ class Costs:
     @classmethod
     def utilities(cls, gains: Any, *, states: Sequence[Any] | None = None) -> Costs:
         """Gains instead of costs: each sign is turned.
+
+        gains   {action: {state: gain}}, or a frame
 
         >>> Costs.utilities({"sell": {"up": -3, "down": 2}, "hold": {"up": 1, "down": -1}})
         Costs(sell: up 3, down -2; hold: up -1, down 1)

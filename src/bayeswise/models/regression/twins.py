@@ -81,6 +81,11 @@ def compare_twins(
     The models are estimators or fitted models of two classes: a generative one with a linear form, `sample` and
     `log_evidence`, and a logistic regression; `rows` is what both predict.
 
+    generative       naive or Gaussian Bayes with a linear form
+    discriminative   logistic regression of the same columns
+    share            rows rarer than this share of what the generative model draws itself are outliers
+    sure             the probability from which on the discriminative model counts as sure
+
     >>> import bayeswise as bw
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]]), ["a", "a", "b", "b", "a", "b"]
     >>> gaussian, logistic = bw.NaiveBayes(shared_variance=True), bw.LogisticRegression()

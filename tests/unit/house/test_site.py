@@ -1,0 +1,140 @@
+"""The site that `make docs` builds: every page is reached, every public name described, every table of code true.
+
+The build itself needs Sphinx and runs the scripts; what can be checked without it is checked here.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import runpy
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_tools.inventory import entry_of, members, public_names
+
+import bayeswise as bw
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+SCRIPTS = sorted([*(DOCS / "gallery").glob("*.py"), *(DOCS / "lectures").glob("*.py")])
+HEADER = "bayeswise"  # of the column whose code is run
+
+
+def lines_of(directive: str, page: Path) -> list[str]:
+    """The lines in the blocks of a directive, without its options."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(rf"^```\{{{directive}\}}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line and not line.startswith(":")]
+
+
+def in_toctrees() -> set[Path]:
+    """Every page that some toctree names."""
+    return {found for page in PAGES for line in lines_of("toctree", page) for found in page.parent.glob(f"{line}.md")}
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    assert sorted(set(PAGES) - in_toctrees() - {DOCS / "index.md"}) == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as MyST and forges make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_to_headings_lead_to_headings(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    assert [f"{path}#{name}" for path, name in links if name not in anchors(page.parent / path if path else page)] == []
+
+
+def test_every_public_name_is_in_the_reference_once() -> None:
+    named = sorted(name for page in (DOCS / "reference").glob("*.md") for name in lines_of("public", page))
+    assert named == sorted(public_names())
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_every_parameter_of_a_public_name_is_described(name: str) -> None:
+    entry = entry_of(name)
+    entries = [entry, *members(entry)]
+    assert {each.name: each.undescribed for each in entries if each.undescribed} == {}
+    if name in bw.__all__:
+        assert [each.name for each in entries if not each.docstring.parts] == []
+
+
+def code_in_tables(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """The code of each line in the columns headed `bayeswise`, and the other cells of the line."""
+    place = None
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+        if not cells:
+            place = None
+        elif HEADER in cells:
+            place = cells.index(HEADER)
+        elif place is not None and not set(cells[place]) <= {"-", ":", " "}:
+            code = re.fullmatch(r"`+ ?(.*?) ?`+", cells[place])
+            assert code, f"{page.name}: {cells[place]!r} is not code"
+            yield code[1], cells[:place] + cells[place + 1 :]
+
+
+def run_code(code: str, names: dict[str, Any], bayeswise: Callable[..., Any]) -> str:
+    """What a line of Python or a command answers."""
+    if code.startswith("bayeswise "):
+        answer = bayeswise(*code.split()[1:])
+        assert answer.code == 0, answer.err
+        return str(answer.out)
+    try:
+        return repr(eval(compile(code, "table", "eval"), names))
+    except SyntaxError:
+        exec(compile(code, "table", "exec"), names)
+        return ""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the examples, where pictures are drawn without a screen."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")
+    import matplotlib
+
+    matplotlib.use("agg")
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Iterator[None]:
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(code_in_tables(page))], ids=lambda page: page.stem)
+def test_code_in_tables_runs_and_gives_the_numbers_beside_it(
+    page: Path, folder: Path, bayeswise: Callable[..., Any]
+) -> None:
+    names: dict[str, Any] = {}
+    parsed = doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8"))
+    for example in parsed:
+        exec(compile(example.source, page.name, "exec"), names)
+    wrong = []
+    for code, others in code_in_tables(page):
+        answer = run_code(code, names, bayeswise)
+        promised = re.findall(r"\*\*(.+?)\*\*", " ".join(others))  # in bold: what comes out
+        wrong += [f"{code} gives {answer}, not {number}" for number in promised if number not in answer]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_scripts_of_the_gallery_run(script: Path, folder: Path) -> None:
+    os.environ.setdefault("MPLBACKEND", "agg")
+    runpy.run_path(str(script), run_name="__main__")
