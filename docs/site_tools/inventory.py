@@ -84,6 +84,16 @@ def public_names() -> dict[str, str]:
     return names
 
 
+def listed(lines: list[str]) -> list[str]:
+    """The names that lines of a reference page stand for: `decisions.*` is every name of that room."""
+    rooms = [line.removesuffix("*") for line in lines]
+    return [
+        name
+        for line, room in zip(lines, rooms, strict=True)
+        for name in ([line] if line == room else [n for n in public_names() if n.rpartition(".")[0] == room[:-1]])
+    ]
+
+
 def entry_of(name: str) -> Entry:
     """A public name, as `Costs` or `decisions.FeatureRule`."""
     room, _, last = name.rpartition(".")

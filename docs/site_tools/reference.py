@@ -12,20 +12,21 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from site_tools.docstrings import Docstring, markdown
-from site_tools.inventory import Entry, Parameter, entry_of, members
+from site_tools.inventory import Entry, Parameter, entry_of, listed, members
 
 _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 _FENCE = "::::::"
 
 
 class Public(SphinxDirective):
-    """Entries of public names, one for each line: `{public}` with `decisions.FeatureRule` in it."""
+    """Entries of public names, one for each line: `{public}` with `Costs` or `decisions.*` in it."""
 
     has_content = True
     option_spec: ClassVar[dict[str, Any]] = {}
 
     def run(self) -> list[nodes.Node]:
-        lines = [line for name in self.content if name.strip() for line in shown(entry_of(name.strip()))]
+        names = listed([line.strip() for line in self.content if line.strip()])
+        lines = [line for name in names for line in shown(entry_of(name))]
         section = nodes.container()
         section.document = self.state.document
         self.state.nested_parse(StringList(lines, source=f"reference of {self.env.docname}"), 0, section)

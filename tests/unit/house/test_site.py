@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_tools.inventory import entry_of, members, public_names
+from site_tools.inventory import entry_of, listed, members, public_names
 
 import bayeswise as bw
 
@@ -57,8 +57,8 @@ def test_links_to_headings_lead_to_headings(page: Path) -> None:
 
 
 def test_every_public_name_is_in_the_reference_once() -> None:
-    named = sorted(name for page in (DOCS / "reference").glob("*.md") for name in lines_of("public", page))
-    assert named == sorted(public_names())
+    pages = (DOCS / "reference").glob("*.md")
+    assert sorted(name for page in pages for name in listed(lines_of("public", page))) == sorted(public_names())
 
 
 @pytest.mark.parametrize("name", public_names())
