@@ -11,7 +11,7 @@ import numpy as np
 import bayeswise as bw
 from bayeswise.families import Binomial, NormalInverseWishart
 from bayeswise.networks.learning.counts import FamilyCounts
-from tests.network_cases import random_network
+from tests.network_cases import random_mixed_network, random_network
 
 Table = dict[str, list[Any]]
 
@@ -201,6 +201,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
     "k-dependence": _network("k-dependence", k=2),
     "markov-blanket": _network("markov-blanket"),
     "belief-network": lambda: (random_network(5, n_nodes=4), {}),
+    "mixed-network": lambda: (random_mixed_network(3, n_states=2, n_numbers=3), {}),
     "family-counts": _family_counts,
 }
 

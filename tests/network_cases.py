@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tempfile
 from collections.abc import Mapping
 from importlib import import_module
@@ -12,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.networks.mixed import GaussianNode, MixedNetwork
 from bayeswise.tables.schema.labels import Label
 
 YES_NO = ["yes", "no"]
@@ -31,6 +33,27 @@ def random_network(seed: int, n_nodes: int = 6, zeros: float = 0.3, most_states:
         nodes.append(Node(f"n{k}", [f"s{j}" for j in range(sizes[k])], table, [f"n{p}" for p in above]))
     generator.shuffle(nodes)  # type: ignore[arg-type]
     return BeliefNetwork(nodes)
+
+
+def random_mixed_network(seed: int, *, n_states: int = 4, n_numbers: int = 5) -> MixedNetwork:
+    """A random graph; numbers depend on up to two states and three numbers."""
+    rng = np.random.default_rng(seed)
+    nodes: list[Node | GaussianNode] = []
+    sizes: dict[str, int] = {}
+    for k in range(n_states):
+        above = [f"s{j}" for j in range(k) if rng.random() < 0.4][:2]
+        n_rows = math.prod(sizes[name] for name in above)
+        sizes[f"s{k}"] = int(rng.integers(2, 4))
+        table = rng.dirichlet(np.ones(sizes[f"s{k}"]), n_rows)
+        nodes.append(Node(f"s{k}", [f"v{i}" for i in range(sizes[f"s{k}"])], table, above))
+    for k in range(n_numbers):
+        given = [f"s{j}" for j in range(n_states) if rng.random() < 0.35][:2]
+        above = [f"x{j}" for j in range(k) if rng.random() < 0.5][:3]
+        n_lines = math.prod(sizes[name] for name in given)
+        weights = {name: rng.normal(size=n_lines) for name in above}
+        stddev = rng.uniform(0.5, 2.0, n_lines)
+        nodes.append(GaussianNode(f"x{k}", rng.normal(size=n_lines) * 2, weights, stddev, given))
+    return MixedNetwork(nodes)
 
 
 def joint_by_enumeration(network: BeliefNetwork) -> dict[tuple[Label, ...], float]:

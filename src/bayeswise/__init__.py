@@ -61,6 +61,7 @@ _HOMES = {
     "MEstimate": "bayeswise.models.settings.naive_bayes",
     "BeliefNetwork": "bayeswise.networks",
     "DynamicNetwork": "bayeswise.networks.dynamic",
+    "MixedNetwork": "bayeswise.networks.mixed",
     "NetworkClassifier": "bayeswise.estimators.network_classifier",
     "InfluenceDiagram": "bayeswise.diagrams",
     "ClassDensities": "bayeswise.explanations.class_densities",

@@ -21,6 +21,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.files import kind_of
+from bayeswise.networks.mixed import NormalMixture
 from bayeswise.store import file as store_file
 from bayeswise.store.container import FILE_TYPES, container_bytes
 from bayeswise.store.document import Document, pack
@@ -228,5 +229,8 @@ OPTIONAL = ("explain", "leave_one_out", "learn", "forget", "merge", "sample", "l
 
 
 def check_network(network: Any) -> None:
-    for name, marginal in network.marginals().items():
-        check_posterior([[marginal[state] for state in network.states(name)]])
+    for marginal in network.marginals().values():
+        if isinstance(marginal, NormalMixture):
+            check_finite([marginal.mean, marginal.stddev], "a belief about a number")
+        else:
+            check_posterior([list(marginal.values())])

@@ -76,6 +76,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.regression.solving.newton.Certificate",
     ),
     "belief-network": ("networks.network.BeliefNetwork",),
+    "mixed-network": ("networks.mixed.network.MixedNetwork",),
     "family-counts": ("networks.learning.counts.FamilyCounts", "statistics.*"),
 }
 

@@ -7,6 +7,7 @@ causes.py              nodes set by hand, and sets that adjust for confounding
 dynamic.py             a slice for each step of time: filtering, smoothing, prediction
 editing.py             nodes, states and edges added, removed and renamed
 canonical.py           noisy-OR and noisy-MAX, expanded only where that is asked for
+mixed/                 networks with numbers as well as states
 inference/             exact and sampled answers
 explaining/            why an answer is what it is, what to ask next, which entries matter
 learning/              tables and graphs from rows

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.explaining.account import FindingWeight, NetworkAccount
     from bayeswise.networks.inference.distribution import Distribution
     from bayeswise.networks.learning.strengths import EdgeStrengths
+    from bayeswise.networks.mixed.network import MixedNetwork
     from bayeswise.networks.network import BeliefNetwork
 
 
@@ -142,6 +143,29 @@ def _node(name: str, belief: Distribution | None, seen: Mapping[str, Any], soft:
     bars = tuple(Bar(str(state), p, percent(p), name in seen and state == seen[name]) for state, p in belief.items())
     notes = ("soft evidence",) if name in soft else ()
     return DrawnNode(name, bars, notes=notes, marked=name in seen or name in soft)
+
+
+def picture_of_mixed(network: MixedNetwork, evidence: Evidence | None, title: str) -> Picture:
+    """All nodes: bars for states, mean and standard deviation for numbers; without beliefs where these are too much."""
+    from bayeswise.networks.inference.distribution import Distribution
+
+    seen = dict(evidence or {})
+    try:
+        beliefs = network.marginals(evidence)
+    except TooLargeError:
+        beliefs = {}
+        title = f"{title or network.name} (too entangled for exact beliefs)"
+    drawn = []
+    for name in network:
+        belief = beliefs.get(name)
+        if belief is None or isinstance(belief, Distribution):
+            drawn.append(_node(name, belief, seen, {}))
+        else:
+            spread = (
+                f"= {belief.mean:.4g}" if name in seen else f"{belief.mean:.4g} \N{PLUS-MINUS SIGN} {belief.stddev:.3g}"
+            )
+            drawn.append(DrawnNode(name, notes=(spread,), marked=name in seen))
+    return Picture.of(drawn, list(network.edges), title=title)
 
 
 def notebook_html(network: BeliefNetwork) -> str:

@@ -42,7 +42,7 @@ def path_of(kind: type) -> str:
 
 def test_every_kind_of_file_but_networks_and_their_counts_is_that_of_one_kind_of_model() -> None:
     named = {file for kind in MODELS for file in kind.files}
-    assert set(Kinds()) - named == {"belief-network", "family-counts"}
+    assert set(Kinds()) - named == {"belief-network", "mixed-network", "family-counts"}
     assert named <= set(Kinds())
 
 

@@ -163,7 +163,6 @@ def estimate(
             + ("" if adapted else ", or sample by method='importance'"),
         )
     p, error, effective = sums.result()
-    few = f"only {effective:.3g} effective rows of {n_rows}: the error may be larger than stated; take more rows"
     return Estimate.of(
         node,
         network._states[target].labels,
@@ -172,8 +171,15 @@ def estimate(
         method=method,
         log_evidence=sums.log_total() - math.log(n_rows) + found.log_scale,
         effective_rows=effective,
-        notes=(few,) if effective < _FEW_ROWS else (),
+        notes=few_rows_note(effective, n_rows),
     )
+
+
+def few_rows_note(effective: float, n_rows: int) -> tuple[str, ...]:
+    """What to say of an estimate that is worth few rows."""
+    if effective >= _FEW_ROWS:
+        return ()
+    return (f"only {effective:.3g} effective rows of {n_rows}: the error may be larger than stated; take more rows",)
 
 
 def adapted_proposal(network: BeliefNetwork, found: Finding) -> dict[int, FloatArray]:

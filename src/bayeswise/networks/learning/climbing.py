@@ -12,20 +12,20 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
-from bayeswise.networks.learning.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.scores import MOST_CELLS, FamilyScoring
 
 _ROUNDING = 1e-13  # of a sum of scores, relative to it: a change must be worth more
 _SHAKEN = (0.2, 0.8)  # the share of edges that a restart changes lies in between
 _TURNED = 0.7  # so many of them are turned round, the others taken away
 
 
-def climb(scores: Scores, constraints: Constraints | None = None, *, tabu: int = 10) -> Parents:
+def climb(scores: FamilyScoring, constraints: Constraints | None = None, *, tabu: int = 10) -> Parents:
     """The parents of each node in the best graph that hill climbing meets."""
     return hill_climbing(scores, constraints, tabu=tabu).parents
 
 
 def hill_climbing(
-    scores: Scores,
+    scores: FamilyScoring,
     constraints: Constraints | None = None,
     *,
     tabu: int = 10,
@@ -94,7 +94,7 @@ class _State(NamedTuple):
 class _Climber:
     """`gain[u, v]` is what toggling the edge u -> v adds to the score of v; only column v changes with v."""
 
-    def __init__(self, scores: Scores, rules: Constraints) -> None:
+    def __init__(self, scores: FamilyScoring, rules: Constraints) -> None:
         self.scores, self.n = scores, len(scores.names)
         self.may = rules.allowed(scores.names)
         self.most = rules.most(self.n)
@@ -109,7 +109,8 @@ class _Climber:
         self.now = np.array([scores.family(node, self.above[node]) for node in range(self.n)])
         if (self.now == -math.inf).any():
             raise ParameterError(
-                f"{scores.names[int(np.argmin(self.now))]} has required parents with more than {MOST_CELLS:,} cells",
+                f"{scores.names[int(np.argmin(self.now))]} has required parents with more than {MOST_CELLS:,} cells, "
+                "or too few rows for them",
                 fix="require fewer of them",
             )
         self.gain = np.full((self.n, self.n), -math.inf)
@@ -237,7 +238,11 @@ _GAIN = 1e-9  # a parent must be worth more than rounding
 
 
 def k2(
-    scores: Scores, order: Sequence[str], constraints: Constraints | None = None, *, max_parents: int | None = None
+    scores: FamilyScoring,
+    order: Sequence[str],
+    constraints: Constraints | None = None,
+    *,
+    max_parents: int | None = None,
 ) -> Parents:
     """Cooper and Herskovits: along an order, each node takes the earlier node that helps most, until none does."""
     rules = constraints or Constraints(max_parents=max_parents)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -19,6 +20,23 @@ MOST_CELLS = 1 << 20
 """A family with more cells is never chosen."""
 _COPIES = 8  # so many copies of a row, as bitmaps, are counted sooner than one with a weight
 _MOST_COPIED = 1 << 28  # cells
+
+
+class FamilyScoring(Protocol):
+    """What a search asks: the score of a node with its parents, larger being better."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+
+    def family(self, node: int, parents: Iterable[int]) -> float:
+        """The score of a node given its parents; minus infinity if it is out of the question."""
+
+    def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
+        """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
+
+    def total(self, parents: Iterable[Iterable[int]]) -> float:
+        """The score of a graph: the sum over its families."""
 
 
 class Scores:

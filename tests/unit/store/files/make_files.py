@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.models.files import bytes_of, load
+from bayeswise.networks.mixed import MixedNetwork, NormalMixture
 from tests.model_cases import MODELS, model_of
 
 FILES = Path(__file__).parent
@@ -26,6 +27,9 @@ def answers_of(model: Any, rows: dict[str, list[Any]]) -> Any:
         return model.predict_proba(rows).tolist()
     if hasattr(model, "schema"):
         return model.predict(rows).tolist()
+    if isinstance(model, MixedNetwork):
+        beliefs = {name: model.query(name) for name in model}
+        return {n: [b.mean, b.stddev] if isinstance(b, NormalMixture) else list(b.values()) for n, b in beliefs.items()}
     network = model.network() if hasattr(model, "network") else model
     return {name: [network.marginals()[name][state] for state in network.states(name)] for name in network}
 

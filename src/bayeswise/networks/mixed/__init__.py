@@ -1,0 +1,18 @@
+"""Networks of nodes with states and nodes with numbers, each number linear in its parents with normal noise.
+
+node.py       a node that is a number, as one writes it down
+network.py    the network and the questions that it answers
+numbers.py    the numbers given the states: least squares, for many configurations at once
+answering.py  exact answers: numbers are integrated out before states
+sampling.py   answers with error bars, and rows drawn from the network
+mixture.py    what an answer about a number is
+learning.py   networks from rows, by exact scatter
+"""
+
+from __future__ import annotations
+
+from bayeswise.networks.mixed.mixture import NormalMixture
+from bayeswise.networks.mixed.network import MixedNetwork
+from bayeswise.networks.mixed.node import GaussianNode
+
+__all__ = ["GaussianNode", "MixedNetwork", "NormalMixture"]

@@ -1,0 +1,176 @@
+"""Exact answers of a mixed network: numbers are integrated out first, which leaves a table over states.
+
+The numbers of a component, given the states that its lines depend on, are normal. The likelihood of what was observed
+in it is a table over these states, and joins the network of states as one more node that was observed. That is what a
+junction tree with a strong root does: the states around a component are in one clique.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.inference.distribution import Distribution
+from bayeswise.networks.mixed.mixture import NormalMixture
+from bayeswise.networks.mixed.numbers import Component, Known, Solved, components, solve
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Evidence, Node
+
+if TYPE_CHECKING:
+    from bayeswise.networks.mixed.network import MixedNetwork
+
+MOST_CONFIGURATIONS = 1 << 16
+_MOST_WORK = 1 << 34  # multiplications
+
+
+def known_of(network: MixedNetwork, evidence: Evidence | None, do: Evidence | None = None) -> Known:
+    """Evidence, and what is set by hand, by position."""
+    states: dict[int, int] = {}
+    numbers: dict[int, float] = {}
+    for name, value in {**(evidence or {}), **(do or {})}.items():
+        place = network.place(name)
+        if place in network.lines:
+            numbers[place] = _number(name, value)
+        else:
+            states[place] = network.discrete.code(name, value)
+    both = sorted(set(evidence or {}) & set(do or {}))
+    if both:
+        raise ParameterError(f"{both[0]!r} is observed and set by hand", fix="give it once")
+    return Known(states, numbers, frozenset(network.place(name) for name in do or {}))
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"node {name!r} is a number; found {value!r:.80}", fix="give a number") from None
+    if not math.isfinite(number):
+        raise ParameterError(f"node {name!r} is a number; found {number}", fix="give a finite number")
+    return number
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Some numbers of a network: the weight of each configuration, and their mean and covariance given it."""
+
+    nodes: tuple[str, ...]
+    weights: FloatArray  # (n_configurations,)
+    means: FloatArray  # (n_configurations, n_nodes)
+    covariances: FloatArray  # (n_configurations, n_nodes, n_nodes)
+    log_evidence: float
+
+    @property
+    def mean(self) -> FloatArray:
+        return np.asarray(self.weights @ self.means)
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The mean covariance of a configuration, plus the covariance of the means."""
+        off = self.means - self.mean
+        within = np.einsum("c,cij->ij", self.weights, self.covariances)
+        between: FloatArray = np.einsum("c,ci,cj->ij", self.weights, off, off)
+        return np.asarray(within + between)
+
+
+class Question:
+    """A question to a network: what is asked, what is known, and the states' network with what numbers say of it."""
+
+    def __init__(self, network: MixedNetwork, asked: Sequence[str], known: Known) -> None:
+        self.network, self.known = network, known
+        self.asked = [network.place(name) for name in asked]
+        parents = [() if node in known.set_by_hand else above for node, above in enumerate(network.parents_by_place)]
+        relevant = graph.ancestors_of(parents, [*self.asked, *known.states, *known.numbers])
+        parts = components(network, relevant, known)
+        wanted = {node for node in self.asked if node in network.lines} - set(known.numbers)
+        mine = [part for part in parts if wanted & set(part.free)]
+        self.part = Component.union(mine) if mine else None
+        self.solved: Solved | None = None
+        self.log_scale = 0.0
+        self.evidence: dict[str, Any] = {
+            network.names[node]: network.discrete.states(network.names[node])[code]
+            for node, code in known.states.items()
+        }
+        by_hand = {name: state for name, state in self.evidence.items() if network.place(name) in known.set_by_hand}
+        discrete = network.discrete.do(by_hand) if by_hand else network.discrete
+        nodes = [discrete.node(name) for name in discrete]
+        for part in [*(part for part in parts if part not in mine), *([self.part] if self.part else [])]:
+            observed = any(node in known.numbers for node in part.lines)
+            if not observed and part is not self.part:
+                continue
+            solved = solve(network, part, configurations_of(network, part), known)
+            self.solved = solved if part is self.part else self.solved
+            if observed:
+                nodes += self._finding(part, solved.log_likelihood, f"(numbers {len(nodes)})")
+        self.states = BeliefNetwork(nodes, name=network.name)
+
+    def _finding(self, part: Component, log_likelihood: FloatArray, name: str) -> list[Node]:
+        """What the numbers of a component say of states, as a node that was observed."""
+        top = float(log_likelihood.max())
+        self.log_scale += top
+        if not part.given:
+            return []
+        share = np.exp(log_likelihood - top)
+        self.evidence[name] = "seen"
+        above = [self.network.names[node] for node in part.given]
+        return [Node(name, ["seen", "not seen"], np.stack([share, 1.0 - share], axis=1), above)]
+
+    # -- answers ------------------------------------------------------------------------------------------------
+    def distribution(self) -> Distribution:
+        """P(nodes with states | evidence)."""
+        found = self.states.query([self.network.names[node] for node in self.asked], self.evidence)
+        return Distribution(found.nodes, found.states, found.cells, found.log_evidence + self.log_scale)
+
+    def log_evidence(self) -> float:
+        """log of the density of the observed numbers, times the probability of the observed states."""
+        return (self.states.log_evidence(self.evidence) if self.evidence else 0.0) + self.log_scale
+
+    def moments(self) -> Moments:
+        """The numbers that are asked about; a known one is its own mean."""
+        known, names = self.known, tuple(self.network.names[node] for node in self.asked)
+        weights, log_evidence = self._weights()
+        n, d = len(weights), len(names)
+        means, covariances = np.empty((n, d)), np.zeros((n, d, d))
+        free = [place for place, node in enumerate(self.asked) if node not in known.numbers]
+        for place, node in enumerate(self.asked):
+            if node in known.numbers:
+                means[:, place] = known.numbers[node]
+        if self.part is not None and self.solved is not None:
+            columns = [self.part.free.index(self.asked[place]) for place in free]
+            means[:, free] = self.solved.mean[:, columns]
+            covariances[:, np.ix_(free, free)[0], np.ix_(free, free)[1]] = self.solved.covariance(columns)
+        kept = weights > 0.0
+        return Moments(names, weights[kept], means[kept], covariances[kept], log_evidence)
+
+    def _weights(self) -> tuple[FloatArray, float]:
+        if self.part is None or not self.part.given:
+            return np.ones(1), self.log_evidence()
+        found = self.states.query([self.network.names[node] for node in self.part.given], self.evidence)
+        return found.cells / found.cells.sum(), found.log_evidence + self.log_scale
+
+    def mixture(self) -> NormalMixture:
+        """What is believed of one number."""
+        found = self.moments()
+        stddevs = np.sqrt(found.covariances[:, 0, 0])
+        return NormalMixture(found.nodes[0], found.weights, found.means[:, 0], stddevs, found.log_evidence)
+
+
+def configurations_of(network: MixedNetwork, part: Component) -> CodeArray:
+    """(n_configurations, n_given) all states of the nodes that a component depends on, the last changing fastest."""
+    sizes = [network.size(node) for node in part.given]
+    n_cells, work = math.prod(sizes), len(part.lines) * len(part.free) ** 2
+    if n_cells > MOST_CONFIGURATIONS or n_cells * work > _MOST_WORK:
+        names = ", ".join(network.names[node] for node in part.given[:6])
+        raise TooLargeError(
+            f"{len(part.free)} numbers depend together on {n_cells:,} configurations of {names}"
+            f"{', ...' if len(part.given) > 6 else ''}",
+            fix="observe numbers between them, or sample: network.estimate(node, evidence)",
+        )
+    grid = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=np.int32)
+    return np.ascontiguousarray(grid.T)

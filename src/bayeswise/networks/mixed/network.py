@@ -1,0 +1,267 @@
+"""A network of nodes with states and of nodes that are numbers, and the questions that it answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.mixed.node import GaussianNode, Lines, lines_of
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Evidence, Node
+from bayeswise.render.labels import guess
+
+if TYPE_CHECKING:
+    from bayeswise.networks.inference.distribution import Distribution
+    from bayeswise.networks.inference.estimate import Estimate
+    from bayeswise.networks.mixed.answering import Moments
+    from bayeswise.networks.mixed.mixture import NormalMixture
+    from bayeswise.render.graph.picture import Picture
+
+
+class MixedNetwork:
+    """Nodes with states and Gaussian nodes; a number may depend on states and numbers, a state on states only.
+
+    >>> network = MixedNetwork([
+    ...     Node("sex", ["f", "m"], 0.5),
+    ...     GaussianNode("height", {"f": 165, "m": 178}, stddev=6, given=["sex"]),
+    ...     GaussianNode("weight", -90, {"height": 0.95}, stddev=10),
+    ... ])
+    >>> network
+    MixedNetwork(3 nodes, 2 of them numbers, 2 edges: sex, height, weight)
+    >>> network.query("weight")
+    NormalMixture(weight: mean 72.93, stddev 13.06)
+    >>> round(network.query("sex", {"weight": 60})["f"], 3)
+    0.769
+    """
+
+    def __init__(self, nodes: Iterable[Node | GaussianNode], *, name: str = "network") -> None:
+        given = list(nodes)
+        for node in given:
+            if not isinstance(node, Node | GaussianNode):
+                raise NetworkError(
+                    f"a mixed network is made of nodes; found {node!r:.80}", fix="write Node(...) or GaussianNode(...)"
+                )
+        self.name = name
+        self.names: tuple[str, ...] = tuple(node.name for node in given)
+        self._places = {node: place for place, node in enumerate(self.names)}
+        if len(self._places) < len(given):
+            twice = next(node for place, node in enumerate(self.names) if self._places[node] != place)
+            raise NetworkError(f"there are two nodes {twice!r}", fix="rename one of them")
+        for node in given:
+            self._check_parents(node, given)
+        self.parents_by_place = [tuple(self._places[parent] for parent in node.parents) for node in given]
+        self.order: tuple[int, ...] = tuple(graph.ancestral_order(self.parents_by_place, self.names))
+        self.discrete = BeliefNetwork([node for node in given if isinstance(node, Node)], name=name)
+        self.lines: dict[int, Lines] = {}  # of the nodes that are numbers, by position
+        self._n_given: dict[int, int] = {}
+        for place, node in enumerate(given):
+            if isinstance(node, GaussianNode):
+                levels = [(parent, self.discrete.node(parent).states) for parent in node.given]
+                self.lines[place], self._n_given[place] = lines_of(node, levels), len(node.given)
+        self.notes: tuple[str, ...] = ()
+
+    def _check_parents(self, node: Node | GaussianNode, given: list[Node | GaussianNode]) -> None:
+        for parent in node.parents:
+            if parent not in self._places:
+                raise NetworkError(
+                    f"node {node.name!r} has the parent {parent!r}, which is not a node", fix=guess(parent, self.names)
+                )
+            is_number = isinstance(given[self._places[parent]], GaussianNode)
+            if is_number and isinstance(node, Node):
+                raise NetworkError(
+                    f"node {node.name!r} has states, and its parent {parent!r} is a number",
+                    fix=f"let {parent!r} depend on {node.name!r} instead, or cut {parent!r} into states",
+                )
+            if isinstance(node, GaussianNode) and is_number != (parent in node.weights):
+                place = "weights" if is_number else "given"
+                kind = "is a number" if is_number else "has states"
+                raise NetworkError(f"the parent {parent!r} of {node.name!r} {kind}", fix=f"put it into {place}")
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MixedNetwork):
+            return NotImplemented
+        (_, nodes, _, lines), (_, other_nodes, _, other_lines) = self.to_plain(), other.to_plain()
+        return nodes == other_nodes and np.array_equal(lines, other_lines) and self.discrete == other.discrete
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
+        return f"MixedNetwork({len(self)} nodes, {len(self.lines)} of them numbers, {len(self.edges)} edges: {shown})"
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """(parent, child), in the order of the nodes."""
+        return tuple((parent, name) for name in self.names for parent in self.parents(name))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The nodes that are numbers."""
+        return tuple(self.names[place] for place in self.lines)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers are free: those of tables, and for each line an intercept, its weights and a deviation."""
+        return self.discrete.n_parameters + sum(
+            line.weights.size + 2 * len(line.stddev) for line in self.lines.values()
+        )
+
+    def place(self, name: str) -> int:
+        """The position of a node, or an error that guesses what was meant."""
+        if name not in self._places:
+            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
+        return self._places[name]
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """The nodes that a node depends on; for a number those with states first."""
+        return tuple(self.names[place] for place in self.parents_by_place[self.place(name)])
+
+    def node(self, name: str) -> Node | GaussianNode:
+        """The node as it can be written down again."""
+        place = self.place(name)
+        if place not in self.lines:
+            return self.discrete.node(name)
+        line, above = self.lines[place], [self.names[each] for each in self.numbers_above(place)]
+        weights = dict(zip(above, line.weights.T, strict=True))
+        given = [self.names[each] for each in self.states_above(place)]
+        return GaussianNode(name, line.intercept, weights, line.stddev, given)
+
+    def states_above(self, place: int) -> tuple[int, ...]:
+        """The parents with states of a node that is a number."""
+        return self.parents_by_place[place][: self._n_given[place]]
+
+    def numbers_above(self, place: int) -> tuple[int, ...]:
+        """The parents of such a node that are numbers."""
+        return self.parents_by_place[place][self._n_given[place] :]
+
+    def size(self, place: int) -> int:
+        """How many states a node has."""
+        return len(self.discrete.states(self.names[place]))
+
+    # -- questions ----------------------------------------------------------------------------------------------
+    def query(
+        self, node: str, evidence: Evidence | None = None, *, do: Evidence | None = None
+    ) -> Distribution | NormalMixture:
+        """P(node | evidence), exactly: a distribution over states, or a mixture of normals for a number.
+
+        `do` {node: state or number} sets nodes by hand before anything is observed.
+        """
+        from bayeswise.networks.mixed.answering import Question, known_of
+
+        question = Question(self, [node], known_of(self, evidence, do))
+        return question.mixture() if self.place(node) in self.lines else question.distribution()
+
+    def marginals(
+        self, evidence: Evidence | None = None, *, do: Evidence | None = None
+    ) -> dict[str, Distribution | NormalMixture]:
+        """P(node | evidence) of every node."""
+        return {node: self.query(node, evidence, do=do) for node in self.names}
+
+    def moments(self, nodes: Iterable[str], evidence: Evidence | None = None, *, do: Evidence | None = None) -> Moments:
+        """The mean and the covariance of several numbers given the evidence, exactly."""
+        from bayeswise.networks.mixed.answering import Question, known_of
+
+        names = [nodes] if isinstance(nodes, str) else list(nodes)
+        for name in names:
+            if self.place(name) not in self.lines:
+                raise ParameterError(f"node {name!r} has states: it has no mean", fix="ask query(...) about it")
+        if not names or len(set(names)) < len(names):
+            raise ParameterError(f"moments are of different nodes; found {names}", fix="name each node once")
+        return Question(self, names, known_of(self, evidence, do)).moments()
+
+    def log_evidence(self, evidence: Evidence) -> float:
+        """log P(observed states) plus the log density of the observed numbers given them."""
+        from bayeswise.networks.mixed.answering import Question, known_of
+
+        return Question(self, [], known_of(self, evidence)).log_evidence()
+
+    def estimate(
+        self, node: str, evidence: Evidence | None = None, *, n_rows: int = 100_000, seed: int = 0
+    ) -> Estimate | NormalMixture:
+        """P(node | evidence) with a standard error, where numbers depend on too many configurations for `query`.
+
+        Rows of states are drawn and weighted by the density of the observed numbers; the numbers are integrated out.
+        """
+        from bayeswise.networks.mixed.sampling import estimate
+
+        return estimate(self, node, evidence, n_rows, seed)
+
+    def sample(self, n_rows: int, seed: int = 0) -> dict[str, Any]:
+        """Rows drawn from the network, as columns: lists of states, arrays of numbers."""
+        from bayeswise.networks.mixed.sampling import sample
+
+        return sample(self, n_rows, seed)
+
+    def d_separated(self, left: str, right: str, given: Iterable[str] = ()) -> bool:
+        """Whether two nodes say nothing about each other once `given` is known, whatever tables and lines are."""
+        places = [self.place(name) for name in given]
+        return graph.d_separated(self.parents_by_place, [self.place(left)], [self.place(right)], places)
+
+    # -- from rows, pictures, files -----------------------------------------------------------------------------
+    @classmethod
+    def learn(cls, table: Any, **overrides: Any) -> MixedNetwork:
+        """A network from rows: tables by counting, lines by least squares, the graph given or found by a score."""
+        from bayeswise.networks.mixed.learning import learn
+
+        return learn(table, **overrides)
+
+    def picture(self, evidence: Evidence | None = None, *, title: str = "") -> Picture:
+        """The graph with what is believed in each node; `.svg()`, `.html()`, `.dot()`, `.save(path)`."""
+        from bayeswise.networks.plots import picture_of_mixed
+
+        return picture_of_mixed(self, evidence, title)
+
+    def _repr_html_(self) -> str:
+        from bayeswise.render.page import fragment, picture
+
+        return fragment(picture(self.picture().svg()))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """A model file, which `bw.load` reads."""
+        from bayeswise.models.files import save_model
+
+        save_model(self, path)
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """What a model file holds: the name, the nodes in their order, the network of states, and all lines."""
+        nodes = tuple(
+            (name, self.parents(name), self._n_given[place] if place in self.lines else -1)
+            for place, name in enumerate(self.names)
+        )
+        lines = [np.column_stack([line.intercept, line.weights, line.stddev]).ravel() for line in self.lines.values()]
+        return self.name, nodes, self.discrete.to_plain(), np.concatenate([np.zeros(0), *lines])
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> MixedNetwork:
+        """The inverse of `to_plain`, checked like a network that is built by hand."""
+        name, nodes, states, cells = plain
+        discrete = BeliefNetwork.from_plain(states)
+        made: list[Node | GaussianNode] = []
+        start = 0
+        for node, parents, n_given in nodes:
+            if n_given < 0:
+                made.append(discrete.node(node))
+                continue
+            given, numbers = parents[:n_given], parents[n_given:]
+            n_lines = int(np.prod([len(discrete.states(parent)) for parent in given], dtype=np.int64))
+            size = n_lines * (len(numbers) + 2)
+            line = cells[start : start + size].reshape(n_lines, len(numbers) + 2)
+            start += size
+            weights = {parent: line[:, 1 + k] for k, parent in enumerate(numbers)}
+            made.append(GaussianNode(node, line[:, 0], weights, line[:, -1], given))
+        return cls(made, name=name)
