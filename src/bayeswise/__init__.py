@@ -65,6 +65,7 @@ _HOMES = {
     "NetworkClassifier": "bayeswise.estimators.network_classifier",
     "InfluenceDiagram": "bayeswise.diagrams",
     "ClassDensities": "bayeswise.explanations.class_densities",
+    "ClassPlane": "bayeswise.explanations.class_plane",
     "Costs": "bayeswise.decisions.costs.costs",
     "DecisionMaker": "bayeswise.estimators",
     "expected_cost_scorer": "bayeswise.estimators",

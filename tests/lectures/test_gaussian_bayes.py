@@ -10,7 +10,6 @@ import pytest
 from scipy.special import ndtr
 
 import bayeswise as bw
-from bayeswise.explanations.plots.regions import Plane
 from bayeswise.models.gaussian_bayes import GaussianBayesModel, fit
 
 
@@ -127,8 +126,9 @@ def test_contours_are_ellipses_with_the_roots_of_the_eigenvalues_as_half_axes(
     rows += [{"u": u + 9, "v": v, "y": "-"} for u, v in points]
     model = fit(rows, "y", covariance="shared")
     assert model.covariances[0] == pytest.approx(np.array(covariance), abs=1e-14)
-    plane = Plane.of(model, points=21)
+    plane = model.class_plane(points=21)
     plus = model.classes.index("+")
+    assert plane.mean is not None
     curve = plane.ellipse(plus, 1.0, points=721) - plane.mean[plus]
     radius = np.hypot(*curve.T)
     assert (radius.min(), radius.max()) == pytest.approx(lengths, rel=1e-4)

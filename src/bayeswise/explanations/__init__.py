@@ -6,6 +6,7 @@ balance.py          one state against another: weights that add up to the log-od
 alternatives.py     what a column could be instead
 flip.py             the least change that changes the answer
 class_densities.py  classes along one column: density, posterior, regions and errors
+class_plane.py      classes over two columns: regions and contours
 nomogram.py         points to add up, and the probability they stand for
 wording.py          weights, factors and values in words
 plain.py            for JSON and dataframes
@@ -18,6 +19,7 @@ from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Explainable, alternatives_of
 from bayeswise.explanations.balance import Balance, Weight
 from bayeswise.explanations.class_densities import ClassDensities
+from bayeswise.explanations.class_plane import ClassPlane
 from bayeswise.explanations.flip import Change, Flip, least_change, least_change_of
 from bayeswise.explanations.nomogram import Nomogram, NomogramLine
 
@@ -26,6 +28,7 @@ __all__ = [
     "Balance",
     "Change",
     "ClassDensities",
+    "ClassPlane",
     "Contribution",
     "Explainable",
     "Flip",

@@ -25,7 +25,7 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "bernoulli": (("probability",), lambda stats, probability: stats.bernoulli(probability)),
     "binomial": (
         ("trials", "probability"),
-        lambda stats, trials, probability: stats.binom(_whole(trials), probability),
+        lambda stats, trials, probability: stats.binom(trials, probability),
     ),
     "geometric": (("probability",), lambda stats, probability: stats.geom(probability, loc=-1)),
 }
@@ -85,12 +85,11 @@ def _known(family: str) -> str:
 
 def _number(name: str, value: Any) -> float:
     try:
-        return float(value)
+        found = float(value)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} is {value!r}, and not a number", fix=f"give a number for {name}") from None
-
-
-def _whole(trials: float) -> int:
-    if trials != int(trials) or trials < 1:
-        raise ParameterError(f"trials is {trials:g}", fix="give a whole number from 1 on")
-    return int(trials)
+    if name != "trials":
+        return found
+    if found < 1 or found != int(found):
+        raise ParameterError(f"trials is {found:g}", fix="give a whole number from 1 on")
+    return int(found)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, find_state, label_
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.sources.opening import spread
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.class_plane import ClassPlane
+    from bayeswise.explanations.plots import RegionDisplay
 
 _MOST_SHOWN = 40  # columns on a page
 
@@ -294,6 +298,14 @@ def where_rows_are(method: Method) -> Method:
     return cast(Method, about)
 
 
+class Gaussians(NamedTuple):
+    """Gaussian classes on some columns, and their log joint up to a number for each row."""
+
+    mean: FloatArray  # (n_states, n_columns)
+    covariance: FloatArray  # (n_states, n_columns, n_columns)
+    log_relative: Callable[[FloatArray], FloatArray]  # (n_rows, n_columns) -> (n_rows, n_states)
+
+
 class ProbabilityModel(TableModel):
     """A model that answers with the probability of each class."""
 
@@ -373,3 +385,41 @@ class ProbabilityModel(TableModel):
             return np.asarray(relative[:, one] - relative[:, other])
 
         return self.over(table, odds, ())
+
+    # -- two columns ------------------------------------------------------------------------------------------
+    def class_plane(
+        self,
+        columns: Sequence[str] | None = None,
+        rows: Any = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        costs: Any = None,
+        points: int = 161,
+    ) -> ClassPlane:
+        """The classes over two number columns, with rows of a table on top; the only two need no names.
+
+        Columns that are not drawn have the values `at`, and are missing otherwise: a model of whole rows integrates
+        them out. With `costs` the regions are those of actions.
+        """
+        from bayeswise.models.planes import plane_of
+
+        plane = plane_of(self, columns, rows, dict(at or {}), points)
+        return plane if costs is None else plane.deciding(costs)
+
+    def plot_regions(
+        self,
+        columns: Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        rows: Any = None,
+        at: Mapping[str, Any] | None = None,
+        costs: Any = None,
+        equal: bool | None = None,
+        title: str = "",
+    ) -> RegionDisplay:
+        """Draw which class is the most probable over two columns, or under costs which action is best."""
+        return self.class_plane(columns, rows, at=at, costs=costs).plot(ax, equal=equal, title=title)
+
+    def gaussians_on(self, names: Sequence[str]) -> Gaussians | None:
+        """The classes on these columns, where they are Gaussian there."""
+        return None

@@ -13,7 +13,6 @@ from scipy import stats
 from bayeswise.decisions import FeatureRule
 from bayeswise.explanations import ClassDensities
 from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay, RegionDisplay
-from bayeswise.explanations.plots.regions import Plane
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.gaussian_bayes import fit
 
@@ -54,8 +53,8 @@ def drawn(display: Any) -> bytes:
         lambda: ClassDensityDisplay(two_columns().class_densities("v")),
         lambda: BayesErrorDisplay(one_column().class_densities()),
         lambda: BayesErrorDisplay(one_column(0.5).class_densities(), 0.7),
-        lambda: RegionDisplay.from_model(two_columns(), rows=np.zeros((3, 2)), row_states=[0, 1, 2]),
-        lambda: RegionDisplay.from_model(two_columns().changed(covariance="shared")),
+        lambda: RegionDisplay(two_columns().class_plane(rows={"u": [0.0] * 3, "v": [1.0] * 3, "y": list("abc")})),
+        lambda: RegionDisplay(two_columns().changed(covariance="shared").class_plane()),
     ],
 )
 def test_each_picture_can_be_drawn(make: Any) -> None:
@@ -121,7 +120,7 @@ def test_actions_under_costs_have_regions_of_their_own() -> None:
 
 def test_the_region_of_a_point_is_the_prediction_there() -> None:
     model = two_columns()
-    plane = Plane.of(model, points=15)
+    plane = model.class_plane(points=15)
     found = [model.classes[k] for k in plane.winners().ravel()]
     grid = np.stack(np.meshgrid(plane.x, plane.y), axis=-1).reshape(-1, 2)
     assert found == model.predict([{"u": u, "v": v} for u, v in grid.tolist()])
@@ -129,6 +128,6 @@ def test_the_region_of_a_point_is_the_prediction_there() -> None:
 
 def test_a_picture_of_the_wrong_shape_is_refused() -> None:
     with pytest.raises(ParameterError, match="two columns"):
-        RegionDisplay.from_model(one_column())
+        one_column().class_plane()
     with pytest.raises(ParameterError, match="choose among density"):
         one_column().plot_densities(panels=["cdf"])

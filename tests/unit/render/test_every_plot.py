@@ -62,6 +62,11 @@ def feature_rule() -> FeatureRule:
     return FeatureRule.of({"a": stats.norm(0, 1), "b": stats.norm(2, 1)}, {"a": 0.5, "b": 0.5}, MAIL)
 
 
+def beside() -> Any:
+    quadratic = bw.fit(NUMBERS, target="class", model="gaussian-bayes")
+    return quadratic.class_plane().plot_beside(gaussian("x", "y").class_plane(), titles=("quadratic", "linear"))
+
+
 def twins() -> Any:
     table = {name: NUMBERS[name] for name in ("x", "y", "class")}
     return bw.compare_twins(gaussian("x", "y"), bw.fit(table, target="class", model="logistic"), table)
@@ -83,6 +88,9 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "class_densities.plot_error": lambda: gaussian("x").class_densities().plot_error([0.5, 4.0]),
     "feature_rule.plot": lambda: feature_rule().plot(),
     "model.plot_regions": lambda: gaussian("x", "y").plot_regions(),
+    "naive_bayes.plot_regions": lambda: bw.fit(NUMBERS, target="class", model="naive-bayes").plot_regions(rows=NUMBERS),
+    "class_plane.plot": lambda: bw.ClassPlane.of({"a": ([0, 0], [[1, 0], [0, 1]])}).plot(),
+    "class_plane.plot_beside": lambda: beside(),
     "model.plot_bayes_error": lambda: gaussian("x").plot_bayes_error(0.5),
     "twins.plot": lambda: twins().plot(),
     "costs.plot of two states": lambda: bw.Costs(MAIL).plot(),
@@ -113,6 +121,7 @@ WITHOUT_AXES = (
     "plot_densities",
     "class_densities.plot",
     "feature_rule",
+    "plot_beside",
     "nomogram",
     "network.plot",
     "diagram.plot",

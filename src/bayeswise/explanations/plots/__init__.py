@@ -4,7 +4,7 @@ waterfall.py    from the prior log-odds to the posterior log-odds
 three_panel.py  prior x contributions = posterior
 nomogram.py     points as rulers
 densities.py    p(x | class), weighted and as a posterior over one column
-regions.py      classes over two columns
+regions.py      classes or actions over two columns, alone or side by side
 bayes_error.py  reducible and irreducible error of a boundary
 twins.py        a generative model beside its discriminative twin
 """
@@ -12,7 +12,7 @@ twins.py        a generative model beside its discriminative twin
 from bayeswise.explanations.plots.bayes_error import BayesErrorDisplay
 from bayeswise.explanations.plots.densities import ClassDensityDisplay
 from bayeswise.explanations.plots.nomogram import NomogramDisplay
-from bayeswise.explanations.plots.regions import RegionDisplay
+from bayeswise.explanations.plots.regions import RegionDisplay, RegionsBesideDisplay
 from bayeswise.explanations.plots.three_panel import ThreePanelDisplay
 from bayeswise.explanations.plots.twins import TwinDisplay
 from bayeswise.explanations.plots.waterfall import WaterfallDisplay
@@ -22,6 +22,7 @@ __all__ = [
     "ClassDensityDisplay",
     "NomogramDisplay",
     "RegionDisplay",
+    "RegionsBesideDisplay",
     "ThreePanelDisplay",
     "TwinDisplay",
     "WaterfallDisplay",

@@ -1,130 +1,190 @@
-"""Two columns: contours of the classes' densities over the regions in which each class is the most probable."""
+"""Two columns: contours of the classes' densities over the regions of classes or actions, and rows on top."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.explanations.class_plane import RADII, ClassPlane, Points
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.display import Display, bare, label, note, titled
-from bayeswise.render.theme import INK, mixed, state_colour
-from bayeswise.tables.schema.labels import Label
+from bayeswise.render.theme import INK, NEUTRAL, mixed, state_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RADII = (1.0, 2.0, 3.0)
-
-
-@dataclass(frozen=True)
-class Plane:
-    """Two Gaussian classes or more, seen on two of their columns."""
-
-    columns: tuple[str, str]
-    classes: tuple[Label, ...]
-    x: FloatArray  # (n_x,)
-    y: FloatArray  # (n_y,)
-    log_joint: FloatArray  # (n_y, n_x, n_states) up to a number for each point
-    mean: FloatArray  # (n_states, 2)
-    covariance: FloatArray  # (n_states, 2, 2)
-
-    @classmethod
-    def of(cls, model: Any, columns: Sequence[str] | None = None, *, points: int = 241, reach: float = 3.4) -> Plane:
-        """From a Gaussian Bayes model: its two columns, or two of them with the others integrated out."""
-        names = tuple(model.columns if columns is None else columns)
-        if len(names) != 2:
-            raise ParameterError(f"a plane has two columns; found {len(names)}", fix="name two columns")
-        at = np.array([model.columns.index(name) for name in names])
-        mean, covariance = model.means[:, at], model.covariances[:, at[:, None], at]
-        stddev = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-        low, high = (mean - reach * stddev).min(axis=0), (mean + reach * stddev).max(axis=0)
-        x, y = (np.linspace(low[k], high[k], points) for k in range(2))
-        grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-        relative = model.densities.block(at).relative(grid) + model.log_prior
-        joint = relative.reshape(points, points, len(model.classes))
-        return cls((names[0], names[1]), model.classes, x, y, joint, mean, covariance)
-
-    def winners(self) -> IntArray:
-        """(n_y, n_x) the most probable class at each point."""
-        return np.asarray(np.argmax(self.log_joint, axis=2))
-
-    def ellipse(self, state: int, radius: float, points: int = 181) -> FloatArray:
-        """(points, 2) the curve of one density: where the Mahalanobis distance is `radius`."""
-        angle = np.linspace(0.0, 2.0 * np.pi, points)
-        circle = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        values, vectors = np.linalg.eigh(self.covariance[state])
-        return np.asarray(self.mean[state] + (circle * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+_COMPARABLE = 4.0  # times one range may be the other and both axes still have one scale
+_EDGES = {(-1, 0): "<", (1, 0): ">", (0, -1): "v", (0, 1): "^"}
 
 
 class RegionDisplay(Display):
-    """Regions in pale colours, the boundary between them, and ellipses at 1, 2 and 3 stddevs around each mean."""
+    """Regions in pale colours, the boundary between them, and contours at 1, 2 and 3 stddevs around each class.
 
-    inches = (6.4, 5.4)
+    Both axes have one scale where their ranges are comparable: a circle is a circle. Rows that lie far out stand at
+    the edge as triangles.
+    """
 
-    def __init__(
-        self, plane: Plane, *, rows: FloatArray | None = None, row_states: Any = None, title: str = ""
-    ) -> None:
+    def __init__(self, plane: ClassPlane, *, equal: bool | None = None, title: str = "") -> None:
         self.plane = plane
-        self.rows = rows  # (n_rows, 2) points to be shown
-        self.row_states = row_states  # (n_rows,) positions of their classes
+        self.equal = is_comparable(plane) if equal is None else equal
         self.title = title
 
-    @classmethod
-    def from_model(cls, model: Any, columns: Sequence[str] | None = None, **settings: Any) -> RegionDisplay:
-        """The picture of a Gaussian Bayes model on two of its columns."""
-        return cls(Plane.of(model, columns), **settings)
-
     def to_columns(self) -> dict[str, list[Any]]:
-        """Both columns and the most probable class, at every point of the grid."""
-        plane = self.plane
-        x, y = np.meshgrid(plane.x, plane.y)
-        states = [plane.classes[k] for k in plane.winners().ravel().tolist()]
-        return {plane.columns[0]: x.ravel().tolist(), plane.columns[1]: y.ravel().tolist(), "class": states}
+        """Both columns and the most probable class or best action, at every point of the grid."""
+        return self.plane.to_columns()
+
+    def size(self) -> tuple[float, float]:
+        if not self.equal:
+            return 6.4, 5.4
+        width, height = ranges(self.plane)
+        unit = min(6.0 / width, 5.0 / height)
+        return max(3.4, width * unit + 0.9), max(2.8, height * unit + 0.9)
 
     def draw(self, ax: Axes) -> None:
         plane = self.plane
-        self._regions(ax)
-        self._points(ax)
-        for state in range(len(plane.classes)):
-            self._ellipses(ax, state)
+        _regions(ax, plane)
+        if plane.mean is not None:
+            for state in range(len(plane.classes)):
+                _ellipses(ax, plane, state)
+        elif plane.log_density is not None:
+            _contours(ax, plane)
+        if plane.rows is not None:
+            _points(ax, plane, plane.rows)
+        if plane.table is not None or plane.mean is None:
+            _legend(ax, plane)
         ax.set_xlim(plane.x[0], plane.x[-1])
         ax.set_ylim(plane.y[0], plane.y[-1])
+        ax.set_aspect("equal" if self.equal else "auto")
         ax.set_xlabel(label(plane.columns[0], 40))
         ax.set_ylabel(label(plane.columns[1], 40))
         bare(ax, "bottom", "left")
-        titled(ax, self.title or "Which class where? Ellipses at 1, 2 and 3 stddevs")
+        word = "class" if plane.table is None else "action"
+        ellipses = "; ellipses at 1, 2 and 3 stddevs" if plane.mean is not None else ""
+        titled(ax, self.title or f"Which {word} where{ellipses}")
 
-    def _regions(self, ax: Axes) -> None:
-        from matplotlib.colors import to_rgb
 
-        plane, winners = self.plane, self.plane.winners()
-        extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
-        pale = np.array([to_rgb(mixed(state_colour(s), 0.22)) for s in range(len(plane.classes))])[winners]
-        ax.imshow(pale, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
-        for state in np.unique(winners):
-            others = np.delete(plane.log_joint, state, axis=2)
-            if others.shape[2]:
-                lead = plane.log_joint[:, :, state] - others.max(axis=2)
-                ax.contour(plane.x, plane.y, lead, levels=[0.0], colors=[INK], linewidths=1.2, zorder=3)
+class RegionsBesideDisplay(Display):
+    """Two planes or more side by side on the same axes, each with a title of its own."""
 
-    def _points(self, ax: Axes) -> None:
-        if self.rows is None:
-            return
-        states = np.zeros(len(self.rows), int) if self.row_states is None else np.asarray(self.row_states)
-        for state in np.unique(states):
-            chosen = self.rows[states == state]
-            colour = state_colour(int(state))
-            ax.scatter(chosen[:, 0], chosen[:, 1], s=12, color=colour, edgecolor="white", linewidth=0.4, zorder=2)
+    def __init__(self, planes: Sequence[ClassPlane], titles: Sequence[str] = (), *, equal: bool | None = None) -> None:
+        self.planes = tuple(planes)
+        self.titles = [*titles, *([""] * len(planes))][: len(planes)]
+        self.equal = is_comparable(planes[0]) if equal is None else equal
 
-    def _ellipses(self, ax: Axes, state: int) -> None:
-        colour = state_colour(state)
-        for radius, width in zip(RADII, (1.8, 1.2, 0.8), strict=True):
-            curve = self.plane.ellipse(state, radius)
-            ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=width, zorder=4)
-        x, y = self.plane.mean[state]
-        ax.plot([x], [y], marker="+", color=colour, markersize=9, markeredgewidth=2, zorder=5)
-        note(ax, label(self.plane.classes[state], 18), (x, y), (7, 6), fontweight="bold", ha="left", va="bottom")
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns of each plane, one below the other, and the plane's title."""
+        found: dict[str, list[Any]] = {}
+        for title, plane in zip(self.titles, self.planes, strict=True):
+            for k, (_, values) in enumerate(plane.to_columns().items()):
+                found.setdefault((*plane.columns, "decision")[k], []).extend(values)
+            found.setdefault("plane", []).extend([title] * plane.x.size * plane.y.size)
+        return found
+
+    def size(self) -> tuple[float, float]:
+        width, height = RegionDisplay(self.planes[0], equal=self.equal).size()
+        scale = min(1.0, 11.0 / (len(self.planes) * width))
+        return len(self.planes) * width * scale, height * scale + 0.3
+
+    def draw(self, ax: Axes) -> None:
+        ax.set_axis_off()
+        n, gap = len(self.planes), 0.09
+        share = (1.0 - gap * (n - 1)) / n
+        low_x, high_x = max(p.x[0] for p in self.planes), min(p.x[-1] for p in self.planes)
+        low_y, high_y = max(p.y[0] for p in self.planes), min(p.y[-1] for p in self.planes)
+        for k, (plane, title) in enumerate(zip(self.planes, self.titles, strict=True)):
+            room = ax.inset_axes((k * (share + gap), 0.0, share, 1.0))
+            RegionDisplay(plane, equal=self.equal, title=title).draw(room)
+            room.set_xlim(low_x, high_x)
+            room.set_ylim(low_y, high_y)
+
+
+def ranges(plane: ClassPlane) -> tuple[float, float]:
+    """How far both axes reach."""
+    return float(plane.x[-1] - plane.x[0]), float(plane.y[-1] - plane.y[0])
+
+
+def is_comparable(plane: ClassPlane) -> bool:
+    """Whether both axes can have one scale without one of them being squashed."""
+    width, height = ranges(plane)
+    return max(width, height) <= _COMPARABLE * min(width, height)
+
+
+def _colours(plane: ClassPlane) -> list[str]:
+    """Of the decisions: those of the classes; actions have colours of their own."""
+    first = 0 if plane.table is None else len(plane.classes)
+    known = {state: k for k, state in enumerate(plane.classes)}
+    return [state_colour(known.get(name, first + k)) for k, name in enumerate(plane.decisions)]
+
+
+def _regions(ax: Axes, plane: ClassPlane) -> None:
+    from matplotlib.colors import to_rgb
+
+    winners, leads = plane.winners(), plane.leads()
+    extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
+    pale = np.array([to_rgb(mixed(colour, 0.22)) for colour in _colours(plane)])[winners]
+    ax.imshow(pale, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
+    for k in np.unique(winners).tolist():
+        if np.isfinite(leads[:, :, k]).all() and np.ptp(np.sign(leads[:, :, k])):
+            ax.contour(plane.x, plane.y, leads[:, :, k], levels=[0.0], colors=[INK], linewidths=1.2, zorder=3)
+
+
+def _points(ax: Axes, plane: ClassPlane, rows: Points) -> None:
+    """Rows in the colours of their classes; those beyond the picture as triangles at its edge, and their number."""
+    low = np.array([plane.x[0], plane.y[0]])
+    high = np.array([plane.x[-1], plane.y[-1]])
+    inside = ((rows.values >= low) & (rows.values <= high)).all(axis=1)
+    for state in np.unique(rows.states).tolist():
+        colour = NEUTRAL if state < 0 else state_colour(state)
+        own = rows.values[inside & (rows.states == state)]
+        ax.scatter(own[:, 0], own[:, 1], s=14, color=colour, edgecolor="white", linewidth=0.4, zorder=2)
+    margin = 0.015 * (high - low)
+    for values, state in zip(rows.values[~inside], rows.states[~inside].tolist(), strict=True):
+        beyond = np.where(values < low, -1, np.where(values > high, 1, 0))
+        marker = _EDGES[(int(beyond[0]), 0) if beyond[0] else (0, int(beyond[1]))]
+        x, y = np.clip(values, low + margin, high - margin)
+        colour = NEUTRAL if state < 0 else state_colour(state)
+        ax.plot([x], [y], marker=marker, color=colour, markeredgecolor=INK, markersize=8, zorder=6)
+        note(ax, _place(values), (float(x), float(y)), *_inwards(beyond))
+
+
+def _place(values: FloatArray) -> str:
+    return f"({values[0]:.3g}, {values[1]:.3g})"
+
+
+def _inwards(beyond: Any) -> tuple[tuple[float, float]]:
+    across = -float(beyond[0]) or 0.0
+    return ((across * 34.0, -float(beyond[1]) * 12.0 if beyond[1] else 0.0),)
+
+
+def _ellipses(ax: Axes, plane: ClassPlane, state: int) -> None:
+    colour = state_colour(state)
+    for radius, width in zip(RADII, (1.8, 1.2, 0.8), strict=True):
+        curve = plane.ellipse(state, radius)
+        ax.plot(curve[:, 0], curve[:, 1], color=colour, linewidth=width, zorder=4)
+    assert plane.mean is not None
+    x, y = plane.mean[state]
+    ax.plot([x], [y], marker="+", color=colour, markersize=9, markeredgewidth=2, zorder=5)
+    note(ax, label(plane.classes[state], 18), (x, y), (7, 6), fontweight="bold", ha="left", va="bottom")
+
+
+def _contours(ax: Axes, plane: ClassPlane) -> None:
+    """Where a density falls to that of 1, 2 and 3 stddevs of a Gaussian: exp(-1/2), exp(-2), exp(-9/2) of its peak."""
+    assert plane.log_density is not None
+    for state in range(len(plane.classes)):
+        values = plane.log_density[:, :, state]
+        top = float(values.max())
+        levels = [top - 0.5 * radius**2 for radius in sorted(RADII, reverse=True)]
+        if np.isfinite(values).all() and levels[-1] > values.min():
+            how: dict[str, Any] = {"colors": [state_colour(state)], "linestyles": "solid", "zorder": 4}
+            ax.contour(plane.x, plane.y, values, levels=levels, linewidths=(0.8, 1.2, 1.8), **how)
+
+
+def _legend(ax: Axes, plane: ClassPlane) -> None:
+    from matplotlib.patches import Patch
+
+    named = zip(_colours(plane), plane.decisions, strict=True)
+    patches = [Patch(color=mixed(colour, 0.45), label=label(name, 18)) for colour, name in list(named)[:8]]
+    how: dict[str, Any] = {"frameon": False, "fontsize": "small", "handlelength": 1.2, "borderaxespad": 0.2}
+    ax.legend(handles=patches, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, **how)

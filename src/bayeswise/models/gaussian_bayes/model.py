@@ -35,7 +35,7 @@ from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.gaussian_bayes.thresholds import regions
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
+from bayeswise.models.table_model import Capabilities, Gaussians, ModelFacts, ScoredRows
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
@@ -44,7 +44,6 @@ from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.explanations.class_densities import ClassDensities
-    from bayeswise.explanations.plots import RegionDisplay
 
 SCATTER, MOMENTS = "scatter", "moments"
 MOST_PAIRED_COLUMNS = 256
@@ -298,11 +297,13 @@ class GaussianBayesModel(Classifier):
             made = [distribution("student-t", location=m, scale=s, freedom=f) for m, s, f in parts]
         return ClassDensities(name, self.classes, np.exp(self.log_prior), tuple(made))
 
-    def plot_regions(self, columns: Sequence[str] | None = None, ax: Any = None) -> RegionDisplay:
-        """Draw which class is the most probable over two columns, the others integrated out."""
-        from bayeswise.explanations.plots import RegionDisplay
-
-        return RegionDisplay.from_model(self, columns).plot(ax)
+    def gaussians_on(self, names: Sequence[str]) -> Gaussians | None:
+        if self.densities.freedom is not None:
+            return None
+        at = np.array([self.columns.index(name) for name in names])
+        block = self.densities.block(at)
+        mean, covariance = self.means[:, at], self.covariances[:, at[:, None], at]
+        return Gaussians(mean, covariance, lambda rows: np.asarray(block.relative(rows) + self.log_prior))
 
     def fisher(self, n_components: int | None = None) -> Projection:
         """The directions in which the means lie farthest apart, in units of the pooled spread within classes."""
