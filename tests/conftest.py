@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 from bayeswise.cli import main
+from tests import spark_sessions as spark_of_tests
 
 # Workers and the threads of BLAS multiply, and threads that wait for each other crawl on a busy machine. This holds for
 # commands under test too; NumPy is not loaded yet.
@@ -51,6 +52,19 @@ def bayeswise(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
         return Answer(code, *capsys.readouterr())
 
     return call
+
+
+# -- Spark: one session for all tests, in one process ----------------------------------------------------------
+spark_sessions = spark_of_tests.spark_sessions
+spark = spark_of_tests.spark
+spark_cluster = spark_of_tests.spark_cluster
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark_sessions" in getattr(item, "fixturenames", ()):
+            item.add_marker(spark_of_tests.GROUP)
 
 
 # -- a temporary folder that must be empty at the end ----------------------------------------------------------

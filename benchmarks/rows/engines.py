@@ -25,7 +25,7 @@ NAMES = [f"x{k}" for k in range(N_COLUMNS)]
 
 def temporary_folder() -> Path:
     """A folder that goes with this process."""
-    folder = Path(tempfile.mkdtemp(prefix="bayeswise-engines-"))
+    folder = Path(tempfile.mkdtemp(prefix="bayeswise-bench-engines-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 

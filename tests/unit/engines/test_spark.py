@@ -19,15 +19,16 @@ from tests.unit.engines.same_bytes import digest, mixed_table
 
 TABLE = mixed_table()
 
-pytestmark = [
-    pytest.mark.xdist_group("spark"),  # one process, so that there is one session
-    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def frame(spark: Any) -> Any:
-    return spark.createDataFrame(pa.Table.from_pandas(TABLE, preserve_index=False))
+    return frame_of(spark)
+
+
+def frame_of(session: Any) -> Any:
+    return session.createDataFrame(pa.Table.from_pandas(TABLE, preserve_index=False))
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,8 @@ def frame(spark: Any) -> Any:
     [
         ("naive Bayes", 1),
         ("words", 3),
+        ("averaged", 1),
+        ("averaged", 3),
         ("averaged", 16),
         ("linear by folds", 3),
         ("logistic", 2),
@@ -45,6 +48,11 @@ def test_partitions_do_not_change_a_byte(frame: Any, name: str, n_partitions: in
     assert digest(source, name) == digest(TABLE, name)
     assert source.n_partitions == n_partitions
     assert source.passes == ["profile", "rows brought here" if name == "logistic" else "statistics"]
+
+
+def test_the_order_of_rows_does_not_change_a_byte(spark: Any) -> None:
+    shuffled = pa.Table.from_pandas(TABLE.sample(frac=1.0, random_state=0), preserve_index=False)
+    assert digest(spark.createDataFrame(shuffled).repartition(3), "averaged") == digest(TABLE, "averaged")
 
 
 def test_partitions_by_hash_give_the_same_bytes(frame: Any) -> None:
@@ -67,8 +75,8 @@ def _kill_once(marker: str, batches: Iterator[Any]) -> Iterator[Any]:
         os.kill(executor, signal.SIGKILL)
 
 
-def test_an_executor_that_is_killed_does_not_change_a_byte(frame: Any, tmp_path: Path) -> None:
-    marker = tmp_path / "killed"
+def test_an_executor_that_is_killed_does_not_change_a_byte(spark_cluster: Any, tmp_path: Path) -> None:
+    marker, frame = tmp_path / "killed", frame_of(spark_cluster)
     fragile = frame.repartition(4).mapInArrow(lambda batches: _kill_once(str(marker), batches), frame.schema)
     assert digest(fragile, "averaged") == digest(TABLE, "averaged")
     assert marker.exists()

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
+from typing import Any
 
 import pytest
 
 from benchmarks.__main__ import select
-from benchmarks.harness import Figure, Outcome, Race, Size, cells, run_all
-from tests.unit.engines.conftest import find_java
+from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, run_all
+from benchmarks.rows.engines import session
 
 PEERS_OF_RACES_ALONE = {"empulse", "pgmpy", "skactiveml"}  # too large to be asked of everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
 
 
-IN_THIS_PROCESS = [row for row in select([], SMALL) if "Spark" not in row.what]
-
-
-@pytest.mark.parametrize("row", IN_THIS_PROCESS, ids=lambda row: row.what)
-def test_every_row_runs(row: Race | Figure) -> None:
+@pytest.mark.parametrize("row", [row for row in select([], SMALL) if "Spark" not in row.what], ids=lambda row: row.what)
+def test_every_row_runs(row: Row) -> None:
     try:
         outcome = row.run(SMALL)
     except ModuleNotFoundError as missing:
@@ -31,15 +27,11 @@ def test_every_row_runs(row: Race | Figure) -> None:
     assert outcome.ours >= 0.0 or (outcome.unit == "points" and outcome.ours > -100.0)  # points may be ahead
 
 
-def test_every_row_of_spark_runs_in_a_process_of_its_own() -> None:
-    """A process has one session of Spark, and the one of these tests is that of tests/unit/engines."""
-    if not find_java():
-        pytest.skip("SPARK IS NOT TESTED: there is no Java 17")
-    words = [sys.executable, "-m", "benchmarks", "engines", "--scale", "0.001", "--repeats", "1"]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr[-2000:]
-    assert "Error" not in answer.stdout, answer.stdout
-    assert answer.stdout.count("Spark") >= 5
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("row", [row for row in select([], SMALL) if "Spark" in row.what], ids=lambda row: row.what)
+def test_every_row_of_spark_runs_on_the_session_of_the_tests(spark: Any, row: Row) -> None:
+    assert row.run(SMALL).ours > 0.0
+    assert session() is spark
 
 
 def test_a_race_is_met_when_the_peer_takes_long_enough() -> None:

@@ -1,0 +1,109 @@
+"""Spark for the tests: one process of Java, one session at a time; Java is looked for as the docs say.
+
+Tests that take the fixture `spark` run in one process (the group "spark" of pytest-xdist) and share a session on two
+threads. One that loses an executor takes `spark_cluster`, whose executors are processes of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GROUP = pytest.mark.xdist_group("spark")
+# What is compiled once and runs for seconds is not worth the time of the second compiler.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def find_java() -> bool:
+    """Whether there is a Java that is new enough; Debian's is installed where this user may do that."""
+    from bayeswise.engines.spark import LEAST_JAVA, check_java, java_version
+    from bayeswise.foundation.errors import NotInstalledError
+
+    try:
+        check_java()
+    except NotInstalledError:
+        if os.geteuid() != 0 or not shutil.which("apt-get"):
+            return False
+        command = ["apt-get", "install", "-qq", "-y", "--no-install-recommends", f"openjdk-{LEAST_JAVA}-jre-headless"]
+        subprocess.run(command, capture_output=True, timeout=600, check=False)
+        java = shutil.which("java")
+        return java is not None and java_version(java) >= LEAST_JAVA
+    return True
+
+
+@dataclass
+class SparkSessions:
+    """The session of a master; that of another one ends first, since a process has one."""
+
+    folder: Path
+    master: str = ""
+    session: Any = None
+
+    def of(self, master: str) -> Any:
+        if master != self.master or self.session._jsc.sc().isStopped():
+            self.stop()
+            self.master, self.session = master, self._started(master)
+        return self.session
+
+    def stop(self) -> None:
+        if self.session is not None:
+            self.session.stop()
+            self.session = None
+
+    def _started(self, master: str) -> Any:
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "OFF",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.driver.memory": "1g",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.extraJavaOptions": JAVA_OPTIONS,
+            "spark.executor.extraJavaOptions": JAVA_OPTIONS,
+            "spark.local.dir": str(self.folder),
+            "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
+            "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[1]),
+        }
+        builder = SparkSession.builder.master(master).appName("bayeswise tests")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return builder.getOrCreate()
+
+
+@pytest.fixture(scope="session")
+def spark_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSessions]:
+    """The sessions of this run."""
+    if not find_java():
+        reason = "SPARK IS NOT TESTED: no Java 17 (set JAVA_HOME, or install openjdk-17-jre-headless)"
+        warnings.warn(reason, UserWarning, stacklevel=1)
+        pytest.skip(reason)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    sessions = SparkSessions(tmp_path_factory.mktemp("spark"))
+    yield sessions
+    sessions.stop()
+
+
+@pytest.fixture
+def spark(spark_sessions: SparkSessions) -> Any:
+    """The session that tests share."""
+    return spark_sessions.of("local[2]")
+
+
+@pytest.fixture
+def spark_cluster(spark_sessions: SparkSessions) -> Any:
+    """A session with two executors, each a process of its own."""
+    return spark_sessions.of("local-cluster[2,1,1024]")
