@@ -33,10 +33,11 @@ export function searchOf(parameters: Parameters): string {
 
 /** Go to a page; `replace` leaves no step for the back button. */
 export function go(url: string, { replace = false } = {}): void {
+  const before = path.value;
   if (replace) window.history.replaceState(null, "", url);
   else window.history.pushState(null, "", url);
   address.value = new URL(window.location.href);
-  if (!replace) window.scrollTo(0, 0);
+  if (path.value !== before) window.scrollTo(0, 0); // what is chosen on a page does not move it
 }
 
 /** Links within the page do not load it again. */

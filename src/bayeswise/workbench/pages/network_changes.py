@@ -226,8 +226,8 @@ def _edit_in_python(edit: Edit) -> str:
 
 def _learn_words(asked: LearnRequest, output: str | None) -> list[str]:
     options = {
-        "--method": asked.method,
-        "--score": asked.score,
+        "--method": None if asked.method == "auto" else asked.method,
+        "--score": None if asked.score == "bic" else asked.score,
         "--require": [f"{parent} -> {child}" for parent, child in asked.require],
         "--forbid": [f"{parent} -> {child}" for parent, child in asked.forbid],
         "--ignore": asked.ignore,

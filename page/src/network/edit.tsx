@@ -1,0 +1,227 @@
+// Edit a network: edges drawn from node to node, nodes, states and tables; tried by the server, undone, and saved as a file.
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { ApiError, post, type Problem, type Schemas } from "../api/client";
+import { problemOf, useResource } from "../api/resource";
+import { ProblemNote } from "../components/problem";
+import { SameAsBox } from "../components/same_as";
+import { changed, go, query } from "../router";
+import { readWorkspace, workspace } from "../workspace";
+import { draftOf, inWords, type Edit } from "./draft";
+import { edgeKey, GraphPlane } from "./graph_plane";
+import { NodeBox, sizeOf } from "./node_box";
+import { ProbabilityTable } from "./probability_table";
+
+type Graph = Schemas["NetworkView"];
+type Propose = (edit: Edit, then?: () => void) => void;
+
+interface Props {
+  readonly network: string | null; // null: a network that begins with nothing
+  readonly version: string | null; // of the file that was read
+  readonly onSaved: (name: string) => void;
+  readonly onReread: () => void;
+}
+
+export function EditView({ network, version, onSaved, onReread }: Props) {
+  const draft = useMemo(() => draftOf(network), [network]);
+  const wrong = useMemo(() => signal<(Problem & { readonly stale?: boolean }) | null>(null), [network]);
+  const queue = useMemo(() => ({ last: Promise.resolve() }), []); // one change after the other
+  const edge = useMemo(() => signal<{ parent: string; child: string } | null>(null), [network]);
+  const node = query.value.get("node");
+  const edits = draft.edits;
+  const answer = useResource(JSON.stringify([network, version, edits]), (control) => post("/api/network/edit", { network, edits: [...edits] }, {}, control)).value;
+  const graph = answer.value?.graph ?? null;
+
+  const propose: Propose = (edit, then) => {
+    queue.last = queue.last.then(async () => {
+      try {
+        await post("/api/network/edit", { network, edits: [...draft.edits, edit] });
+        wrong.value = null;
+        draft.take(edit);
+        then?.();
+      } catch (error) {
+        wrong.value = problemOf(error);
+      }
+    });
+  };
+  const save = async (output: string) => {
+    const replaced = output === network ? version : workspace.value?.files.find((file) => file.name === output)?.version ?? null;
+    try {
+      await queue.last;
+      await post("/api/network/edit", { network, edits: [...draft.edits], output, version: replaced });
+      wrong.value = null;
+      draft.clear();
+      await readWorkspace();
+      onSaved(output);
+    } catch (error) {
+      wrong.value = { ...problemOf(error), stale: error instanceof ApiError && error.status === 409 };
+    }
+  };
+  const chosen = graph?.nodes.find(({ name }) => name === node) ?? null;
+  const removeEdge = ({ parent, child }: { parent: string; child: string }) => propose({ change: "remove-edge", node: child, parent, normalise: false }, () => (edge.value = null));
+  const step = (move: () => void) => {
+    wrong.value = null;
+    edge.value = null;
+    move();
+  };
+  return (
+    <>
+      <p class="quiet">Drag from the dot of a node to another for an edge; click an edge to remove it, a name for its states, parents and table. Nothing is written before you save.</p>
+      <Toolbar key={network} network={network} edits={edits} canRedo={draft.canRedo} edge={edge.value} onAdd={(name) => propose({ change: "add-node", node: name, states: ["no", "yes"], normalise: false }, () => select(name))}
+        onRemoveEdge={removeEdge} onUndo={() => step(() => draft.undo())} onRedo={() => step(() => draft.redo())} onSave={(name) => void save(name)} />
+      {wrong.value && <ProblemNote problem={wrong.value} />}
+      {wrong.value?.stale && <p class="remedies"><button type="button" onClick={() => { wrong.value = null; void readWorkspace(); onReread(); }}>read the file again, and keep my changes</button></p>}
+      {answer.problem && <ProblemNote problem={answer.problem} />}
+      {answer.problem && edits.length > 0 && <p class="remedies"><button type="button" onClick={() => step(() => draft.clear())}>drop my changes</button></p>}
+      {graph && (graph.nodes.length ? (
+        <div class={answer.loading ? "stale" : undefined}>
+          <GraphPlane label="Network to edit" nodes={graph.nodes.map(({ name, states }) => sizeOf(name, states.length))} chosenEdge={edge.value && edgeKey(edge.value)}
+            edges={graph.edges.map(([parent, child], at) => ({ parent, child, width: 1 + 4 * (graph.influence[at] ?? 0), title: `${parent} → ${child}` }))}
+            drawNode={(name, at) => <NodeBox name={name} states={graph.nodes.find((each) => each.name === name)?.states ?? []} height={at.height} selected={name === node} onSelect={toggleNode} />}
+            refuses={(from, to) => isAbove(graph, to, from)} onDraw={(from, to) => propose({ change: "add-edge", node: to, parent: from, normalise: false })}
+            onEdge={(each) => (edge.value = edge.value && edgeKey(edge.value) === edgeKey(each) ? null : { parent: each.parent, child: each.child })} onRemoveEdge={removeEdge} />
+        </div>
+      ) : <p>There is no node yet: name one above.</p>)}
+      {graph && chosen && <NodeForm key={chosen.name} network={network} graph={graph} node={chosen} edits={edits} propose={propose} />}
+      {graph && <SameAsBox same={graph.same_as} />}
+    </>
+  );
+}
+
+function select(node: string | null): void {
+  go(changed({ node }), { replace: node === null });
+}
+
+function toggleNode(node: string): void {
+  select(query.value.get("node") === node ? null : node);
+}
+
+/** Whether a node is an ancestor of another, or that node itself: an edge down to it would close a cycle. */
+function isAbove(graph: Graph, above: string, node: string): boolean {
+  const parents = new Map(graph.nodes.map((each) => [each.name, each.parents]));
+  const [seen, waiting] = [new Set<string>(), [node]];
+  while (waiting.length) {
+    const here = waiting.pop()!;
+    if (here === above) return true;
+    if (!seen.has(here)) waiting.push(...(parents.get(here) ?? []));
+    seen.add(here);
+  }
+  return false;
+}
+
+interface ToolbarProps {
+  readonly network: string | null;
+  readonly edits: readonly Edit[];
+  readonly canRedo: boolean;
+  readonly edge: { parent: string; child: string } | null;
+  readonly onAdd: (name: string) => void;
+  readonly onRemoveEdge: (edge: { parent: string; child: string }) => void;
+  readonly onUndo: () => void;
+  readonly onRedo: () => void;
+  readonly onSave: (name: string) => void;
+}
+
+function Toolbar({ network, edits, canRedo, edge, onAdd, onRemoveEdge, onUndo, onRedo, onSave }: ToolbarProps) {
+  const output = useMemo(() => signal(network ?? "network.bif"), []);
+  const exists = workspace.value?.files.some((file) => file.name === output.value) ?? false;
+  return (
+    <>
+      <div class="controls">
+        <NameForm label="New node" action="add node" onName={onAdd} />
+        <form class="inline" onSubmit={(event) => { event.preventDefault(); if (edits.length && output.value) onSave(output.value); }}>
+          <label>Save as <input class="file-name" value={output.value} onInput={(event) => (output.value = event.currentTarget.value.trim())} /></label>
+          <button type="submit" class="main" disabled={!edits.length || !output.value}>{exists ? "save and replace" : "save"}</button>
+        </form>
+      </div>
+      <p class="remedies">
+        <button type="button" disabled={!edits.length} onClick={onUndo}>undo</button>
+        <button type="button" disabled={!canRedo} onClick={onRedo}>redo</button>
+        {edge && <button type="button" onClick={() => onRemoveEdge(edge)}>remove the edge {edge.parent} → {edge.child}</button>}
+        <span role="status">{edits.length ? `${edits.length} change${edits.length > 1 ? "s" : ""} not saved; the last: ${inWords(edits.at(-1)!)}` : "No changes."}</span>
+      </p>
+    </>
+  );
+}
+
+function NameForm({ label, action, onName }: { label: string; action: string; onName: (name: string) => void }) {
+  const typed = useMemo(() => signal(""), []);
+  const add = (event: Event) => {
+    event.preventDefault();
+    const name = typed.value.trim();
+    if (!name) return;
+    onName(name);
+    typed.value = "";
+  };
+  return (
+    <form class="inline" onSubmit={add}>
+      <label>{label} <input class="short-name" value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} /></label>
+      <button type="submit" disabled={!typed.value.trim()}>{action}</button>
+    </form>
+  );
+}
+
+interface NodeFormProps {
+  readonly network: string | null;
+  readonly graph: Graph;
+  readonly node: Graph["nodes"][number];
+  readonly edits: readonly Edit[];
+  readonly propose: Propose;
+}
+
+/** All that can be changed about a node, without a drag. */
+function NodeForm({ network, graph, node, edits, propose }: NodeFormProps) {
+  const { name, states, parents } = node;
+  const answer = useResource(JSON.stringify([network, graph.version, edits, name]), (control) => post("/api/network/edit", { network, edits: [...edits], table: name }, {}, control)).value;
+  const table = answer.value?.table?.node === name ? answer.value.table : null;
+  const edit = (change: Edit["change"], rest: Partial<Edit>, then?: () => void) => propose({ change, node: name, normalise: false, ...rest }, then);
+  const others = graph.nodes.map((each) => each.name).filter((each) => each !== name && !parents.includes(each) && !isAbove(graph, name, each));
+  const renamed = (event: Event & { currentTarget: HTMLInputElement }, old: string, rename: (text: string) => void) => {
+    const text = event.currentTarget.value.trim();
+    if (text && text !== old) rename(text);
+    event.currentTarget.value = old; // until the change was accepted
+  };
+  return (
+    <div class="results">
+      <section aria-label={`Node ${name}`}>
+        <h2>{name}</h2>
+        <div class="controls">
+          <label>Name <input class="short-name" value={name} onChange={(event) => renamed(event, name, (text) => edit("rename-node", { name: text }, () => select(text)))} /></label>
+          <button type="button" onClick={() => edit("remove-node", {}, () => select(null))}>remove the node</button>
+        </div>
+        <h3>States</h3>
+        <ul class="entries">
+          {states.map((state) => (
+            <li key={state}>
+              <input class="short-name" aria-label={`State ${state}`} value={state} onChange={(event) => renamed(event, state, (text) => edit("rename-state", { state, name: text }))} />
+              <button type="button" class="small" disabled={states.length < 2} aria-label={`Remove the state ${state}`} onClick={() => edit("remove-state", { state })}>remove</button>
+            </li>
+          ))}
+        </ul>
+        <NameForm label="New state" action="add state" onName={(text) => edit("add-state", { name: text })} />
+        <h3>Parents</h3>
+        <ul class="entries">
+          {parents.map((parent) => (
+            <li key={parent}>
+              <span>{parent} → {name}</span>
+              <button type="button" class="small" aria-label={`Remove the edge ${parent} → ${name}`} onClick={() => edit("remove-edge", { parent })}>remove</button>
+            </li>
+          ))}
+        </ul>
+        {others.length > 0 && (
+          <label class="choice">
+            New parent
+            <select value="" onChange={(event) => { const parent = event.currentTarget.value; event.currentTarget.value = ""; if (parent) edit("add-edge", { parent }); }}>
+              <option value="">choose</option>
+              {others.map((each) => <option key={each} value={each}>{each}</option>)}
+            </select>
+          </label>
+        )}
+      </section>
+      <section aria-label={`Table of ${name}`}>
+        <h2>Table</h2>
+        {answer.problem && <ProblemNote problem={answer.problem} />}
+        {table && <ProbabilityTable table={table} action="use this table" onUse={(rows) => edit("set-table", { rows })} />}
+      </section>
+    </div>
+  );
+}
