@@ -7,10 +7,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.testclient import TestClient
 
 import bayeswise as bw
@@ -107,3 +108,44 @@ def serve(folder: Path) -> Iterator[Callable[..., Served]]:
             process.wait()
         if process.stderr is not None:
             process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None and not os.environ.get("CI"):
+        pytest.skip("there is no Chromium on this machine: apt install chromium")
+    with sync_playwright() as playwright:
+        yield (started := playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]))
+        started.close()
+
+
+@dataclass
+class Tab:
+    """A page, and what it did."""
+
+    page: Page
+    served: Served
+    complaints: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self.served.home + path)
+        return self.page
+
+
+@pytest.fixture
+def tab(browser: Browser, serve: Callable[..., Served]) -> Iterator[Tab]:
+    """A tab that has opened the printed URL; it must stay without errors, and ask nobody else."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(15_000)
+    tab = Tab(context.new_page(), serve())
+    tab.page.on("console", lambda message: message.type == "error" and tab.complaints.append(message.text))
+    tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.page.on("request", lambda request: tab.asked.append(request.url))
+    tab.page.goto(tab.served.url)
+    expect(tab.page.get_by_role("heading", level=1)).to_be_visible()
+    yield tab
+    context.close()
+    assert tab.complaints == []
+    assert [url for url in tab.asked if not url.startswith((tab.served.home, "data:"))] == []

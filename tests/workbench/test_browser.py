@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from scipy.stats import norm
 
 import bayeswise as bw
 from bayeswise.decisions import Costs, FeatureRule
-from tests.workbench.conftest import Served, chromium
+from tests.workbench.conftest import Tab
 
 PAGE = Path(__file__).parents[2] / "page"
 LAWN = (
@@ -23,47 +20,6 @@ LAWN = (
     "probability (rain) { table 0.2, 0.8; }\n"
     "probability (wet | rain) { (yes) 0.9, 0.1; (no) 0.1, 0.9; }\n"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    if path is None and not os.environ.get("CI"):
-        pytest.skip("there is no Chromium on this machine: apt install chromium")
-    with sync_playwright() as playwright:
-        yield (started := playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]))
-        started.close()
-
-
-@dataclass
-class Tab:
-    """A page, and what it did."""
-
-    page: Page
-    served: Served
-    complaints: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-
-    def open(self, path: str) -> Page:
-        self.page.goto(self.served.home + path)
-        return self.page
-
-
-@pytest.fixture
-def tab(browser: Browser, serve: Callable[..., Served]) -> Iterator[Tab]:
-    """A tab that has opened the printed URL; it must stay without errors, and ask nobody else."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(15_000)
-    tab = Tab(context.new_page(), serve())
-    tab.page.on("console", lambda message: message.type == "error" and tab.complaints.append(message.text))
-    tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-    tab.page.on("request", lambda request: tab.asked.append(request.url))
-    tab.page.goto(tab.served.url)
-    expect(tab.page.get_by_role("heading", level=1)).to_be_visible()
-    yield tab
-    context.close()
-    assert tab.complaints == []
-    assert [url for url in tab.asked if not url.startswith((tab.served.home, "data:"))] == []
 
 
 def test_the_first_page_shows_a_table_and_the_url_keeps_what_was_chosen(tab: Tab) -> None:
