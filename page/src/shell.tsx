@@ -1,5 +1,6 @@
 // The frame of all pages: the rail with the way from data to decision, the workspace, the theme.
 import { useEffect } from "preact/hooks";
+import { away } from "./api/connection";
 import { PAGES, pageOf } from "./pages";
 import { follow, path, query, urlOf } from "./router";
 import { chooseTheme, theme, type Theme } from "./theme";
@@ -43,6 +44,12 @@ export function Shell() {
         </label>
       </header>
       <main id="main" tabIndex={-1}>
+        {away.value && (
+          <div class="note stops" role="alert">
+            <p>The server does not answer. What was saved is on the disk; this page goes on as soon as the server is back.</p>
+            <p class="quiet">Fix: start it again with <code>bayeswise serve</code>, at the same port</p>
+          </div>
+        )}
         {workspaceProblem.value && <ProblemNote problem={workspaceProblem.value} />}
         <View />
       </main>

@@ -1,7 +1,7 @@
 // The files of the workspace, which every page chooses from.
 import { signal } from "@preact/signals";
 import { get, type Schemas } from "./api/client";
-import { problemOf } from "./api/resource";
+import { problemOf, whenServed } from "./api/resource";
 
 export type FileKind = Schemas["FileView"]["kind"];
 
@@ -10,7 +10,7 @@ export const workspaceProblem = signal<Schemas["Problem"] | null>(null);
 
 export async function readWorkspace(): Promise<void> {
   try {
-    workspace.value = await get("/api/files");
+    workspace.value = await whenServed(() => get("/api/files"));
     workspaceProblem.value = null;
   } catch (error) {
     workspaceProblem.value = problemOf(error);

@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,16 +25,20 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 HOME = "http://127.0.0.1:8642"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The examples, and a model of the golf table."""
-    place = tmp_path / "work"
+def filled(place: Path) -> Path:
+    """A folder with the examples, and a model of the golf table."""
     place.mkdir()
     for example in EXAMPLES.iterdir():
         if example.is_file():
             shutil.copy(example, place)
     bw.fit(str(EXAMPLES / "golf.csv"), target="play").save(place / "golf.bayeswise")
     return place
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace of the test's own."""
+    return filled(tmp_path / "work")
 
 
 @pytest.fixture
@@ -60,17 +65,43 @@ def client(stranger: TestClient, access: Access) -> TestClient:
     return stranger
 
 
-@dataclass(frozen=True)
+@dataclass
 class Served:
-    """A server in a process of its own."""
+    """A server in a process of its own, on a folder, on a free port."""
 
-    url: str
     folder: Path
     process: subprocess.Popen[str]
+    url: str
+
+    @classmethod
+    def started(cls, folder: Path, port: int = 0, token: str | None = None) -> Served:
+        words = [sys.executable, "-m", "bayeswise", "serve", str(folder), "--no-browser", "--port", str(port)]
+        environment = {**os.environ, **({} if token is None else {"BAYESWISE_TOKEN": token})}
+        process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "http://" in line:
+                return cls(folder, process, line.strip())
+        raise AssertionError("the server did not start")
 
     @property
     def home(self) -> str:
         return self.url.partition("/?")[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.home.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """As a crash would: nothing can be put in order."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
 
 
 def chromium() -> str | None:
@@ -83,33 +114,6 @@ def chromium() -> str | None:
     return found
 
 
-@pytest.fixture
-def serve(folder: Path) -> Iterator[Callable[..., Served]]:
-    """Start `bayeswise serve` on the folder, on a free port."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*options: str) -> Served:
-        words = [sys.executable, "-m", "bayeswise", "serve", str(folder), "--no-browser", *(options or ("--port", "0"))]
-        process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-        started.append(process)
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "http://" in line:
-                return Served(line.strip(), folder, process)
-        raise AssertionError("the server did not start")
-
-    yield start
-    for process in started:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:  # an answer that a thread still computes cannot be cut off
-            process.kill()
-            process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = chromium()
@@ -118,6 +122,14 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         yield (started := playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]))
         started.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for the tests of a module, each of which has files of its own names."""
+    served = Served.started(filled(tmp_path_factory.mktemp("shared") / "work"))
+    yield served
+    served.end()
 
 
 @dataclass
@@ -133,19 +145,30 @@ class Tab:
         self.page.goto(self.served.home + path)
         return self.page
 
+    def forgive(self, word: str) -> None:
+        """The browser logs requests that were refused or not answered, also those that a test is about."""
+        self.complaints = [line for line in self.complaints if word not in line]
 
-@pytest.fixture
-def tab(browser: Browser, serve: Callable[..., Served]) -> Iterator[Tab]:
+
+@contextmanager
+def opened(browser: Browser, served: Served) -> Iterator[Tab]:
     """A tab that has opened the printed URL; it must stay without errors, and ask nobody else."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(15_000)
-    tab = Tab(context.new_page(), serve())
+    context.set_default_timeout(20_000)
+    tab = Tab(context.new_page(), served)
     tab.page.on("console", lambda message: message.type == "error" and tab.complaints.append(message.text))
     tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
     tab.page.on("request", lambda request: tab.asked.append(request.url))
-    tab.page.goto(tab.served.url)
+    tab.page.goto(served.url)
     expect(tab.page.get_by_role("heading", level=1)).to_be_visible()
     yield tab
     context.close()
     assert tab.complaints == []
-    assert [url for url in tab.asked if not url.startswith((tab.served.home, "data:"))] == []
+    assert [url for url in tab.asked if not url.startswith((served.home, "data:"))] == []
+
+
+@pytest.fixture
+def tab(browser: Browser, shared: Served) -> Iterator[Tab]:
+    """A tab of the server that the module shares."""
+    with opened(browser, shared) as found:
+        yield found

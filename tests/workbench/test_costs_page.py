@@ -115,3 +115,47 @@ def test_any_name_survives_the_file(client: TestClient) -> None:
 def test_no_costs_at_all_are_refused(client: TestClient, credit: Path) -> None:
     asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "costs": {}}
     assert client.post("/api/costs/evaluate", json=asked).status_code == 422
+
+
+def test_capacity_gives_the_rows_prices_and_costs_of_decide(
+    client: TestClient, credit: Path, bayeswise: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = client.get("/api/decision", params={"file": "credit.toml"}).json()["document"]
+    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "file": "credit.toml", "document": document}
+    limits = {"ask": {"rows": 40}, "lend": {"share": 0.5}}
+    view = client.post("/api/costs/limited", json={**asked, "at_most": limits}).json()
+    assert view["same_as"]["shell"] == (
+        "bayeswise decide credit.bayeswise credit-test.csv --costs credit.toml --at-most ask=40 --at-most lend=50%"
+    )
+    monkeypatch.chdir(credit)
+    said = json.loads(bayeswise(*view["same_as"]["shell"].split()[1:], "--json").out)
+    assert {each["action"]: each["rows"] for each in view["actions"]} == {
+        each["action"]: each["rows"] for each in said["decided"]
+    }
+    assert {each["action"]: each["price"] for each in view["actions"] if each["price"] is not None} == said["price"]
+    assert view["expected"] * view["rows"] == pytest.approx(said["expected_cost"])
+    paid = view["paid"]
+    assert paid["low"] < paid["mean"] < paid["high"] and paid["interval"] == "95 % interval"
+    assert view["moved"] > 0 and view["unlimited"] < view["expected"]
+    names: dict[str, Any] = {}
+    exec(view["same_as"]["python"].replace("within_capacity(decisions", "found = within_capacity(decisions"), names)
+    assert names["found"].n_moved == view["moved"]
+
+
+@pytest.mark.parametrize(
+    ("at_most", "word"),
+    [
+        ({"ask": {}}, "unclear"),
+        ({"ask": {"rows": 1, "share": 0.1}}, "unclear"),
+        ({"forgive": {"rows": 1}}, "forgive"),
+        ({"ask": {"rows": 1}, "lend": {"rows": 1}, "refuse": {"rows": 1}}, "3 places for 500 rows"),
+    ],
+)
+def test_limits_that_cannot_be_kept_are_refused(
+    client: TestClient, credit: Path, at_most: dict[str, Any], word: str
+) -> None:
+    document = client.get("/api/decision", params={"file": "credit.toml"}).json()["document"]
+    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "document": document, "at_most": at_most}
+    answer = client.post("/api/costs/limited", json=asked)
+    assert 400 <= answer.status_code < 500
+    assert word in answer.json()["what"] and answer.json()["fix"]

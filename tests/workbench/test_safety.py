@@ -204,13 +204,12 @@ def test_another_address_than_loopback_needs_a_flag(bayeswise: Callable[..., Any
     assert "--allow-remote" in said.err
 
 
-def test_a_server_on_a_real_socket_refuses_what_the_guard_refuses(serve: Callable[..., Served]) -> None:
-    served = serve()
-    token = served.url.partition("token=")[2]
-    port = served.home.rpartition(":")[2]
+def test_a_server_on_a_real_socket_refuses_what_the_guard_refuses(shared: Served) -> None:
+    token = shared.url.partition("token=")[2]
+    port = shared.port
 
     def asked(*lines: str) -> str:
-        with socket.create_connection(("127.0.0.1", int(port)), 10) as connection:
+        with socket.create_connection(("127.0.0.1", port), 10) as connection:
             connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())
             return connection.makefile("rb").readline().decode()
 

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { changed, go, query } from "../router";
 import { ApiError, get, post, type Problem, type Schemas } from "./client";
-import { problemOf } from "./resource";
+import { problemOf, whenServed } from "./resource";
 
 export type Job = Schemas["JobView"];
 
@@ -29,7 +29,7 @@ export function useJob(parameter: string, onDone: (job: Job) => void): Backgroun
     let timer = 0;
     const look = async () => {
       try {
-        const job = await get("/api/jobs/{name}", {}, control.signal, { name: id });
+        const job = await whenServed(() => get("/api/jobs/{name}", {}, control.signal, { name: id }), control.signal);
         if (control.signal.aborted) return;
         const before = state.value.job;
         state.value = { job, problem: job.problem };

@@ -2,6 +2,7 @@
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, type Problem } from "./client";
+import { isAway, serverBack } from "./connection";
 
 export interface Resource<T> {
   readonly value: T | null;
@@ -16,13 +17,25 @@ export function useResource<T>(key: string | null, ask: (signal: AbortSignal) =>
     if (key === null) return;
     const control = new AbortController();
     state.value = { ...state.value, loading: true };
-    ask(control.signal).then(
+    void whenServed(() => ask(control.signal), control.signal).then(
       (value) => !control.signal.aborted && (state.value = { value, problem: null, loading: false }),
       (error: unknown) => !control.signal.aborted && (state.value = { value: null, problem: problemOf(error), loading: false }),
     );
     return () => control.abort();
   }, [key]);
   return state;
+}
+
+/** An answer; while the server is away, it is waited for. Only for what changes nothing there. */
+export async function whenServed<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isAway(error) || signal?.aborted) throw error;
+      await serverBack();
+    }
+  }
 }
 
 /** A value once it has rested: what is asked of the server while keys repeat or a slider moves would only pile up there. */
@@ -38,6 +51,6 @@ export function useRested<T>(value: T, milliseconds = 300): T {
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
-  const what = error instanceof TypeError ? "the server does not answer" : String(error);
+  const what = isAway(error) ? "the server does not answer" : String(error);
   return { error: "Network", what, fix: "see whether `bayeswise serve` still runs" };
 }

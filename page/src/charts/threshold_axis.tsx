@@ -1,7 +1,8 @@
 // Which action is best at which probability: regions on an axis, edges that can be dragged, and how many rows lie where.
 import { scaleLinear } from "d3-scale";
 import { ChartWithTable } from "../components/chart_with_table";
-import type { Piece, Rows } from "../decide/outcome";
+import type { Rows } from "../decide/outcome";
+import type { Piece } from "../decide/thresholds";
 import { count } from "../numbers";
 
 const [WIDTH, TOP, STRIP, BOTTOM, SIDE, BINS] = [720, 110, 34, 46, 14, 50];

@@ -39,7 +39,7 @@ export function Comparison({ result, onFit }: Props) {
       {winner && (
         <p class="answer" role="status">
           <b>{winner.name}</b> {byBits ? "needs the fewest bits" : `has the least ${measure}`}
-          {lines.some((line) => line.asGood && !line.best) && <>; {lines.filter((line) => line.asGood && !line.best).map((line) => line.name).join(", ")} cannot be told from it</>}.
+          {lines.some((line) => line.asGood && !line.best) && <>; {lines.filter((line) => line.asGood && !line.best).map((line) => line.name).join(", ")} cannot be distinguished from it</>}.
         </p>
       )}
       <div class="wide">

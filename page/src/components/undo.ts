@@ -44,6 +44,11 @@ export class Undo<T> {
   }
 }
 
-export function useUndo<T>(key: string, first: () => T): Undo<T> {
-  return useMemo(() => new Undo(first()), [key]);
+/** Steps from `first` on; `next` is a step that was taken before the page was loaded again. */
+export function useUndo<T>(key: string, first: () => T, next?: T): Undo<T> {
+  return useMemo(() => {
+    const steps = new Undo(first());
+    if (next !== undefined) steps.take(next);
+    return steps;
+  }, [key]);
 }

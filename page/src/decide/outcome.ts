@@ -40,30 +40,101 @@ export function readRows(view: Schemas["RowsView"], bytes: ArrayBuffer): Rows {
   return { n, states, posterior, weights, columns: named, truth: new Int32Array(bytes, at, n) };
 }
 
-export function outcomeOf(rows: Rows, costs: CostCells): Outcome {
+/** What the costs do: one pass over the rows; with two states and numbers not even that, if they are decided `again` and again. */
+export function outcomeOf(rows: Rows, costs: CostCells, { again = true } = {}): Outcome {
   const actions = Object.keys(costs);
   const [nActions, nStates] = [actions.length, rows.states.length];
-  const empty = { actions, taken: new Float64Array(nActions), confusion: new Float64Array(nActions * nStates) };
-  const nothing = { expected: 0, paid: null, always: actions.map(() => null), mostProbable: null, perfect: null };
-  let cells: Cell[];
+  const found = { taken: new Float64Array(nActions), confusion: new Float64Array(nActions * nStates), expected: 0 };
+  let cells: Cells;
   try {
     cells = cellsOf(rows, costs, actions);
   } catch (error) {
-    return { ...empty, ...nothing, problem: error instanceof FormulaError ? error.message : String(error) };
+    const nothing = { paid: null, always: actions.map(() => null), mostProbable: null, perfect: null };
+    return { actions, ...found, ...nothing, problem: error instanceof FormulaError ? error.message : String(error) };
   }
-  const { taken, confusion } = empty;
-  const { posterior, weights, truth } = rows;
-  const probable = mostProbableStates(rows);
+  const sums = cells.varying.length ? byFormulas(rows, cells, found) : byNumbers(rows, cells, found, again);
+  const known = knownOf(rows);
+  const perCase = (sum: number) => (known.weight > 0 ? sum / known.weight : null);
+  return {
+    actions, taken: found.taken, confusion: found.confusion, expected: known.all > 0 ? found.expected / known.all : 0,
+    paid: perCase(sums.paid), always: Array.from(sums.always, perCase), mostProbable: perCase(sums.mostProbable), perfect: perCase(sums.perfect),
+    problem: null,
+  };
+}
+
+interface Found {
+  readonly taken: Float64Array;
+  readonly confusion: Float64Array;
+  expected: number;
+}
+
+interface Sums {
+  readonly paid: number;
+  readonly always: Float64Array;
+  readonly mostProbable: number;
+  readonly perfect: number;
+}
+
+/** Costs that are numbers: rows are only counted, and what is paid follows from the counts. */
+function byNumbers(rows: Rows, { table, nActions, nStates }: Cells, found: Found, again: boolean): Sums {
+  if (nStates === 2 && again) decideSorted(sortedOf(rows), table, nActions, found);
+  else decideAll(rows, table, nActions, found);
+  const { confusion } = knownOf(rows);
   const always = new Float64Array(nActions);
-  const bestIf = new Int32Array(nStates); // the best action if the state were certain
-  let [weight, known, expected, paid, mostProbable, perfect] = [0, 0, 0, 0, 0, 0];
-  const constant = cells.every((cell) => typeof cell === "number");
-  const table = new Float64Array(nActions * nStates);
-  for (let row = 0; row < rows.n; row++) {
-    if (!constant || row === 0) {
-      for (let cell = 0; cell < table.length; cell++) table[cell] = cellAt(cells[cell]!, row);
-      for (let state = 0; state < nStates; state++) bestIf[state] = bestFor(state, table, nActions, nStates);
+  let [paid, mostProbable, perfect] = [0, 0, 0];
+  for (let state = 0; state < nStates; state++) {
+    const best = bestFor(state, table, nActions, nStates);
+    for (let truth = 0; truth < nStates; truth++) {
+      const weight = confusion[state * nStates + truth]!;
+      mostProbable += weight * table[best * nStates + truth]!;
+      for (let action = 0; action < nActions; action++) always[action]! += weight * table[action * nStates + truth]!;
+      perfect += weight * table[bestFor(truth, table, nActions, nStates) * nStates + truth]!;
     }
+    for (let action = 0; action < nActions; action++) paid += found.confusion[action * nStates + state]! * table[action * nStates + state]!;
+  }
+  return { paid, always, mostProbable, perfect };
+}
+
+/**
+ * Two states: along rows that are sorted by their posterior, the rows of an action lie together, since the least of straight
+ * lines is concave. So the ends of these stretches are found by halving, and sums are differences of running sums.
+ */
+function decideSorted({ n, first, second, weight, promised, truth }: Sorted, table: Float64Array, nActions: number, found: Found): void {
+  const bestAt = (row: number) => {
+    const [p, q] = [first[row]!, second[row]!];
+    let [best, least] = [0, Infinity];
+    for (let action = 0; action < nActions; action++) {
+      const risk = p * table[2 * action]! + q * table[2 * action + 1]!;
+      if (risk < least) [best, least] = [action, risk];
+    }
+    return best;
+  };
+  const stretch = (begin: number, end: number, action: number) => {
+    found.taken[action]! += weight[end]! - weight[begin]!;
+    for (let state = 0; state < 2; state++) {
+      found.expected += (promised[state]![end]! - promised[state]![begin]!) * table[2 * action + state]!;
+      found.confusion[2 * action + state]! += truth[state]![end]! - truth[state]![begin]!;
+    }
+  };
+  const halve = (begin: number, end: number, low: number, high: number) => { // actions of the first and of the last row
+    if (low === high) return stretch(begin, end, low);
+    if (end - begin === 2) {
+      stretch(begin, begin + 1, low);
+      return stretch(begin + 1, end, high);
+    }
+    const middle = (begin + end) >> 1;
+    const action = bestAt(middle);
+    halve(begin, middle + 1, low, action);
+    if (middle + 1 < end) halve(middle + 1, end, bestAt(middle + 1), high);
+  };
+  if (n) halve(0, n, bestAt(0), bestAt(n - 1));
+}
+
+function decideAll({ n, states, posterior, weights, truth }: Rows, table: Float64Array, nActions: number, found: Found): void {
+  const nStates = states.length;
+  const { taken, confusion } = found;
+  let expected = 0;
+  for (let row = 0; row < n; row++) {
     let best = 0;
     let least = Infinity;
     for (let action = 0; action < nActions; action++) {
@@ -75,52 +146,66 @@ export function outcomeOf(rows: Rows, costs: CostCells): Outcome {
       }
     }
     const w = weights[row]!;
-    weight += w;
+    expected += w * least;
+    taken[best]! += w;
+    if (truth[row]! >= 0) confusion[best * nStates + truth[row]!]! += w;
+  }
+  found.expected = expected;
+}
+
+/** Costs that depend on the row: its own table of costs is filled in for each. */
+function byFormulas({ n, states, posterior, weights, truth }: Rows, cells: Cells, found: Found): Sums {
+  const { table, nActions, varying } = cells;
+  const nStates = states.length;
+  const { taken, confusion } = found;
+  const always = new Float64Array(nActions);
+  let [expected, paid, mostProbable, perfect] = [0, 0, 0, 0];
+  for (let row = 0; row < n; row++) {
+    for (let each = 0; each < varying.length; each++) table[varying[each]!.cell] = varying[each]!.values[row]!;
+    let [best, probable] = [0, 0];
+    let least = Infinity;
+    for (let action = 0; action < nActions; action++) {
+      let risk = 0;
+      for (let state = 0; state < nStates; state++) risk += posterior[row * nStates + state]! * table[action * nStates + state]!;
+      if (risk < least) {
+        best = action;
+        least = risk;
+      }
+    }
+    const w = weights[row]!;
     expected += w * least;
     taken[best]! += w;
     const state = truth[row]!;
     if (state < 0) continue;
-    known += w;
+    for (let other = 1; other < nStates; other++) if (posterior[row * nStates + other]! > posterior[row * nStates + probable]!) probable = other;
     confusion[best * nStates + state]! += w;
     paid += w * table[best * nStates + state]!;
-    mostProbable += w * table[bestIf[probable[row]!]! * nStates + state]!;
-    perfect += w * table[bestIf[state]! * nStates + state]!;
+    mostProbable += w * table[bestFor(probable, table, nActions, nStates) * nStates + state]!;
+    perfect += w * table[bestFor(state, table, nActions, nStates) * nStates + state]!;
     for (let action = 0; action < nActions; action++) always[action]! += w * table[action * nStates + state]!;
   }
-  const perCase = (sum: number) => (known > 0 ? sum / known : null);
-  return {
-    actions, taken, confusion, expected: weight > 0 ? expected / weight : 0, paid: perCase(paid),
-    always: Array.from(always, perCase), mostProbable: perCase(mostProbable), perfect: perCase(perfect), problem: null,
-  };
+  found.expected = expected;
+  return { paid, always, mostProbable, perfect };
 }
 
-type Cell = number | Float64Array;
-
-function cellAt(cell: Cell, row: number): number {
-  return typeof cell === "number" ? cell : cell[row]!;
+/** The costs as one table, action by action, and which of its cells have a value of their own in each row. */
+interface Cells {
+  readonly nActions: number;
+  readonly nStates: number;
+  readonly table: Float64Array;
+  readonly varying: readonly { readonly cell: number; readonly values: Float64Array }[];
 }
 
-function cellsOf(rows: Rows, costs: CostCells, actions: readonly string[]): Cell[] {
-  return actions.flatMap((action) => rows.states.map((state) => {
+function cellsOf(rows: Rows, costs: CostCells, actions: readonly string[]): Cells {
+  const nStates = rows.states.length;
+  const table = new Float64Array(actions.length * nStates);
+  const varying: { cell: number; values: Float64Array }[] = [];
+  actions.forEach((action, a) => rows.states.forEach((state, s) => {
     const cell = costs[action]![state] ?? 0;
-    return typeof cell === "number" ? cell : formulaValues(cell, rows.columns, rows.n);
+    if (typeof cell === "number") table[a * nStates + s] = cell;
+    else varying.push({ cell: a * nStates + s, values: keptFormula(rows, cell) });
   }));
-}
-
-const probableStates = new WeakMap<Rows, Int32Array>(); // posteriors do not change while costs do
-
-function mostProbableStates(rows: Rows): Int32Array {
-  let found = probableStates.get(rows);
-  if (!found) {
-    const n = rows.states.length;
-    found = Int32Array.from({ length: rows.n }, (_, row) => {
-      let best = 0;
-      for (let state = 1; state < n; state++) if (rows.posterior[row * n + state]! > rows.posterior[row * n + best]!) best = state;
-      return best;
-    });
-    probableStates.set(rows, found);
-  }
-  return found;
+  return { nActions: actions.length, nStates, table, varying };
 }
 
 /** The action that costs least if the state were certain; the first of those that cost the same. */
@@ -130,37 +215,76 @@ function bestFor(state: number, table: Float64Array, nActions: number, nStates: 
   return best;
 }
 
-export interface Piece {
-  readonly action: string;
-  readonly low: number;
-  readonly high: number;
+// -- what stays as it is while costs move ------------------------------------------------------------------------
+
+const formulas = new WeakMap<Rows, Map<string, Float64Array>>();
+
+function keptFormula(rows: Rows, text: string): Float64Array {
+  const kept = formulas.get(rows) ?? new Map<string, Float64Array>();
+  formulas.set(rows, kept);
+  const values = kept.get(text) ?? formulaValues(text, rows.columns, rows.n);
+  if (kept.size >= 32) kept.clear(); // a formula that is being typed
+  kept.set(text, values);
+  return values;
 }
 
-/** For two states and costs that are numbers: which action is best at which probability of the second state. */
-export function piecesOf(costs: CostCells, states: readonly string[]): Piece[] | null {
-  const lines = Object.entries(costs).map(([action, cells]) => ({ action, zero: cells[states[0]!] ?? 0, one: cells[states[1]!] ?? 0 }));
-  if (states.length !== 2 || !lines.every(({ zero, one }) => typeof zero === "number" && typeof one === "number")) return null;
-  const risk = (line: (typeof lines)[number], p: number) => (line.zero as number) * (1 - p) + (line.one as number) * p;
-  const pieces: Piece[] = [];
-  let [p, current] = [0, lines.reduce((best, line) => (risk(line, 0) < risk(best, 0) || (risk(line, 0) === risk(best, 0) && risk(line, 1) < risk(best, 1)) ? line : best))];
-  for (let guard = 0; guard <= lines.length; guard++) {
-    let [next, edge] = [current, 1];
-    for (const line of lines) {
-      const gain = risk(current, 1) - risk(current, 0) - (risk(line, 1) - risk(line, 0)); // how much faster the current one rises
-      if (gain <= 0) continue;
-      const meet = (risk(line, 0) - risk(current, 0)) / gain;
-      if (meet < edge - 1e-15 && meet >= p - 1e-12) [next, edge] = [line, Math.max(p, meet)];
+interface Known {
+  readonly all: number; // weight of all rows
+  readonly weight: number; // of those whose state is known
+  readonly confusion: Float64Array; // of these, by most probable state and true state
+}
+
+const knownRows = new WeakMap<Rows, Known>();
+
+function knownOf(rows: Rows): Known {
+  let known = knownRows.get(rows);
+  if (!known) {
+    const n = rows.states.length;
+    const confusion = new Float64Array(n * n);
+    let [all, weight] = [0, 0];
+    for (let row = 0; row < rows.n; row++) {
+      let probable = 0;
+      for (let state = 1; state < n; state++) if (rows.posterior[row * n + state]! > rows.posterior[row * n + probable]!) probable = state;
+      all += rows.weights[row]!;
+      if (rows.truth[row]! < 0) continue;
+      weight += rows.weights[row]!;
+      confusion[probable * n + rows.truth[row]!]! += rows.weights[row]!;
     }
-    if (edge > p) pieces.push({ action: current.action, low: p, high: edge });
-    if (next === current) break;
-    [p, current] = [edge, next];
+    known = { all, weight, confusion };
+    knownRows.set(rows, known);
   }
-  return pieces;
+  return known;
 }
 
-/** Costs with which the edge between two neighbours lies at `p`: the right one's cost in the first state gives way. */
-export function withEdgeAt(costs: CostCells, states: readonly string[], left: string, right: string, p: number): CostCells {
-  const cell = (action: string, state: number) => costs[action]![states[state]!] as number;
-  const moved = (cell(left, 0) * (1 - p) + cell(left, 1) * p - cell(right, 1) * p) / (1 - p);
-  return { ...costs, [right]: { ...costs[right]!, [states[0]!]: Number(moved.toPrecision(4)) } };
+/** Rows of two states by their posterior, and running sums along them: up to row `k` at place `k`. */
+interface Sorted {
+  readonly n: number;
+  readonly first: Float64Array; // posterior of the first state
+  readonly second: Float64Array;
+  readonly weight: Float64Array;
+  readonly promised: readonly [Float64Array, Float64Array]; // weight x posterior of each state
+  readonly truth: readonly [Float64Array, Float64Array]; // weight of the rows of each true state
+}
+
+const sortedRows = new WeakMap<Rows, Sorted>();
+
+function sortedOf(rows: Rows): Sorted {
+  let sorted = sortedRows.get(rows);
+  if (!sorted) {
+    const { n, posterior, weights, truth } = rows;
+    const order = Uint32Array.from({ length: n }, (_, row) => row).sort((a, b) => posterior[2 * a + 1]! - posterior[2 * b + 1]!);
+    const running = (value: (row: number) => number) => {
+      const sums = new Float64Array(n + 1);
+      for (let place = 0; place < n; place++) sums[place + 1] = sums[place]! + value(order[place]!);
+      return sums;
+    };
+    sorted = {
+      n, first: Float64Array.from(order, (row) => posterior[2 * row]!), second: Float64Array.from(order, (row) => posterior[2 * row + 1]!),
+      weight: running((row) => weights[row]!),
+      promised: [running((row) => weights[row]! * posterior[2 * row]!), running((row) => weights[row]! * posterior[2 * row + 1]!)],
+      truth: [running((row) => (truth[row] === 0 ? weights[row]! : 0)), running((row) => (truth[row] === 1 ? weights[row]! : 0))],
+    };
+    sortedRows.set(rows, sorted);
+  }
+  return sorted;
 }

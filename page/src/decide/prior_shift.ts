@@ -25,7 +25,7 @@ export function costAt(rows: Rows, costs: CostCells, prior: readonly number[], s
     }
     for (let place = 0; place < n; place++) posterior[row * n + place] = sum > 0 ? posterior[row * n + place]! / sum : rows.posterior[row * n + place]!;
   }
-  return { knowing: outcomeOf({ ...rows, posterior, weights }, costs).paid, unaware: outcomeOf({ ...rows, weights }, costs).paid };
+  return { knowing: outcomeOf({ ...rows, posterior, weights }, costs, { again: false }).paid, unaware: outcomeOf({ ...rows, weights }, costs, { again: false }).paid };
 }
 
 /** The shares of the true states among the rows whose state is known. */

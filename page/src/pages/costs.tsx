@@ -1,21 +1,23 @@
 // Costs and decisions: what mistakes cost, where the thresholds lie, and what that means for the rows of a table.
 import { signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, post, put, type Problem, type Schemas } from "../api/client";
-import { problemOf, useResource, useRested } from "../api/resource";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { post, type Schemas } from "../api/client";
+import { useResource, useRested } from "../api/resource";
 import { ThresholdAxis } from "../charts/threshold_axis";
+import { Capacity } from "../components/capacity";
 import { CaseFiles, chosenCase } from "../components/case_files";
 import { CostTable } from "../components/cost_table";
+import { Policies, type Estimate } from "../components/policies";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { SaveDecision } from "../components/save_decision";
 import { useUndo } from "../components/undo";
+import { draftOf, forgetDraft, keepDraft } from "../decide/draft";
 import { load, type Loaded } from "../decide/load";
-import { outcomeOf, piecesOf, withEdgeAt, type CostCells, type Outcome, type Rows } from "../decide/outcome";
-import { compact, count } from "../numbers";
-import { go, path, query, urlOf } from "../router";
-import { readWorkspace } from "../workspace";
-
-type Document = Schemas["DecisionDocument"];
+import { outcomeOf, type CostCells } from "../decide/outcome";
+import { piecesOf, withEdgeAt } from "../decide/thresholds";
+import { compact } from "../numbers";
+import { changed, go } from "../router";
 
 export function CostsPage() {
   const files = chosenCase();
@@ -33,13 +35,31 @@ export function CostsPage() {
 }
 
 function Decide({ view, rows, document, file, version }: Loaded) {
-  const steps = useUndo(view.model, () => document.costs);
+  const kept = useMemo(() => draftOf(view.model, file), []);
+  const steps = useUndo(view.model, () => document.costs, kept?.costs);
   const draft = useMemo(() => signal(steps.now), []);
+  const saved = useMemo(() => signal(document.costs), []);
+  const own = useRef(file); // the file that the costs are of: another one once they are saved under its name
+  const read = useRef(kept ? kept.version : version); // the version of the file that the costs are a change of
+  const moved = useRef<number | null>(null); // when the costs that are drawn next were changed
+  const change = (next: CostCells) => {
+    moved.current ??= performance.now();
+    draft.value = next;
+  };
+  const settle = () => {
+    steps.take(draft.value);
+    keep();
+  };
   const undoable = (step: () => void) => {
     step();
-    draft.value = steps.now;
+    change(steps.now);
+    keep();
   };
-  useEffect(() => {
+  const keep = () => {
+    if (same(steps.now, saved.value)) forgetDraft(view.model, own.current);
+    else keepDraft(view.model, own.current, { version: read.current, costs: steps.now });
+  };
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target instanceof HTMLInputElement) return;
       event.preventDefault();
@@ -49,27 +69,39 @@ function Decide({ view, rows, document, file, version }: Loaded) {
     return () => window.removeEventListener("keydown", onKey);
   }, []);
   const costs = draft.value;
-  const outcome = useMemo(() => {
-    const started = performance.now();
-    const found = outcomeOf(rows, costs);
-    performance.measure("decide", { start: started, end: performance.now() });
-    return found;
-  }, [rows, costs]);
+  const outcome = useMemo(() => measured("decide", performance.now(), () => outcomeOf(rows, costs)), [rows, costs]);
+  useLayoutEffect(() => {
+    if (moved.current !== null) measured("drag", moved.current, () => undefined);
+    moved.current = null;
+  }, [costs]);
   const pieces = piecesOf(costs, rows.states);
   const actions = Object.keys(costs);
-  const change = (next: CostCells) => (draft.value = next);
-  const settle = () => steps.take(draft.value);
   const moveEdge = (edge: number, p: number) => {
     change(withEdgeAt(costs, rows.states, pieces![edge]!.action, pieces![edge + 1]!.action, p));
   };
+  const certified = useCertified(view, same(steps.now, saved.value) ? file : null, steps.now);
+  const stale = draft.value !== steps.now || certified.loading;
   return (
     <>
       <CostTable costs={costs} settled={steps.now} states={rows.states} onChange={change} onSettle={settle} />
       <p class="remedies">
         <button type="button" disabled={!steps.canUndo} onClick={() => undoable(() => steps.undo())}>undo</button>
         <button type="button" disabled={!steps.canRedo} onClick={() => undoable(() => steps.redo())}>redo</button>
-        <SaveButton document={{ ...document, costs }} file={file} version={version} />
       </p>
+      <SaveDecision document={{ ...document, costs }} file={file} version={read.current} changed={!same(costs, saved.value)}
+        onSaved={(name, kept) => {
+          forgetDraft(view.model, own.current);
+          own.current = name;
+          read.current = kept.version;
+          saved.value = kept.document.costs;
+          if (name !== file) go(changed({ decision: name }), { replace: true });
+        }}
+        onTheirs={(theirs) => {
+          read.current = theirs.version;
+          saved.value = theirs.document.costs;
+          change(theirs.document.costs);
+          settle();
+        }} />
       {outcome.problem && <div class="note stops" role="alert"><p>{outcome.problem}</p></div>}
       {pieces ? (
         <section aria-label="Thresholds" onPointerUp={settle} onKeyUp={settle}>
@@ -80,101 +112,36 @@ function Decide({ view, rows, document, file, version }: Loaded) {
           ))}
         </section>
       ) : rows.states.length === 2 && <p class="quiet">The costs depend on the row, and so do the thresholds.</p>}
-      <Results outcome={outcome} rows={rows} />
-      <Certified view={view} file={file} saved={document.costs} costs={steps.now} stale={draft.value !== steps.now} />
+      <Policies outcome={outcome} rows={rows} facts={certified.facts} stale={stale} />
+      {!view.has_truth && <p class="quiet">The rows do not say which state was true, so only the promised cost is known.</p>}
+      {certified.problem && <ProblemNote problem={certified.problem} />}
+      <p role="status" class={stale ? "certified stale" : "certified"}>
+        {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}
+      </p>
+      <SameAsBox same={certified.same} />
+      <Capacity model={view.model} table={view.table} file={file} document={{ ...document, costs: steps.now }} />
     </>
   );
 }
 
-function Results({ outcome, rows }: { outcome: Outcome; rows: Rows }) {
-  const policies: [string, number | null][] = [
-    ["this decision", outcome.paid], ["this decision, as promised", outcome.expected],
-    ...outcome.actions.map((action, at): [string, number | null] => [`always ${action}`, outcome.always[at]!]),
-    ["best for the most probable state", outcome.mostProbable], ["best possible: the state is known", outcome.perfect],
-  ];
-  const known = policies.filter((policy): policy is [string, number] => policy[1] !== null);
-  const [low, high] = [Math.min(0, ...known.map(([, cost]) => cost)), Math.max(0, ...known.map(([, cost]) => cost))];
-  const share = (cost: number) => `${(100 * (cost - low)) / (high - low || 1)}%`;
-  return (
-    <div class="results">
-      <section aria-label="Cost per case">
-        <h2>Cost per case</h2>
-        <table class="policies">
-          <tbody>
-            {known.map(([name, cost], at) => (
-              <tr key={name} class={at === 0 ? "chosen" : undefined}>
-                <th scope="row">{name}</th>
-                <td class="number">{compact(cost)}</td>
-                <td class="bar-cell"><span class="bar" style={{ marginLeft: share(Math.min(0, cost)), width: `calc(${share(Math.max(0, cost))} - ${share(Math.min(0, cost))})` }} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      <section aria-label="Rows per action">
-        <h2>Rows per action</h2>
-        <table class="numbers">
-          <thead><tr><th scope="col">true state</th>{outcome.actions.map((action) => <th key={action} scope="col" class="number">{action}</th>)}</tr></thead>
-          <tbody>
-            {rows.states.map((state, position) => (
-              <tr key={state}>
-                <th scope="row">{state}</th>
-                {outcome.actions.map((action, at) => <td key={action} class="number">{count(outcome.confusion[at * rows.states.length + position]!)}</td>)}
-              </tr>
-            ))}
-            <tr><th scope="row">all rows</th>{outcome.actions.map((action, at) => <td key={action} class="number">{count(outcome.taken[at]!)}</td>)}</tr>
-          </tbody>
-        </table>
-      </section>
-    </div>
-  );
+function same(costs: CostCells, others: CostCells): boolean {
+  return JSON.stringify(costs) === JSON.stringify(others);
 }
 
-interface Certify {
-  readonly view: Schemas["RowsView"];
-  readonly file: string | null;
-  readonly saved: CostCells;
-  readonly costs: CostCells;
-  readonly stale: boolean;
+const MOST_MEASURES = 1_000; // a page that is open for days keeps no more
+
+/** Do something, and let the browser's own timings tell how long it took since `start`. */
+function measured<T>(name: string, start: number, work: () => T): T {
+  const found = work();
+  if (performance.getEntriesByName(name).length >= MOST_MEASURES) performance.clearMeasures(name);
+  performance.measure(name, { start, end: performance.now() });
+  return found;
 }
 
 /** Intervals by the server, when the costs rest: the same numbers that `bayeswise check` prints. */
-function Certified({ view: { model, table, has_truth, same_as }, file, saved, costs, stale }: Certify) {
-  const asSaved = file !== null && JSON.stringify(costs) === JSON.stringify(saved);
-  const asked = useRested(asSaved ? { model, table, decision: file } : { model, table, costs });
+function useCertified({ model, table, has_truth, same_as }: Schemas["RowsView"], file: string | null, costs: CostCells) {
+  const asked = useRested(file !== null ? { model, table, decision: file } : { model, table, costs });
   const { value, problem, loading } = useResource(has_truth ? JSON.stringify(asked) : null, (control) => post("/api/costs/evaluate", asked, {}, control)).value;
-  const paid = value?.facts["cost_per_case"] as { mean: number; low: number; high: number } | undefined;
-  return (
-    <>
-      {!has_truth && <p class="quiet">The rows do not say which state was true, so only the promised cost is known.</p>}
-      {problem && <ProblemNote problem={problem} />}
-      <p role="status" class={stale || loading ? "certified stale" : "certified"}>
-        {paid && <>Cost per case <b>{compact(paid.mean)}</b>, {String(value!.facts["interval"])} {compact(paid.low)} to {compact(paid.high)}.</>}
-      </p>
-      <SameAsBox same={asSaved && value ? value.same_as : same_as} />
-    </>
-  );
-}
-
-function SaveButton({ document, file, version }: { document: Document; file: string | null; version: string | null }) {
-  const state = useMemo(() => signal<{ saved: string | null; version: string | null; problem: Problem | null }>({ saved: null, version, problem: null }), []);
-  const name = file ?? "decision.toml";
-  const save = async () => {
-    try {
-      const kept = await put("/api/decision", { file: name, version: state.value.version, document });
-      state.value = { saved: name, version: kept.version, problem: null };
-      await readWorkspace();
-      if (file === null) go(urlOf(path.value, { ...Object.fromEntries(query.value), decision: name }), { replace: true });
-    } catch (error) {
-      const changed = error instanceof ApiError && error.status === 409;
-      state.value = { ...state.value, saved: null, problem: changed ? { ...error.problem, fix: `load this page again to see ${name} as it is now` } : problemOf(error) };
-    }
-  };
-  return (
-    <>
-      <button type="button" onClick={() => void save()}>save as {name}</button>
-      {state.value.saved && <span role="status">saved {state.value.saved}</span>}
-      {state.value.problem && <ProblemNote problem={state.value.problem} />}
-    </>
-  );
+  const facts = value?.facts ?? null;
+  return { facts, problem, loading, paid: (facts?.["cost_per_case"] ?? null) as Estimate | null, same: file !== null && value ? value.same_as : same_as };
 }

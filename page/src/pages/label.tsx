@@ -36,7 +36,8 @@ export function LabelPage() {
       state.value = { view, problem: null, busy: false };
     } catch (error) {
       const elsewhere = error instanceof ApiError && error.status === 409 && session !== null; // answered in another tab: show what is asked now
-      const view = elsewhere ? await get("/api/label", { session }).catch(() => null) : state.value.view;
+      const closed = error instanceof ApiError && error.status === 404; // by a server that has ended: it can be resumed
+      const view = elsewhere ? await get("/api/label", { session }).catch(() => null) : closed ? null : state.value.view;
       state.value = { view, problem: problemOf(error), busy: false };
     }
   };

@@ -20,6 +20,7 @@ from bayeswise.render.page import page as html_page
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
 from bayeswise.workbench.pages import (
+    capacity,
     costs,
     data,
     diagram,
@@ -38,7 +39,7 @@ from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (files, jobs, data, model, costs, explain, trust, label, network, network_changes, diagram, service)
+PAGES = (files, jobs, data, model, costs, capacity, explain, trust, label, network, network_changes, diagram, service)
 
 
 def application(bench: Bench) -> FastAPI:

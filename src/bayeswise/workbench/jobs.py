@@ -199,8 +199,8 @@ def _read_notes(job: Job, stderr: IO[bytes]) -> None:
             text = line.decode("utf-8", "replace").rstrip("\n")
             if text.startswith('{"progress"'):
                 with contextlib.suppress(ValueError, KeyError):
-                    told = json.loads(text)
-                    job.progress, job.done, job.total = str(told["progress"]), int(told["done"]), told["total"]
+                    step = json.loads(text)
+                    job.progress, job.done, job.total = str(step["progress"]), int(step["done"]), step["total"]
             elif text.strip():
                 job.notes.append(text[:2_000])
 

@@ -54,12 +54,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask: the token of the opened URL, the secret of the cookie, and the names of this server."""
+    """Who may ask: the token of the opened URL, the cookie that it becomes, and the names of this server."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = "bayeswise"
 
     @classmethod
@@ -79,6 +78,11 @@ class Access:
     def with_token(self, token: str) -> Access:
         """The same with a token that was chosen elsewhere."""
         return replace(self, token=token)
+
+    @property
+    def session(self) -> str:
+        """The value of the cookie, which follows from the token: a page goes on after a restart with the same one."""
+        return hmac.digest(self.token.encode(), self.cookie.encode(), "sha256").hex()
 
     def knows(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import signal
 import socket
 import sys
 import threading
@@ -10,6 +12,7 @@ import webbrowser
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from types import FrameType
 
 import uvicorn
 
@@ -21,6 +24,7 @@ from bayeswise.workbench.workspace import Workspace
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 USUAL_PORT = 8642
+_GRACE = 3  # seconds for answers that are being computed when the server is ended
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,33 @@ def serve(folder: str, address: Address, *, browser: bool = True, token: str | N
             log_level="warning",
             access_log=False,  # the first URL has the token
             server_header=False,
-            timeout_graceful_shutdown=3,
+            timeout_graceful_shutdown=_GRACE,
             timeout_keep_alive=30,
             h11_max_incomplete_event_size=64 << 10,
             backlog=1024,
         )
         if browser:
             threading.Timer(0.3, webbrowser.open, [url]).start()
-        uvicorn.Server(config).run(sockets=[listener])
+        Ending(config, bench).run(sockets=[listener])
+
+
+class Ending(uvicorn.Server):
+    """A server that ends when it is asked to: an answer that a thread still computes cannot be cut off otherwise."""
+
+    def __init__(self, config: uvicorn.Config, bench: Bench) -> None:
+        super().__init__(config)
+        self._bench = bench
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Let answers be finished for a while; a second Ctrl-C does not wait."""
+        wait = 0.0 if self.should_exit and sig == signal.SIGINT else _GRACE + 1.0
+        last = threading.Timer(wait, self._leave, [128 + sig])
+        last.daemon = True  # an orderly end comes first
+        last.start()
+        super().handle_exit(sig, frame)
+
+    def _leave(self, code: int) -> None:
+        try:
+            self._bench.close()
+        finally:
+            os._exit(code)

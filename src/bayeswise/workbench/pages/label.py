@@ -101,8 +101,8 @@ def routes(bench: Bench) -> APIRouter:
         """Answer the case; the answer is on the disk before this is confirmed."""
         if (asked.label is None) == (asked.other is None):
             raise UsageError("one answer is needed", fix="send either label or other")
-        told: dict[str, Any] = {"label": asked.label} if asked.other is None else {asked.other: True}
-        return _view(bench.sessions.answer(asked.session, asked.row, told))
+        given: dict[str, Any] = {"label": asked.label} if asked.other is None else {asked.other: True}
+        return _view(bench.sessions.answer(asked.session, asked.row, given))
 
     @router.post("/end")
     def end(asked: EndRequest) -> LabelView:

@@ -1,0 +1,148 @@
+"""Capacity on the Costs page: at most so many rows in an action, as `bayeswise decide --at-most` has it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter
+from pydantic import Field
+
+from bayeswise.decisions.costs.decision_file import DecisionFile
+from bayeswise.decisions.costs.warnings import CostWarning
+from bayeswise.decisions.decide import decide
+from bayeswise.decisions.policy.capacity import Limited, within_capacity
+from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.foundation.errors import CostError, ParameterError, quoted
+from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.pages.costs import DecisionDocument, opened, rows_of
+
+
+class Limit(Said):
+    """How many rows may get an action: a number of them, or a share."""
+
+    rows: Annotated[int, Field(ge=0, le=1 << 53)] | None = None
+    share: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class LimitedRequest(Said):
+    """A model, rows, costs as they stand on the page, and limits by action; `file` is where the costs are saved."""
+
+    model: FileName
+    table: FileName
+    file: FileName | None = None
+    document: DecisionDocument
+    at_most: Annotated[dict[Name, Limit], Field(min_length=1, max_length=1_000)]
+
+
+class LimitedAction(Said):
+    """How many rows get an action, how many would without limits, and what one more place would save."""
+
+    action: str
+    rows: int
+    unlimited: int
+    price: float | None
+
+
+class PaidView(Said):
+    """What was paid per case, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+    interval: str
+
+
+class LimitedView(Said):
+    """The decisions of least total expected cost within the limits; costs are per case.
+
+    `paid` is known for rows whose state is, unless the model has learned just these rows.
+    """
+
+    rows: int
+    moved: int
+    expected: float
+    unlimited: float
+    paid: PaidView | None
+    actions: list[LimitedAction]
+    same_as: SameAs
+
+
+def routes(bench: Bench) -> APIRouter:
+    """POST /api/costs/limited."""
+    router = APIRouter(prefix="/api/costs", tags=["costs"], responses=PROBLEMS)
+
+    @router.post("/limited")
+    def limited(asked: LimitedRequest) -> LimitedView:
+        """Decide all rows of a table together, with at most so many of them in an action."""
+        model = bench.model_of_classes(asked.model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CostWarning)
+            decision = DecisionFile.of_document(asked.document.to_document(), "the decision")
+        decisions = decide(model, opened(bench, asked.table, model), decision)
+        if not len(decisions):
+            raise CostError(f"{quoted(asked.table)} has no rows", fix="choose another table")
+        by_text = {str(action): action for action in decisions.actions}
+        at_most = {by_text.get(name, name): _most(name, limit) for name, limit in asked.at_most.items()}
+        found = within_capacity(decisions, at_most)
+        counts, before = (
+            np.bincount(each.best, minlength=len(decisions.actions)) for each in (found.decisions, decisions)
+        )
+        return LimitedView(
+            rows=len(decisions),
+            moved=found.n_moved,
+            expected=float(found.decisions.least_cost.mean()),
+            unlimited=float(decisions.least_cost.mean()),
+            paid=_paid(bench, asked, decision, found),
+            actions=[
+                LimitedAction(
+                    action=str(action), rows=int(counts[k]), unlimited=int(before[k]), price=found.price.get(action)
+                )
+                for k, action in enumerate(decisions.actions)
+            ],
+            same_as=_same_as(asked),
+        )
+
+    return router
+
+
+def _most(action: str, limit: Limit) -> int | float:
+    if (limit.rows is None) == (limit.share is None):
+        raise ParameterError(f"the limit of {quoted(action)} is unclear", fix='give {"rows": 20} or {"share": 0.05}')
+    if limit.share is not None:
+        return limit.share
+    assert limit.rows is not None
+    return limit.rows
+
+
+def _paid(bench: Bench, asked: LimitedRequest, decision: DecisionFile, found: Limited) -> PaidView | None:
+    rows = rows_of(bench, asked.model, asked.table)
+    if not rows.has_truth or rows.known.how != "as it is":
+        return None
+    model = bench.model_of_classes(asked.model)
+    free = evaluation_of(rows.known, decision.costs.aligned(model.classes), opened(bench, asked.table, model))
+    best = found.decisions.best[rows.known.kept]
+    paid = replace(free, decisions=replace(free.decisions, best=best)).cost_per_case
+    return PaidView(mean=paid.mean, low=paid.low, high=paid.high, interval=free.interval)
+
+
+def _same_as(asked: LimitedRequest) -> SameAs:
+    file = asked.file or "decision.toml"
+    texts = [
+        f"{action}={limit.rows}" if limit.rows is not None else f"{action}={100 * (limit.share or 0.0):g}%"
+        for action, limit in asked.at_most.items()
+    ]
+    limits: dict[str, Any] = {
+        action: limit.rows if limit.rows is not None else limit.share for action, limit in asked.at_most.items()
+    }
+    return SameAs(
+        shell=shell("decide", asked.model, asked.table, options={"--costs": file, "--at-most": texts}),
+        python=python(
+            "from bayeswise.decisions import within_capacity",
+            f"decisions = bw.decide({call('bw.load', asked.model)}, {asked.table!r}, {file!r})",
+            f"within_capacity(decisions, {limits!r})",
+        ),
+    )
