@@ -191,7 +191,8 @@ def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
     model = load(path)
     found = getattr(model, "network", model)  # a classifier has one inside
     if not isinstance(found, BeliefNetwork):
-        raise KindError(f"{os.fspath(path)!r} holds no network, but a {type(model).__name__}", fix="use bw.load")
+        what = f"{os.fspath(path)!r} holds a {type(model).__name__}, not a network of states"
+        raise KindError(what, fix="use bw.load; networks with numbers: bayeswise network query, show")
     return found
 
 

@@ -44,7 +44,7 @@ def predict_proba(network: BeliefNetwork, node: str, table: Any) -> FloatArray:
 
 def encoded(network: BeliefNetwork, table: Any, *, leave_out: int = -1) -> Iterator[tuple[int, list[int], CodeArray]]:
     """Chunks of a table: the first row's number, the nodes that have a column, and codes (n_rows, n_nodes)."""
-    source = open_source(table, null_words=_null_words(network))
+    source = open_source(table, null_words=null_words_for(network))
     columns = _columns(network, source, leave_out)
     for chunk in source.chunks([name for _, name in columns]):
         codes = np.empty((chunk.n_rows, len(columns)), dtype=np.int32)
@@ -54,7 +54,7 @@ def encoded(network: BeliefNetwork, table: Any, *, leave_out: int = -1) -> Itera
         yield chunk.first_row, [node for node, _ in columns], codes
 
 
-def _null_words(network: BeliefNetwork) -> tuple[str, ...]:
+def null_words_for(network: BeliefNetwork) -> tuple[str, ...]:
     """Words that mean "missing" in files, without those that a node has for a state."""
     states = {str(state).strip().casefold() for levels in network._states for state in levels}
     return tuple(word for word in DEFAULT_NULL_WORDS if word.casefold() not in states)

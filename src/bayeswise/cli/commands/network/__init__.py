@@ -1,6 +1,7 @@
 """`bayeswise network`: one file for each verb of it.
 
 query.py     the belief in nodes, given what was observed
+predict.py   the belief in nodes for every row of a table
 show.py      nodes in words, or a drawing
 explain.py   why a node is believed to be in a state
 effect.py    what setting one node does to another
@@ -29,11 +30,13 @@ from bayeswise.foundation.errors import ParameterError
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import EdgeStrengths
+    from bayeswise.networks.mixed import MixedNetwork
 
 
 # Each verb is the function of its name in the file VERB.py of this folder.
 VERBS: dict[str, str] = {
     "query": "Compute the posterior of nodes, given evidence.",
+    "predict": "Append predictions of nodes to a table.",
     "show": "List or draw the nodes.",
     "explain": "Explain the posterior of a node.",
     "effect": "Compare intervening on a node with observing it.",
@@ -63,13 +66,15 @@ def unloaded() -> None:
 
 
 def run() -> None:
-    """Query, show, explain, convert or learn a belief network.
+    """Query, show, explain, convert or learn a belief network, or predict by it.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 
     bayeswise network show asia.bif --svg asia.svg
 
     bayeswise network explain asia.bif lung --given dysp=yes
+
+    bayeswise network predict asia.bif cases.csv --node lung --proba
 
     bayeswise network convert asia.bif asia.net
 
@@ -87,6 +92,17 @@ def network_from(file: str) -> BeliefNetwork:
             f"{len(network.notes)} tables did not sum to 1 (rounding) and were renormalised; `network show` lists them."
         )
     return network
+
+
+def mixed_network_from(file: str) -> MixedNetwork | None:
+    """The network in a model file, if some of its nodes are numbers."""
+    if not file.lower().endswith(".bayeswise"):
+        return None
+    from bayeswise.models.files import load
+    from bayeswise.networks.mixed import MixedNetwork
+
+    model = load(file)
+    return model if isinstance(model, MixedNetwork) else None
 
 
 def strength_facts(found: EdgeStrengths) -> list[dict[str, Any]]:

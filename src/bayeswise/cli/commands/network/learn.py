@@ -79,6 +79,12 @@ def learn(
             "--averaged", help="With --strengths: posterior probability of each edge, averaged over all graphs."
         ),
     ] = False,
+    gaussian: Annotated[
+        bool,
+        typer.Option(
+            "--gaussian", help="Keep numbers as Gaussian nodes instead of cutting them; writes a .bayeswise file."
+        ),
+    ] = False,
     category: columns.Categories = None,
     number: columns.Numbers = None,
     cuts: Annotated[
@@ -99,6 +105,8 @@ def learn(
     bayeswise network learn table.csv -o table.bif --method exact --strengths --resamples 100
 
     bayeswise network learn incomplete.csv -o full.bif --graph table.bif --method em
+
+    bayeswise network learn table.csv -o table.bayeswise --gaussian
 
     A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
     of fewer, --category keeps the numbers as they are.
@@ -133,12 +141,50 @@ def learn(
             fix="leave --strengths out",
         )
     asked = columns.Kinds(category=category, number=number).asked_for(names)
+    if gaussian:
+        unused = {"--strengths": strengths, "--graph": graph, "--order": order, "--root": root, "--cuts": cuts}
+        _learn_gaussian(source, output, overrides, asked, ignore or (), weight, unused, as_json)
+        return
     rows = _read(source, ignore or (), weight, overrides, _cuts_of(cuts, names), asked)
     say(*(f"{note}." for note in cut_notes(rows)))
     with StepsBar() as bar:
         network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
     network.write(output)
     print(as_json_text(_facts(network, found, output, weight)) if as_json else _shown(network, found))
+    say(*(f"Note: {note}." for note in network.notes), saved(output, False))
+
+
+def _learn_gaussian(
+    source: Source,
+    output: str,
+    overrides: dict[str, Any],
+    asked: dict[str, Any],
+    ignore: Sequence[str],
+    weight: str | None,
+    unused: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """A network in which numbers stay numbers."""
+    from bayeswise.networks.mixed import MixedNetwork
+
+    given = next((option for option, value in unused.items() if value), None)
+    if given or overrides["method"] not in ("auto", "hill-climbing"):
+        raise UsageError(
+            f"--gaussian makes no use of {given or '--method ' + overrides['method']}", fix="leave one of them out"
+        )
+    if not output.lower().endswith(".bayeswise"):
+        raise UsageError(f"{output}: other formats have no Gaussian nodes", fix="name a file that ends in .bayeswise")
+    kept = ("score", "max_parents", "prior", "smoothing", "seed", "restarts", "required", "forbidden", "tiers")
+    options = {name: overrides[name] for name in (*kept, "missing")}
+    with StepsBar() as bar:
+        network = MixedNetwork.learn(
+            source, ignore=ignore, kinds=asked["kinds"], weight=weight, **options, progress=bar
+        )
+    network.save(output)
+    facts = {"nodes": list(network.names), "numbers": list(network.numbers), "notes": list(network.notes)}
+    edges = [list(edge) for edge in network.edges]
+    shown = "\n".join(f"{parent} -> {child}" for parent, child in network.edges)
+    print(as_json_text({**facts, "edges": edges, "weight": weight, "file": output}) if as_json else shown)
     say(*(f"Note: {note}." for note in network.notes), saved(output, False))
 
 

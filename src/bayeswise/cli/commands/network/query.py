@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.commands.network import BELIEF, GIVEN, SOFT, as_json_text, evidence_from, network_from, soft_from
+from bayeswise.cli.commands.network import (
+    BELIEF,
+    GIVEN,
+    SOFT,
+    as_json_text,
+    evidence_from,
+    mixed_network_from,
+    network_from,
+    soft_from,
+)
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.foundation.errors import UsageError
 from bayeswise.render.numbers import number
@@ -18,6 +27,7 @@ from bayeswise.render.terminal import aligned
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork, Distribution
     from bayeswise.networks.inference.estimate import Estimate
+    from bayeswise.networks.mixed import MixedNetwork
 
 
 def query(
@@ -54,7 +64,14 @@ def query(
     bayeswise network query asia.bif lung --do smoke=no
 
     bayeswise network query huge.bif goal --given a=yes --method auto
+
+    bayeswise network query people.bayeswise height --given sex=f weight=60
     """
+    mixed = mixed_network_from(file)
+    if mixed is not None:
+        plain = not (soft or belief or joint or best or top is not None or method != "exact")
+        print(_of_mixed(mixed, names or [], given, do, as_json, plain))
+        return
     network = network_from(file)
     if memory is not None:
         network.engine.memory_limit = int(memory * 1e9)
@@ -76,6 +93,40 @@ def query(
         return
     answers = _answers(network, names or [], evidence, likelihoods, joint)
     print(as_json_text(_facts(answers)) if as_json else "\n".join(_lines(answers)))
+
+
+def _of_mixed(
+    network: MixedNetwork,
+    names: list[str],
+    given: list[str] | None,
+    do: list[str] | None,
+    as_json: bool,
+    plain: bool,
+) -> str:
+    """The belief in states as for any network, in numbers as mean, standard deviation and an interval of 95 %."""
+    from bayeswise.networks.mixed import NormalMixture
+
+    if not plain:
+        raise UsageError(
+            "a network with numbers answers for single nodes, exactly",
+            fix="ask with --given and --do only; bw.load(...) has estimate(...) and moments(...)",
+        )
+    evidence = by_name(given or [], network.names, "--given", "NODE=STATE")
+    by_hand = by_name(do or [], network.names, "--do", "NODE=STATE")
+    answers = {name: network.query(name, evidence, do=by_hand) for name in names or network.names}
+    facts: dict[str, Any] = {}
+    lines: list[str] = []
+    for name, found in answers.items():
+        if isinstance(found, NormalMixture):
+            low, high = found.interval(0.95)
+            facts[name] = {"mean": found.mean, "stddev": found.stddev, "low": low, "high": high}
+            spread = f"{found.mean:.6g} \N{PLUS-MINUS SIGN} {found.stddev:.6g}"
+            lines += [name, f"  {spread}, 95 % from {low:.6g} to {high:.6g}"]
+        else:
+            facts[name] = {_key(key): p for key, p in found.items()}
+            lines += _lines({name: found})
+    log_evidence = next(iter(answers.values())).log_evidence
+    return as_json_text({"posterior": facts, "log_evidence": log_evidence}) if as_json else "\n".join(lines)
 
 
 def _likelihoods(

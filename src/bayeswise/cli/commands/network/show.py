@@ -11,10 +11,12 @@ from bayeswise.cli.commands.network import (
     SOFT,
     as_json_text,
     evidence_from,
+    mixed_network_from,
     network_from,
     soft_from,
     strength_facts,
 )
+from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import open_table
 from bayeswise.cli.output.writing import check_output, saved, say
 from bayeswise.foundation.errors import UsageError
@@ -23,6 +25,9 @@ from bayeswise.foundation.progress import StepsBar
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import EdgeStrengths
+    from bayeswise.networks.mixed import MixedNetwork
+
+_MOST_LINES = 20  # of one node in words
 
 
 def show(
@@ -68,6 +73,11 @@ def show(
     """
     if strengths is None and (resamples or weight is not None or score != "bic"):
         raise UsageError("--score, --resamples and --weight are about --strengths", fix="add --strengths TABLE")
+    mixed = mixed_network_from(file)
+    if mixed is not None:
+        unused = names or soft or around or strengths or no_beliefs or as_json
+        _show_mixed(mixed, file, given, svg, html, dot, title, unused=bool(unused))
+        return
     network = network_from(file)
     wanted = _wanted(network, names or [], around or [])
     found = None if strengths is None else _strengths(network, strengths, score, resamples, weight)
@@ -87,6 +97,54 @@ def show(
     for path, text in ((svg, picture.svg), (html, picture.html)):
         if path is not None:
             _write(path, text())
+
+
+def _show_mixed(
+    network: MixedNetwork,
+    file: str,
+    given: list[str] | None,
+    svg: str | None,
+    html: str | None,
+    dot: bool,
+    title: str,
+    *,
+    unused: bool,
+) -> None:
+    """All nodes of a network with numbers, in words or drawn."""
+    if unused:
+        raise UsageError("a network with numbers is shown whole", fix="use --svg, --html, --dot, --given and --title")
+    if svg is None and html is None and not dot:
+        print("\n".join(line for name in network for line in _mixed_lines(network, name)))
+        return
+    for path in (svg, html):
+        if path is not None and path != "-":
+            check_output(path, [file])
+    picture = network.picture(by_name(given or [], network.names, "--given", "NODE=STATE"), title=title)
+    if dot:
+        print(picture.dot())
+    for path, text in ((svg, picture.svg), (html, picture.html)):
+        if path is not None:
+            _write(path, text())
+
+
+def _mixed_lines(network: MixedNetwork, name: str) -> list[str]:
+    """A node with states in one line; a number with its line for each configuration of states."""
+    from itertools import islice, product
+
+    from bayeswise.networks.mixed import GaussianNode
+
+    node = network.node(name)
+    above = f" | {', '.join(node.parents)}" if node.parents else ""
+    if not isinstance(node, GaussianNode):
+        return [f"{name}{above}: {', '.join(map(str, node.states))}"]
+    cases = islice(product(*(network.discrete.states(parent) for parent in node.given)), _MOST_LINES)
+    lines = [f"{name}{above}"]
+    for row, case in enumerate(cases):
+        terms = "".join(f" {weight[row]:+.6g} {parent}" for parent, weight in node.weights.items())
+        where = f"{', '.join(map(str, case))}: " if case else ""
+        lines.append(f"  {where}{node.intercept[row]:.6g}{terms} \N{PLUS-MINUS SIGN} {node.stddev[row]:.6g}")
+    more = len(node.stddev) - _MOST_LINES
+    return [*lines, f"  ... {more:,} more"] if more > 0 else lines
 
 
 def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, weight: str | None) -> EdgeStrengths:

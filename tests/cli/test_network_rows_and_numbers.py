@@ -1,0 +1,127 @@
+"""`bayeswise network predict`, and networks with Gaussian nodes on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from network_cases import asia
+
+import bayeswise as bw
+from bayeswise.networks import Node
+from bayeswise.networks.mixed import GaussianNode, MixedNetwork
+
+Command = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    asia().write(tmp_path / "asia.bif")
+    return tmp_path / "asia.bif"
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    path = tmp_path / "cases.csv"
+    path.write_text("id,visit,dyspnoea\n1,yes,yes\n=2,no,\n")
+    return path
+
+
+def test_a_node_is_predicted_for_every_row(bayeswise: Command, file: Path, cases: Path) -> None:
+    answer = bayeswise("network", "predict", file, cases, "--node", "cancer", "--proba", "--format", "jsonl")
+    rows = [json.loads(line) for line in answer.out.splitlines()]
+    assert [row["id"] for row in rows] == ["1", "=2"] and [row["cancer"] for row in rows] == ["no", "no"]
+    evidence = [{"visit": "yes", "dyspnoea": "yes"}, {"visit": "no"}]
+    exact = [asia().query("cancer", each)["yes"] for each in evidence]
+    assert [row["p_yes"] for row in rows] == pytest.approx(exact, rel=1e-12)
+
+
+def test_without_a_name_the_nodes_without_a_column_are_predicted(bayeswise: Command, file: Path, cases: Path) -> None:
+    answer = bayeswise("network", "predict", file, cases)
+    head, first, second = answer.out.splitlines()
+    assert head == "id,visit,dyspnoea," + ",".join(n for n in asia() if n not in ("visit", "dyspnoea"))
+    assert first.startswith("1,yes,yes,") and second.startswith("'=2,no,,")
+
+
+def test_a_node_with_a_column_is_predicted_from_the_others_under_another_name(
+    bayeswise: Command, file: Path, cases: Path
+) -> None:
+    answer = bayeswise("network", "predict", file, cases, "--node", "dyspnoea", "--node", "cancer", "--proba")
+    names = answer.out.splitlines()[0].split(",")
+    assert names[3:] == [
+        "predicted_dyspnoea",
+        "p_dyspnoea_yes",
+        "p_dyspnoea_no",
+        "cancer",
+        "p_cancer_yes",
+        "p_cancer_no",
+    ]
+    assert "'dyspnoea' in 'predicted_dyspnoea'" in answer.err
+    shown = float(answer.out.splitlines()[1].split(",")[4])
+    assert shown == pytest.approx(asia().query("dyspnoea", {"visit": "yes"})["yes"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "said"),
+    [
+        ("visit\nmaybe\n", [], "'maybe', which is not a state"),
+        ("other\n1\n", [], "no column has the name of a node"),
+        ("visit\nyes\n", ["--node", "cancr"], "did you mean 'cancer'"),
+    ],
+)
+def test_mistakes_are_named(
+    bayeswise: Command, file: Path, tmp_path: Path, table: str, options: list[str], said: str
+) -> None:
+    (tmp_path / "odd.csv").write_text(table)
+    answer = bayeswise("network", "predict", file, tmp_path / "odd.csv", *options)
+    assert answer.code != 0 and said in answer.err
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    nodes = [
+        Node("sex", ["f", "m"], 0.5),
+        GaussianNode("height", {"f": 165, "m": 178}, stddev=6, given=["sex"]),
+        GaussianNode("weight", -90, {"height": 0.95}, stddev=10),
+    ]
+    rows = MixedNetwork(nodes).sample(3_000, seed=4)
+    lines = zip(rows["sex"], rows["height"].tolist(), rows["weight"].tolist(), strict=True)
+    path = tmp_path / "people.csv"
+    path.write_text("sex,height,weight\n" + "".join(f"{s},{h!r},{w!r}\n" for s, h, w in lines))
+    return path
+
+
+def test_numbers_stay_numbers_in_a_learned_network(bayeswise: Command, people: Path, tmp_path: Path) -> None:
+    file = tmp_path / "people.bayeswise"
+    learned = bayeswise("network", "learn", people, "-o", file, "--gaussian")
+    assert learned.out.splitlines() == ["sex -> height", "height -> weight"]
+    found = json.loads(bayeswise("network", "query", file, "--given", "weight=60", "--json").out)["posterior"]
+    network = bw.load(file)
+    exact = network.query("height", {"weight": 60})
+    assert found["height"]["mean"] == pytest.approx(exact.mean, rel=1e-12)
+    assert [found["height"]["low"], found["height"]["high"]] == pytest.approx(exact.interval(0.95), rel=1e-9)
+    assert found["sex"]["f"] == pytest.approx(0.77, abs=0.05)
+    by_hand = bayeswise("network", "query", file, "sex", "--do", "height=190", "--json")
+    assert json.loads(by_hand.out)["posterior"]["sex"]["f"] == pytest.approx(0.5, abs=0.05)
+    shown = bayeswise("network", "show", file).out
+    assert "height | sex" in shown and "f: 16" in shown
+    drawing = bayeswise("network", "show", file, "--svg", "-", "--given", "sex=f").out
+    assert "<svg" in drawing and "weight" in drawing
+    assert np.isfinite(network.log_evidence({"sex": "f", "height": 170.0}))
+
+
+def test_what_gaussian_nodes_cannot_do_is_refused(bayeswise: Command, people: Path, tmp_path: Path) -> None:
+    other = bayeswise("network", "learn", people, "-o", tmp_path / "x.bif", "--gaussian")
+    assert other.code != 0 and "ends in .bayeswise" in other.err
+    strengths = bayeswise("network", "learn", people, "-o", tmp_path / "x.bayeswise", "--gaussian", "--strengths")
+    assert strengths.code != 0 and "makes no use of --strengths" in strengths.err
+    bayeswise("network", "learn", people, "-o", tmp_path / "x.bayeswise", "--gaussian")
+    best = bayeswise("network", "query", tmp_path / "x.bayeswise", "--best")
+    assert best.code != 0 and "answers for single nodes" in best.err
+    word = bayeswise("network", "query", tmp_path / "x.bayeswise", "--given", "height=tall")
+    assert word.code != 0 and "is a number; found 'tall'" in word.err
