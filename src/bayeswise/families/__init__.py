@@ -10,6 +10,11 @@ a prior into parameters:
 
 protocol.py             the contract of a family, and where its values and parameters may lie
 distributions.py        parameters of a family as a distribution with quantiles
+functions.py            log-likelihood and a(eta) as functions, which all families have
+derivatives.py          gradient and second derivative of the log-likelihood
+likelihood.py           the log-likelihood of a sample: maximum, gradient, curvature
+plots.py                its picture
+natural.py              natural parameters back to ordinary ones
 priors.py               conjugate priors that several families share
 arithmetic/             densities and evidence without cancellation
 bernoulli.py            a value that is 0 or 1
@@ -22,6 +27,7 @@ exponential.py          a waiting time
 gamma.py                a positive number
 beta.py                 a number between 0 and 1
 normal.py               a number
+normal_mean.py          a number with a known standard deviation
 multivariate_normal.py  a vector of numbers
 log_normal.py           a positive number whose logarithm is normal
 laplace.py              a number, around its median
@@ -35,9 +41,11 @@ from bayeswise.families.binomial import Binomial
 from bayeswise.families.categorical import Categorical, CategoricalParameters
 from bayeswise.families.distributions import distribution
 from bayeswise.families.exponential import Exponential, ExponentialParameters
+from bayeswise.families.functions import NaturalForm
 from bayeswise.families.gamma import Gamma, GammaParameters
 from bayeswise.families.geometric import Geometric
 from bayeswise.families.laplace import Laplace, LaplaceParameters
+from bayeswise.families.likelihood import Likelihood
 from bayeswise.families.log_normal import LogNormal, LogNormalParameters
 from bayeswise.families.multinomial import Multinomial
 from bayeswise.families.multivariate_normal import (
@@ -46,6 +54,7 @@ from bayeswise.families.multivariate_normal import (
     NormalInverseWishart,
 )
 from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
+from bayeswise.families.normal_mean import NormalMean, NormalPrior
 from bayeswise.families.poisson import Poisson, PoissonParameters
 from bayeswise.families.priors import BetaPrior, Dirichlet, GammaPrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, Family
@@ -72,15 +81,19 @@ __all__ = [
     "Geometric",
     "Laplace",
     "LaplaceParameters",
+    "Likelihood",
     "LogNormal",
     "LogNormalParameters",
     "Multinomial",
     "MultivariateNormal",
     "MultivariateNormalParameters",
+    "NaturalForm",
     "Normal",
     "NormalInverseGamma",
     "NormalInverseWishart",
+    "NormalMean",
     "NormalParameters",
+    "NormalPrior",
     "Poisson",
     "PoissonParameters",
     "StudentT",

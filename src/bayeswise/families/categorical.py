@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
+from bayeswise.families.functions import FamilyFunctions
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
@@ -69,7 +70,7 @@ class CategoricalParameters:
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(FamilyFunctions):
     """p(level j) = probability_j; a value is a code, the position of its level (-1 missing, -2 a level nobody named).
 
     >>> categorical, colours = Categorical(), Vocabulary(["blue", "red"])

@@ -14,6 +14,7 @@ from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.categorical import Categorical, CategoricalParameters
+from bayeswise.families.functions import FamilyFunctions
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
@@ -24,7 +25,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(FamilyFunctions):
     """p(x_1, x_2, ...) = n! / (x_1! x_2! ...) probability_1^x_1 probability_2^x_2 ... with n = x_1 + x_2 + ...
 
     Counts are an array or a sparse matrix, (n_rows, n_words), which is never made dense. `trials` is the number of

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise.families.functions import FamilyFunctions
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, SupportError
 
@@ -97,6 +98,15 @@ class Family(Protocol):
     def n_free_parameters(self) -> int:
         """Free parameters of one group and column."""
 
+    def log_likelihood(self, parameters: Any, data: Any) -> float:
+        """log p(data | parameters) of one distribution; `gradient` and `second_derivative` are its derivatives."""
+
+    def gradient(self, parameters: Any, data: Any) -> dict[str, float]:
+        """The first derivative of the log-likelihood by each free parameter."""
+
+    def second_derivative(self, parameters: Any, data: Any) -> FloatArray:
+        """(n_parameters, n_parameters) its second derivative."""
+
 
 _SHOWN = 6
 
@@ -140,7 +150,7 @@ Rows: TypeAlias = tuple[CodeArray | None, int, FloatArray | None]
 """The group of each row, the number of groups, and the weight of each row: as every statistic takes them."""
 
 
-class OnNumbers(ABC, Generic[S]):
+class OnNumbers(FamilyFunctions, ABC, Generic[S]):
     """A family of numbers: which of them lie in its support, and what is kept of those."""
 
     needs = ""  # what an error says of a value outside the support; empty where every number lies inside

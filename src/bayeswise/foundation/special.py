@@ -48,3 +48,8 @@ def ndtr(x: Any) -> Any:
 def ndtri(p: Any) -> Any:
     """The quantile p of a standard normal."""
     return _special().ndtri(p)
+
+
+def expit(x: Any) -> Any:
+    """1 / (1 + e^-x)."""
+    return _special().expit(x)

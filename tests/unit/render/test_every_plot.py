@@ -15,6 +15,7 @@ import bayeswise as bw
 from bayeswise.acquisition.curves import LearningCurves
 from bayeswise.decisions import FeatureRule
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.families import Likelihood, Normal
 from bayeswise.foundation.errors import NotInstalledError
 from bayeswise.networks import Node
 from bayeswise.render import display
@@ -91,6 +92,8 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "naive_bayes.plot_regions": lambda: bw.fit(NUMBERS, target="class", model="naive-bayes").plot_regions(rows=NUMBERS),
     "class_plane.plot": lambda: bw.ClassPlane.of({"a": ([0, 0], [[1, 0], [0, 1]])}).plot(),
     "class_plane.plot_beside": lambda: beside(),
+    "likelihood.plot of one parameter": lambda: Likelihood(Normal(), NUMBERS["x"]).plot("mean"),
+    "likelihood.plot of two parameters": lambda: Likelihood(Normal(), NUMBERS["x"]).plot(),
     "model.plot_bayes_error": lambda: gaussian("x").plot_bayes_error(0.5),
     "twins.plot": lambda: twins().plot(),
     "costs.plot of two states": lambda: bw.Costs(MAIL).plot(),
@@ -216,3 +219,11 @@ def test_one_far_row_does_not_squash_the_others() -> None:
 def test_long_names_of_hypotheses_are_written_beside_their_bars() -> None:
     panel = coins().plot().ax_.child_axes[0]
     assert [text.get_text() for text in panel.get_yticklabels()] == ["fair coin", "a coin with two heads"]
+
+
+def test_the_likelihood_shows_its_maximum_gradient_and_curvature() -> None:
+    shown = Likelihood(Normal(), [1.0, 2.0, 4.0, 5.0]).plot("mean")
+    named = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+    assert named == ["log p(data | mean)", "curvature -1.6, standard error 0.7906", "gradient 0"]
+    assert "mean = 3" in [text.get_text() for text in shown.ax_.texts]
+    assert shown.to_columns()["log_likelihood"][120] == max(shown.to_columns()["log_likelihood"])

@@ -1,0 +1,102 @@
+"""What every family has as functions: the log-likelihood and its derivatives, and a(eta) with its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeswise.families.derivatives import derivatives, seen
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
+
+if TYPE_CHECKING:
+    from bayeswise.families.protocol import ExponentialForm
+
+
+class FamilyFunctions:
+    """Functions of parameters, data and natural parameters, which all families have alike."""
+
+    def log_likelihood(self, parameters: Any, data: Any) -> float:
+        """log p(data | parameters) = sum of log p(x | parameters) of independent values; missing ones are left out."""
+        of_rows = getattr(self, "support", "") in ("vector", "category")
+        values = np.asarray(data) if of_rows else seen(data)[:, None, None]
+        return float(np.nansum(self.log_density(parameters, values)))  # type: ignore[attr-defined]
+
+    def gradient(self, parameters: Any, data: Any) -> dict[str, float]:
+        """The first derivative of the log-likelihood by each free parameter; 0 at a maximum inside."""
+        names, found, _ = derivatives(self, parameters, data)
+        return dict(zip(names, found.tolist(), strict=True))
+
+    def second_derivative(self, parameters: Any, data: Any) -> FloatArray:
+        """(n_parameters, n_parameters) the curvature of the log-likelihood, in the order of `gradient`."""
+        return derivatives(self, parameters, data)[2]
+
+    def natural_form(self, **known: float) -> NaturalForm:
+        """T(x), a(eta), its derivatives and the mean map as functions of eta; a Laplace family takes its location."""
+        return NaturalForm(self, known)
+
+
+@dataclass(frozen=True)
+class NaturalForm:
+    """An exponential family as functions of its natural parameters: p(x) = h(x) exp(eta . T(x) - a(eta)).
+
+    a' is the mean map eta -> E[T(x)], a'' the covariance of T(x); mean and variance of T, which is not always x.
+
+    >>> from bayeswise.families import Bernoulli, NormalMean
+    >>> coin = Bernoulli().natural_form()
+    >>> [round(float(a), 6) for a in (coin.log_partition(0.0), coin.mean_map(0.0)[0], coin.covariance_map(0.0)[0][0])]
+    [0.693147, 0.5, 0.25]
+    >>> unit = NormalMean(stddev=1.0).natural_form()  # eta = mean, a = eta^2 / 2
+    >>> float(unit.log_partition(3.0)), float(unit.mean_map(3.0)[0])
+    (4.5, 3.0)
+    """
+
+    family: Any
+    known: dict[str, float]
+
+    def parameters(self, *eta: ArrayLike) -> Any:
+        """The ordinary parameters of natural ones."""
+        from bayeswise.families.natural import parameters_of
+
+        return parameters_of(self.family, self.known, tuple(np.asarray(each, dtype=np.float64) for each in eta))
+
+    def natural(self, parameters: Any) -> tuple[FloatArray, ...]:
+        """The natural parameters of ordinary ones."""
+        return self._at(parameters).natural
+
+    def sufficient(self, x: ArrayLike, *eta: ArrayLike) -> tuple[FloatArray, ...]:
+        """T(x); a family whose T depends on a known parameter has it from there."""
+        return self._at(self.parameters(*eta)).sufficient(np.asarray(x, dtype=np.float64))
+
+    def log_partition(self, *eta: ArrayLike) -> FloatArray:
+        """a(eta), which makes the density sum to 1."""
+        return np.asarray(self._at(self.parameters(*eta)).log_partition)
+
+    def mean_map(self, *eta: ArrayLike) -> tuple[FloatArray, ...]:
+        """a'(eta) = E[T(x)], one derivative for each natural parameter."""
+        return tuple(np.asarray(each) for each in self._at(self.parameters(*eta)).mean_of_sufficient)
+
+    def covariance_map(self, *eta: ArrayLike) -> tuple[tuple[FloatArray, ...], ...]:
+        """a''(eta) = Cov[T(x)]."""
+        rows = self._at(self.parameters(*eta)).covariance_of_sufficient
+        return tuple(tuple(np.asarray(each) for each in row) for row in rows)
+
+    def log_density(self, x: ArrayLike, *eta: ArrayLike) -> FloatArray:
+        """log h(x) + eta . T(x) - a(eta)."""
+        return self._at(self.parameters(*eta)).log_density(np.asarray(x, dtype=np.float64))
+
+    def _at(self, parameters: Any) -> ExponentialForm:
+        form: ExponentialForm = self.family.exponential_form(parameters)
+        return form
+
+    def __repr__(self) -> str:
+        return f"NaturalForm({self.family!r})"
+
+
+def refuse_count(eta: tuple[FloatArray, ...], n: int, family: str) -> None:
+    """An error where natural parameters are not as many as the family has."""
+    if len(eta) != n:
+        raise ParameterError(f"a {family} family has {n} natural parameters; found {len(eta)}")
