@@ -30,7 +30,7 @@ export function Shell() {
         <nav aria-label="Pages">
           <ul>
             {PAGES.map((each) => (
-              <li key={each.path}>
+              <li key={each.path} class={each.aside ? "aside" : undefined}>
                 <a href={urlOf(each.path, carried(each.path))} aria-current={each === page ? "page" : undefined}>{each.title}</a>
               </li>
             ))}

@@ -13,6 +13,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import fit_averaged
+from bayeswise.models.description_length.lengths import description_length
 
 GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
 
@@ -70,3 +71,18 @@ def test_numbers_whose_squares_are_no_floats_are_compared(
     answer = bayeswise("compare", "--by", "bits", table, "-t", "y", "--number", "x", "--count", "z", "--json")
     assert answer.code == 0, answer.err
     assert all(math.isfinite(line["bits"]) for line in json.loads(answer.out)["models"])
+
+
+def test_each_reading_says_how_to_fit_it(bayeswise: Callable[..., Any], tmp_path: Path) -> None:
+    table = str(GOLF.parent / "credit.csv")
+    found = json.loads(bayeswise("compare", table, "-t", "repaid", "--by", "bits", "--json").out)
+    assert found["interval"] == "95 % interval, corrected for shared training rows"
+    assert len(found["models"]) == 4
+    for line in found["models"]:
+        options = [f"--{name}={value}" for name, value in line["fit"]["settings"].items()]
+        saved = tmp_path / "model.bayeswise"
+        said = bayeswise(
+            "fit", table, "-t", "repaid", "--model", line["fit"]["model"], *options, "-o", saved, "--force"
+        )
+        assert said.code == 0, said.err
+        assert description_length(bw.load(saved)).bits == pytest.approx(line["bits"])

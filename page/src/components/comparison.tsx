@@ -1,6 +1,7 @@
 // Models beside each other: log-loss and cost with intervals, errors, which are as good as the best, and a button to fit each.
 import { scaleLinear } from "d3-scale";
-import { compact } from "../numbers";
+import { compact, count } from "../numbers";
+import type { Chosen } from "./settings_form";
 
 interface Interval {
   readonly mean: number;
@@ -10,7 +11,8 @@ interface Interval {
 
 interface Line {
   readonly name: string;
-  readonly kind: string | null; // what a fit would be asked for; null where it is no kind, such as a baseline
+  readonly kind: string; // what a fit would be asked for
+  readonly settings: Chosen;
   readonly log_loss: Interval | null;
   readonly error: number | null;
   readonly cost: Interval | null;
@@ -21,7 +23,7 @@ interface Line {
 
 interface Props {
   readonly result: Record<string, unknown>;
-  readonly onFit: (kind: string) => void;
+  readonly onFit: (kind: string, settings: Chosen) => void;
 }
 
 export function Comparison({ result, onFit }: Props) {
@@ -44,7 +46,7 @@ export function Comparison({ result, onFit }: Props) {
       )}
       <div class="wide">
         <table class="comparison">
-          <caption>{byBits ? "Bits to write down the table; log-loss and errors of rows left out" : `On rows that the models never saw (${String(result["how"] ?? "left out")}), with 95 % intervals`}</caption>
+          <caption>{byBits ? `Bits to write down the table; log-loss and errors of ${count(Number(result["left_out"]))} rows left out` : `On rows that the models never saw (${String(result["how"] ?? "left out")})`}; {String(result["interval"])}</caption>
           <thead>
             <tr>
               <th scope="col">Model</th>
@@ -74,7 +76,7 @@ export function Comparison({ result, onFit }: Props) {
                       </svg>
                     )}
                   </td>
-                  <td>{line.kind && <button type="button" class="small" aria-label={`Fit ${line.name}`} onClick={() => onFit(line.kind!)}>fit</button>}</td>
+                  <td><button type="button" class="small" aria-label={`Fit ${line.name}`} onClick={() => onFit(line.kind, line.settings)}>fit this</button></td>
                 </tr>
               );
             })}
@@ -90,16 +92,16 @@ function Estimate({ of: found }: { of: Interval | null }) {
   return found && <>{compact(found.mean)} <span class="quiet small">{compact(found.low)} to {compact(found.high)}</span></>;
 }
 
-const KINDS_BY_BITS: Readonly<Record<string, string>> = { "naive Bayes": "naive-bayes", averaged: "averaged" };
-
 function linesOf(result: Record<string, unknown>): Line[] {
   const models = (result["models"] as Record<string, unknown>[] | undefined) ?? [];
   return models.map((model, place) => {
     const name = String(model["model"]);
+    const fit = model["fit"] as { model: string; settings: Record<string, unknown> } | undefined; // by bits: a kind with settings
     const bits = typeof model["bits"] === "number" ? model["bits"] : null;
     return {
       name,
-      kind: bits === null ? name : KINDS_BY_BITS[name] ?? null,
+      kind: fit?.model ?? name,
+      settings: Object.fromEntries(Object.entries(fit?.settings ?? {}).map(([option, value]) => [option, String(value)])),
       log_loss: intervalOf(model["log_loss"], model["log_loss_interval"]),
       error: typeof model["error"] === "number" ? model["error"] : null,
       cost: intervalOf(model["cost"], model["cost_interval"]),

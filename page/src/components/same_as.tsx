@@ -12,7 +12,7 @@ export function SameAsBox({ same }: { same: Schemas["SameAs"] }) {
   );
 }
 
-function Snippet({ title, text }: { title: string; text: string }) {
+export function Snippet({ title, text }: { title: string; text: string }) {
   const copied = useMemo(() => signal(false), []);
   const copy = async () => {
     await navigator.clipboard.writeText(text);

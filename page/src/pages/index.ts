@@ -7,12 +7,14 @@ import { LabelPage } from "./label";
 import { LearnPage } from "./learn";
 import { ModelPage } from "./model";
 import { NetworkPage } from "./network";
+import { ReferencePage } from "./reference";
 import { TrustPage } from "./trust";
 
 export interface Page {
   readonly path: string;
   readonly title: string;
   readonly View: ComponentType;
+  readonly aside?: boolean; // beside the way from data to decision
 }
 
 export const PAGES: readonly Page[] = [
@@ -24,6 +26,7 @@ export const PAGES: readonly Page[] = [
   { path: "/label", title: "Label", View: LabelPage },
   { path: "/network", title: "Network", View: NetworkPage },
   { path: "/learn", title: "Learn", View: LearnPage },
+  { path: "/reference", title: "API", View: ReferencePage, aside: true },
 ];
 
 export function pageOf(path: string): Page {

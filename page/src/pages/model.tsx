@@ -58,6 +58,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
     if (job.output) change({ model: job.output }, true);
   });
   const kind = kinds.find((each) => each.name === query.value.get("kind")) ?? kinds[0]!;
+  const automatic = kinds.find((each) => each.group === "auto");
   const chosen = chosenSettings();
   const output = query.value.get("output") ?? `${table.replace(/\.[^.]*$/, "")}-${kind.name}.bayeswise`;
   const replaced = workspace.value?.files.find((file) => file.name === output) ?? null;
@@ -81,11 +82,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
           </button>
         </div>
         <JobNote of={compare} what="comparing models" />
-        {compare.job?.result && <Comparison result={compare.job.result} onFit={(name) => {
-          const compared = kinds.find((each) => each.name === name);
-          change({ kind: name, set: [], output: null }, true);
-          if (compared) void fit.start(() => post("/api/fit", fitted(`${table.replace(/\.[^.]*$/, "")}-${name}.bayeswise`, compared, {})));
-        }} />}
+        {compare.job?.result && <Comparison result={compare.job.result} onFit={fitNow} />}
         {compare.job?.result && <p class="quiet">As by <code>{compare.job.command}</code></p>}
       </section>
       <section aria-label="Fit">
@@ -101,13 +98,23 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
           <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", fitted(output, kind, chosen)))}>
             {replaced ? "fit and replace" : "fit"}
           </button>
+          {automatic && kind !== automatic && <button type="button" disabled={isRunning(fit.job)} onClick={() => fitNow(automatic.name, {})}>choose automatically</button>}
         </div>
+        {kind === automatic && <p class="quiet">All kinds that apply are learned and weighed by rows that they never saw; <code>choose</code> keeps one of them, <code>within</code> bounds the time.</p>}
         <JobNote of={fit} what="learning a model" />
         {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, as by <code>{fit.job.command}</code></p>}
-        <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: Object.entries(next).map(([option, value]) => `${option}:${value}`) }, true)} />
+        <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: settingWords(next) }, true)} />
       </section>
     </>
   );
+
+  function fitNow(name: string, settings: Chosen): void {
+    const found = kinds.find((each) => each.name === name);
+    if (!found) return;
+    const file = `${table.replace(/\.[^.]*$/, "")}-${name}.bayeswise`;
+    change({ kind: name, set: settingWords(settings), output: null }, true);
+    void fit.start(() => post("/api/fit", fitted(file, found, settings)));
+  }
 
   function fitted(name: string, model: Schemas["KindView"], settings: Chosen): Schemas["FitRequest"] {
     const known = workspace.value?.files.find((file) => file.name === name);
@@ -132,7 +139,7 @@ function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindV
           <ModelFacts view={value} />
           {value.live.length > 0 && (asked === null || asked === target) ? (
             <LiveSettings key={value.model} view={value} table={table} onTake={(settings) => {
-              change({ kind: kindOf(value, kinds), target: String(target), set: Object.entries(settings).map(([option, text]) => `${option}:${text}`), output: null });
+              change({ kind: kindOf(value, kinds), target: String(target), set: settingWords(settings), output: null });
             }} />
           ) : <SameAsBox same={value.same_as} />}
         </>
@@ -148,6 +155,11 @@ function kindOf({ kind, facts }: Schemas["ModelView"], kinds: readonly Schemas["
 }
 
 // -- what is chosen stands in the URL: settings as set=option:value ----------------------------------------------
+
+/** Settings as they stand in the URL. */
+function settingWords(settings: Chosen): string[] {
+  return Object.entries(settings).map(([option, value]) => `${option}:${value}`);
+}
 
 function chosenSettings(): Chosen {
   return Object.fromEntries(query.value.getAll("set").map((text) => {

@@ -127,6 +127,7 @@ def comparison_facts(found: Comparison, target: str, command: str) -> dict[str, 
         "by": found.by,
         "rows": found.n_rows,
         "how": found.how,
+        "interval": found.best.evaluation.interval,
         "best": found.best.name,
         "fit": command,
         "models": [
@@ -146,11 +147,13 @@ def comparison_facts(found: Comparison, target: str, command: str) -> dict[str, 
 
 def _by_bits(source: Source, target: str, costs: str | None, overrides: dict[str, Any], as_json: bool) -> None:
     from bayeswise.cli.output.writing import say
-    from bayeswise.models.description_length.comparing import compare_table
+    from bayeswise.models.description_length.comparing import LEVEL, compare_table
 
+    interval = f"{100 * LEVEL:.4g} % interval, corrected for shared training rows"
     lines = compare_table(source, target, _costs_of(costs, target), **overrides)
     if as_json:
-        facts = {"target": target, "left_out": lines[0].n_rows, "models": [_facts(line) for line in lines]}
+        left_out = {"target": target, "left_out": lines[0].n_rows, "interval": interval}
+        facts = {**left_out, "models": [_facts(line) for line in lines]}
         print(json_text(facts, indent=2))
         return
     print("\n".join(_page(lines)))
@@ -176,9 +179,19 @@ def _costs_of(path: str | None, target: str) -> Callable[[tuple[Any, ...]], Floa
     return lambda classes: decision.costs.aligned(classes).table
 
 
+_FITTED: dict[str, dict[str, Any]] = {
+    "baseline (prior only)": {"model": "averaged", "settings": {"relevance": 0}},
+    "naive Bayes": {"model": "naive-bayes", "settings": {}},
+    "averaged": {"model": "averaged", "settings": {}},
+    "averaged, families by evidence": {"model": "averaged", "settings": {"family": "select"}},
+}
+"""What `bayeswise fit` is asked for to learn a reading of naive Bayes: --model, and options."""
+
+
 def _facts(line: Any) -> dict[str, Any]:
     return {
         "model": line.name,
+        "fit": _FITTED[line.name],
         "bits": line.bits,
         "log_loss": _finite(line.log_loss),
         "log_loss_interval": list(map(_finite, line.log_loss_interval)),
