@@ -22,8 +22,8 @@ from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotMergedError
 from bayeswise.models.regression.features import is_wide
-from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
-from bayeswise.models.regression.learning import tell_dependent
+from bayeswise.models.regression.glm import IteratedModel, refuse_outside
+from bayeswise.models.regression.learning import iterated_of, tell_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
@@ -101,7 +101,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         if settings.likelihood == "gaussian":
             self.model_ = fit_wide(design.features, design.matrix, known, design.weights, settings)
             return self
-        self.model_ = fit_iterated(design.features, design.matrix, known, design.weights, settings)
+        self.model_ = iterated_of(design, known, settings)
         if not self.model_.certificate.converged:
             warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
         return self

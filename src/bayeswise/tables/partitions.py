@@ -132,8 +132,9 @@ class SpreadSource(ABC):
                 f"this needs the rows themselves and not a summary of fixed size, and {self.n_rows:,} rows of "
                 f"{len(columns)} columns of a {self.description} are too many for one machine: at most "
                 f"{MOST_CELLS_HERE:,} cells are brought here",
-                fix="choose a model of counts and sums (naive-bayes, averaged, gaussian, linear; tan or aode with "
-                "cuts), ignore columns, or give a sample of the rows: frame.sample(...)",
+                fix="choose a model of counts and sums (naive-bayes, averaged, gaussian, linear, logistic with a "
+                "scale that is given; tan or aode with cuts), ignore columns, or give a sample of the rows: "
+                "frame.sample(...)",
             )
         self.passes.append("rows brought here")
         return self._gathered(columns).chunks(columns)

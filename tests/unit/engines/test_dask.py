@@ -61,7 +61,7 @@ def test_many_rows_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "MOST_CELLS_HERE", 100)
     spread = dd.from_pandas(TABLE, npartitions=2)
     with pytest.raises(NotStreamableError, match=r"1,000 rows of 7 columns .* too many for one machine.*Fix: choose"):
-        bw.fit(spread, "class", model="logistic", missing="mean", ignore=["note"])
+        bw.fit(spread, "class", model="logistic", scale="cv", missing="mean", ignore=["note"])
 
 
 def test_a_statistic_without_a_fixed_size_is_named() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import MissingColumnError, NotInstalledError, NotStreamableError, SchemaError
+from bayeswise.models.regression.solving import exact_sums
 from bayeswise.tables.source import open_source
 from tests.unit.engines.same_bytes import digest, mixed_table
 
@@ -53,6 +54,13 @@ def test_partitions_do_not_change_a_byte(frame: Any, name: str, n_partitions: in
 def test_the_order_of_rows_does_not_change_a_byte(spark: Any) -> None:
     shuffled = pa.Table.from_pandas(TABLE.sample(frac=1.0, random_state=0), preserve_index=False)
     assert digest(spark.createDataFrame(shuffled).repartition(3), "averaged") == digest(TABLE, "averaged")
+
+
+def test_each_step_of_a_regression_is_a_pass(frame: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_sums, "MOST_CELLS_IN_MEMORY", 100)
+    source = open_source(frame.repartition(2))
+    assert digest(source, "logistic") == digest(TABLE, "logistic")
+    assert source.passes == ["profile", "statistics", "sample", "step", "step"]
 
 
 def test_partitions_by_hash_give_the_same_bytes(frame: Any) -> None:

@@ -20,11 +20,19 @@ from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
 from bayeswise.models.regression.rows import Rows, in_own_order
+from bayeswise.models.regression.solving.exact_sums import (
+    LARGEST_SCORE,
+    MOST_WEIGHTS,
+    AskedLoss,
+    AskedRows,
+    are_many,
+)
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.models.regression.solving.normal_equations import SPREADS
 from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.models.settings.regression import LinearSettings
+from bayeswise.statistics.moments import Moments
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
@@ -32,7 +40,7 @@ from bayeswise.tables.schema.schema import Schema
 
 MOST_ITERATIONS = 200
 TOLERANCE = 1e-9
-LARGEST_SCORE = 700.0
+LOOSE = 10.0  # the scale of a prior that stands for a flat one in a few rows
 
 
 @dataclass(frozen=True)
@@ -93,19 +101,67 @@ def fit_iterated(
     rows = standardised_rows(matrix, weights, features, settings)
     scale = _scale_of(features, rows, target, settings)
     found = _fit_at(rows, target, scale, settings)
-    slopes = found.weights[:-1] / rows.unit
+    return _model_of(features, settings, found, scale, rows.centre, rows.unit)
+
+
+def _model_of(
+    features: Features,
+    settings: LinearSettings,
+    found: Iterated,
+    scale: float | None,
+    centre: FloatArray,
+    unit: FloatArray,
+) -> IteratedModel:
     return IteratedModel(
         features.schema,
         settings,
         features.levels,
-        slopes,
+        found.weights[:-1] / unit,
         float(found.weights[-1]),
-        rows.centre,
+        centre,
         found.noise,
         found.certificate,
         scale,
         features.marked,
     )
+
+
+def asks_for_sums(n_rows: int, n_features: int, settings: LinearSettings) -> bool:
+    """Whether rows are too many to stand in one place, and their sums are all that is needed."""
+    by_sums = settings.likelihood in _NEEDS and settings.how_scaled != "cv"
+    return by_sums and are_many(n_rows, n_features) and n_features < MOST_WEIGHTS
+
+
+def fit_by_sums(features: Features, rows: AskedRows, target: Moments, settings: LinearSettings) -> IteratedModel:
+    """Weights for counts and times by Newton's method, each step of which asks rows for exact sums."""
+    name = features.schema.target.name if features.schema.target else "y"
+    refuse_extreme([name], target.stddev()[0], *SPREADS)
+    mean = float(target.mean()[0, 0])
+    loss = AskedLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
+    few, beside = rows.few()
+    share = float(np.sqrt(rows.total_weight / few.total_weight))
+
+    def near(scale: float | None) -> FloatArray:
+        """The weights of a few rows, under a prior that is as light against them as it is against all rows."""
+        kind = settings.prior or "gaussian"
+        light = (scale or LOOSE) * (share**2 if kind == "laplace" else share)
+        return _fit_log_link(few, beside, Penalty(kind, light, loss.is_intercept), settings).weights
+
+    def top(scale: float | None, start: FloatArray) -> tuple[Point, Certificate]:
+        penalty = Penalty(settings.prior, 1.0 if scale is None else scale, loss.is_intercept)
+        tolerance = _tolerance(mean, settings)
+        return loss.minimum(penalty, start, tolerance=tolerance, most_iterations=MOST_ITERATIONS)
+
+    how = settings.how_scaled
+    scale = None if how == "flat" else 1.0 if isinstance(how, str) else how
+    start = near(scale)
+    if how == "evidence":
+        scale, start = _scale_by_evidence(
+            loss.evaluate, settings, lambda at, last: top(at, start if last is None else last)[0].weights
+        )
+    point, certificate = top(scale, start)
+    found = Iterated(point.weights, 1.0, certificate)
+    return _model_of(features, settings, found, scale, rows.centre, rows.unit)
 
 
 def standardised_rows(
@@ -141,34 +197,45 @@ def _scale_of(features: Features, rows: Rows, target: FloatArray, settings: Line
     if how == "flat":
         return None
     if how == "evidence":
-        return _scale_by_evidence(rows, target, settings)
+        return _scale_by_evidence(
+            _log_link_loss(rows, target, settings),
+            settings,
+            lambda scale, last: _fit_at(rows, target, scale, settings, last).weights,
+        )[0]
     if how == "cv":
         return _scale_by_folds(features, rows, target, settings)
     return float(how)
 
 
-def _scale_by_evidence(rows: Rows, target: FloatArray, settings: LinearSettings) -> float:
-    """The scale of largest evidence, by the Laplace approximation at the most probable weights."""
+def _scale_by_evidence(
+    evaluate: Callable[[FloatArray], Point],
+    settings: LinearSettings,
+    top: Callable[[float, FloatArray | None], FloatArray],
+) -> tuple[float, FloatArray]:
+    """The scale of largest evidence, by the Laplace approximation at the most probable weights, and the last weights.
+
+    `top` are the most probable weights at a scale, from those at another one.
+    """
     last: FloatArray | None = None
 
     def minus_log_evidence(log_scale: float) -> float:
         nonlocal last
-        found = _fit_at(rows, target, float(np.exp(log_scale)), settings, last)
-        last = found.weights
-        return -laplace_evidence(rows, target, found.weights, float(np.exp(log_scale)), settings)
+        last = top(float(np.exp(log_scale)), last)
+        return -laplace_evidence(evaluate, last, float(np.exp(log_scale)), settings)
 
     bounds = (float(np.log(1e-4)), float(np.log(1e4)))
     best = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    return float(np.exp(best.x))
+    assert last is not None
+    return float(np.exp(best.x)), last
 
 
 def laplace_evidence(
-    rows: Rows, target: FloatArray, weights: FloatArray, scale: float, settings: LinearSettings
+    evaluate: Callable[[FloatArray], Point], weights: FloatArray, scale: float, settings: LinearSettings
 ) -> float:
     """log p(targets | columns, scale) up to a number that does not depend on the scale; the intercept is flat."""
-    free = np.arange(rows.n_columns) == rows.n_columns - 1
+    free = np.arange(len(weights)) == len(weights) - 1
     penalty = Penalty(settings.prior, scale, free)
-    point = _log_link_loss(rows, target, settings)(weights)
+    point = evaluate(weights)
     sign, log_volume = np.linalg.slogdet(point.hessian + np.diag(penalty.curvature(weights)))
     if sign <= 0:
         return -np.inf
@@ -248,10 +315,15 @@ def _fit_log_link(
         penalty,
         start,
         total_weight=rows.total_weight,
-        tolerance=TOLERANCE * max(mean if settings.likelihood == "poisson" else 1.0, 1e-3),
+        tolerance=_tolerance(mean, settings),
         most_iterations=MOST_ITERATIONS,
     )
     return Iterated(found.point.weights, 1.0, found.certificate)
+
+
+def _tolerance(mean: float, settings: LinearSettings) -> float:
+    """The gradient at which iterations end, by the mean of the targets."""
+    return TOLERANCE * max(mean if settings.likelihood == "poisson" else 1.0, 1e-3)
 
 
 _NEEDS = {"poisson": "a poisson target is not negative", "exponential": "an exponential target is above 0"}

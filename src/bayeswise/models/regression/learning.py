@@ -13,16 +13,21 @@ from bayeswise.engines.passes import REPORT_TYPES, STATISTIC_TYPES, columns_of
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
+from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, is_wide, usable
-from bayeswise.models.regression.glm import IteratedModel, fit_iterated, refuse_outside
+from bayeswise.models.regression.glm import IteratedModel, refuse_outside
+from bayeswise.models.regression.in_passes import iterated_elsewhere, logistic_elsewhere
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.rows import Design, TargetRows
-from bayeswise.models.regression.solving.logistic_fit import fit_logistic
+from bayeswise.models.regression.rows import Design, Rows, TargetRows
+from bayeswise.models.regression.solving.exact_sums import RowsHere
+from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
+from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_logistic, standardised
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
+from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.protocol import Weights
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
@@ -69,7 +74,12 @@ def learned_logistic(
 def logistic_of(
     source: Source, schema: Schema, settings: LogisticSettings, progress: Progress | None = None
 ) -> tuple[LogisticModel, Report]:
-    """Logistic regression of all rows of a source."""
+    """Logistic regression of all rows of a source: many that are spread over machines stay there."""
+    if isinstance(source, SpreadSource):
+        found = logistic_elsewhere(source, schema, settings)
+        if found is not None:
+            tell_unfinished(found[0].certificate)
+            return found
     encoder = Encoder(schema, learning=True)
     batches = [reported(batch, batch, progress) for batch in encoder.batches(source)]
     if not batches:
@@ -108,8 +118,14 @@ def fitted_logistic(
     codes, classes, weight = _with_rows(design.of_rows(codes), classes, design.weights)
     if len(classes) < 2:
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
-    rows = design.matrix, codes, len(classes), design.weights
-    fit = fit_logistic(design.features, *rows, settings, only_weights=only_weights)
+    fit: LogisticFit | None = None
+    if asks_for_sums(len(design.matrix), design.matrix.shape[1], len(classes), settings):
+        whole = Rows.of(design.matrix, design.weights, design.features, standardise=settings.standardise)
+        rows = RowsHere(standardised(whole, settings.fit_intercept), codes, "softmax")
+        fit = fit_by_sums(rows, len(classes), settings, only_weights=only_weights)
+    if fit is None:
+        known = design.matrix, codes, len(classes), design.weights
+        fit = fit_logistic(design.features, *known, settings, only_weights=only_weights)
     model = LogisticModel.of(design.features, classes, settings, fit, weight)
     numbers = design.matrix[:, : len(schema.numbers)]
     extents = zip(numbers.min(axis=0).tolist(), numbers.max(axis=0).tolist(), strict=True)
@@ -204,6 +220,11 @@ def linear_of(
         solved = LinearModel(schema, settings, found.moments[0], found.moments[1:])
         tell_dependent(solved)
         return solved, found.report
+    if isinstance(source, SpreadSource):
+        asked = iterated_elsewhere(source, schema, settings)
+        if asked is not None:
+            tell_unfinished(asked[0].certificate)
+            return asked
     rows = TargetRows(schema, source)
     parts = [reported(pair, pair[0], progress) for pair in rows]
     if not parts:
@@ -214,9 +235,18 @@ def linear_of(
     target: FloatArray = design.of_rows(np.concatenate([numbers for _, numbers in parts]))
     if settings.likelihood == "gaussian":
         return fit_wide(design.features, design.matrix, target, design.weights, settings), rows.report
-    model = fit_iterated(design.features, design.matrix, target, design.weights, settings)
+    model = iterated_of(design, target, settings)
     tell_unfinished(model.certificate)
     return model, rows.report
+
+
+def iterated_of(design: Design, target: FloatArray, settings: LinearSettings) -> IteratedModel:
+    """The regression of rows in memory; many are asked for sums as they would be elsewhere."""
+    if not glm.asks_for_sums(len(design.matrix), design.matrix.shape[1], settings):
+        return glm.fit_iterated(design.features, design.matrix, target, design.weights, settings)
+    whole = glm.standardised_rows(design.matrix, design.weights, design.features, settings)
+    asked = RowsHere(whole, target, settings.likelihood)
+    return glm.fit_by_sums(design.features, asked, Moments.of(target[:, None], weights=design.weights), settings)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from bayeswise.engines.local import MOST_ENTRIES
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
@@ -78,7 +78,9 @@ def fit_logistic(
     if scale == "cv":
         scale = _scale_by_folds(features, loss, settings, again=turned is None)
     elif scale == "evidence":
-        scale, start = _scale_by_evidence(loss, settings)
+        scale, start = scale_by_evidence(
+            loss, settings, loss.start(), lambda known, last: most_probable(loss, settings, known, last)[0]
+        )
     known = float(scale)
     point, certificate = most_probable(loss, settings, known, start)
     if settings.prior is None:
@@ -179,22 +181,33 @@ def most_probable(
         return Point(found, np.nan, np.empty(0), NO_COVARIANCE), certificate
     for share in WARM_UP if loss.rows.n_rows >= MANY_ROWS else ():
         few = loss.every(share)
-        lighter = Penalty(penalty.kind, scale * _as_light(penalty.kind, share), penalty.free, penalty.freedom)
-        start = _by_newton(few, lighter, start, settings, 1e-6)[0].weights
-    return _by_newton(loss, penalty, start, settings, settings.tol)
+        lighter = Penalty(penalty.kind, scale * as_light(penalty.kind, share), penalty.free, penalty.freedom)
+        start = by_newton(few, lighter, start, settings, 1e-6)[0].weights
+    return by_newton(loss, penalty, start, settings, settings.tol)
 
 
-def with_hessian(loss: SoftmaxLoss, point: Point) -> Point:
+class Evaluated(Protocol):
+    """A loss with its derivatives."""
+
+    @property
+    def is_intercept(self) -> BoolArray:
+        """(n_weights,) of the flattened weights."""
+
+    def evaluate(self, weights: FloatArray) -> Point:
+        """Loss, gradient and Hessian."""
+
+
+def with_hessian(loss: Evaluated, point: Point) -> Point:
     """The point with its Hessian, where it was found without one."""
     return point if point.hessian.size else loss.evaluate(point.weights)
 
 
-def _as_light(kind: str | None, step: int) -> float:
+def as_light(kind: str | None, step: float) -> float:
     """What a scale is multiplied by, so that the prior weighs as little against every so manieth row."""
     return float(step if kind == "laplace" else np.sqrt(step))
 
 
-def _by_newton(
+def by_newton(
     loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, settings: LogisticSettings, tolerance: float
 ) -> tuple[Point, Certificate]:
     found = minimise(
@@ -246,7 +259,7 @@ def _under_scale(loss: SoftmaxLoss, weights: FloatArray, scale: float) -> FloatA
 
 
 def laplace_approximation(
-    loss: SoftmaxLoss, settings: LogisticSettings, scale: float, point: Point
+    loss: Evaluated, settings: LogisticSettings, scale: float, point: Point
 ) -> tuple[FloatArray, float | None]:
     """The posterior as a Gaussian at its top: its covariance, and log p(targets | columns, scale) if there is a prior.
 
@@ -267,13 +280,18 @@ def laplace_approximation(
     return (vectors / values) @ vectors.T, float(at_top + volume)
 
 
-def _scale_by_evidence(loss: SoftmaxLoss, settings: LogisticSettings) -> tuple[float, FloatArray]:
-    """The scale of largest evidence, and the weights that go with it."""
-    last = loss.start()
+def scale_by_evidence(
+    loss: Evaluated,
+    settings: LogisticSettings,
+    start: FloatArray,
+    top: Callable[[float, FloatArray], Point],
+) -> tuple[float, FloatArray]:
+    """The scale of largest evidence, and the weights of the last one; `top` is the best point at a scale."""
+    last = start
 
     def minus_log_evidence(log_scale: float) -> float:
         nonlocal last
-        point, _ = most_probable(loss, settings, float(np.exp(log_scale)), last)
+        point = top(float(np.exp(log_scale)), last)
         last = point.weights
         log_evidence = laplace_approximation(loss, settings, float(np.exp(log_scale)), point)[1]
         assert log_evidence is not None
