@@ -11,6 +11,7 @@ import { draftOf, inWords, type Edit } from "./draft";
 import { edgeKey, GraphPlane } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
 import { ProbabilityTable } from "./probability_table";
+import { TypedInput } from "./typed_input";
 
 type Graph = Schemas["NetworkView"];
 type Propose = (edit: Edit, then?: () => void) => void;
@@ -29,7 +30,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
   const edge = useMemo(() => signal<{ parent: string; child: string } | null>(null), [network]);
   const node = query.value.get("node");
   const edits = draft.edits;
-  const answer = useResource(JSON.stringify([network, version, edits]), (control) => post("/api/network/edit", { network, edits: [...edits] }, {}, control)).value;
+  const answer = useResource(JSON.stringify([network, version, edits]), async (control) => ({ edits, ...(await post("/api/network/edit", { network, edits: [...edits] }, {}, control)) })).value;
   const graph = answer.value?.graph ?? null;
 
   const propose: Propose = (edit, then) => {
@@ -82,7 +83,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
             onEdge={(each) => (edge.value = edge.value && edgeKey(edge.value) === edgeKey(each) ? null : { parent: each.parent, child: each.child })} onRemoveEdge={removeEdge} />
         </div>
       ) : <p>There is no node yet: name one above.</p>)}
-      {graph && chosen && <NodeForm key={chosen.name} network={network} graph={graph} node={chosen} edits={edits} propose={propose} />}
+      {graph && chosen && <NodeForm key={chosen.name} network={network} graph={graph} node={chosen} edits={answer.value!.edits} propose={propose} />}
       {graph && <SameAsBox same={graph.same_as} />}
     </>
   );
@@ -164,7 +165,7 @@ interface NodeFormProps {
   readonly network: string | null;
   readonly graph: Graph;
   readonly node: Graph["nodes"][number];
-  readonly edits: readonly Edit[];
+  readonly edits: readonly Edit[]; // those that led to the graph
   readonly propose: Propose;
 }
 
@@ -175,24 +176,19 @@ function NodeForm({ network, graph, node, edits, propose }: NodeFormProps) {
   const table = answer.value?.table?.node === name ? answer.value.table : null;
   const edit = (change: Edit["change"], rest: Partial<Edit>, then?: () => void) => propose({ change, node: name, normalise: false, ...rest }, then);
   const others = graph.nodes.map((each) => each.name).filter((each) => each !== name && !parents.includes(each) && !isAbove(graph, name, each));
-  const renamed = (event: Event & { currentTarget: HTMLInputElement }, old: string, rename: (text: string) => void) => {
-    const text = event.currentTarget.value.trim();
-    if (text && text !== old) rename(text);
-    event.currentTarget.value = old; // until the change was accepted
-  };
   return (
     <div class="results">
       <section aria-label={`Node ${name}`}>
         <h2>{name}</h2>
         <div class="controls">
-          <label>Name <input class="short-name" value={name} onChange={(event) => renamed(event, name, (text) => edit("rename-node", { name: text }, () => select(text)))} /></label>
+          <label>Name <TypedInput class="short-name" value={name} onTyped={(text) => text && edit("rename-node", { name: text }, () => select(text))} /></label>
           <button type="button" onClick={() => edit("remove-node", {}, () => select(null))}>remove the node</button>
         </div>
         <h3>States</h3>
         <ul class="entries">
           {states.map((state) => (
             <li key={state}>
-              <input class="short-name" aria-label={`State ${state}`} value={state} onChange={(event) => renamed(event, state, (text) => edit("rename-state", { state, name: text }))} />
+              <TypedInput class="short-name" aria-label={`State ${state}`} value={state} onTyped={(text) => text && edit("rename-state", { state, name: text })} />
               <button type="button" class="small" disabled={states.length < 2} aria-label={`Remove the state ${state}`} onClick={() => edit("remove-state", { state })}>remove</button>
             </li>
           ))}

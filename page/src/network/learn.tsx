@@ -14,6 +14,7 @@ import { filesOf, readWorkspace, workspace } from "../workspace";
 import { joined, parts } from "./findings";
 import { GraphPlane, type GraphEdge } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
+import { TypedInput } from "./typed_input";
 
 type Ask = Schemas["LearnRequest"];
 type Rule = "require" | "forbid";
@@ -78,7 +79,7 @@ function Search({ table, columns }: { table: string; columns: readonly string[] 
         <RuleList names={names} rules={rules} />
       </section>
       <div class="controls">
-        <label>Save as <input class="file-name" value={output} onChange={(event) => change({ output: event.currentTarget.value.trim() || null }, true)} /></label>
+        <label>Save as <TypedInput class="file-name" value={output} onTyped={(text) => change({ output: text || null }, true)} /></label>
         <button type="button" class="main" disabled={isRunning(job.job) || names.length < 2} onClick={() => void job.start(() => post("/api/network/learn", ask))}>{ask.version ? "learn and replace" : "learn"}</button>
       </div>
       <JobNote of={job} what="learning a network" />
@@ -108,8 +109,8 @@ function Settings({ ask, columns, ignored }: { ask: Ask; columns: readonly strin
         <label>Method <select value={ask.method} onChange={(event) => change({ method: event.currentTarget.value })}>{Object.entries(METHODS).map(([name, words]) => <option key={name} value={name}>{words}</option>)}</select></label>
         <label>Score <select value={ask.score} onChange={(event) => change({ score: event.currentTarget.value })}>{SCORES.map((name) => <option key={name} value={name}>{name}</option>)}</select></label>
         <label>Missing values <select value={ask.missing} onChange={(event) => change({ missing: event.currentTarget.value })}>{Object.entries(MISSING).map(([name, words]) => <option key={name} value={name}>{words}</option>)}</select></label>
-        <label>Most parents <input class="short" type="number" min={0} max={20} placeholder="any" value={ask.max_parents ?? ""} onChange={(event) => change({ parents: event.currentTarget.value || null })} /></label>
-        <label>Resampled tables <input class="short" type="number" min={0} max={1000} value={ask.resamples} onChange={(event) => change({ resamples: event.currentTarget.value || null })} /></label>
+        <label>Most parents <TypedInput class="short" type="number" min={0} max={20} placeholder="any" value={ask.max_parents ?? ""} onTyped={(text) => change({ parents: text || null })} /></label>
+        <label>Resampled tables <TypedInput class="short" type="number" min={0} max={1000} value={ask.resamples ?? 0} onTyped={(text) => change({ resamples: text || null })} /></label>
       </div>
     </>
   );

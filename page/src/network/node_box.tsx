@@ -47,7 +47,7 @@ export function NodeBox({ name, states, height, shape = "box", looks = [], selec
     <g class={["node", shape, ...looks, selected && "selected"].filter(Boolean).join(" ")}>
       <Outline shape={shape} height={height} />
       {onSelect ? (
-        <g class="node-name" tabindex={0} role="button" aria-label={`Node ${name}`} aria-pressed={selected} onClick={() => onSelect(name)} onKeyDown={pressed(() => onSelect(name))}>
+        <g class="node-name" tabindex={0} role="button" aria-label={`Node ${spoken(name, 22)}`} aria-pressed={selected} onClick={() => onSelect(name)} onKeyDown={pressed(() => onSelect(name))}>
           <rect class="grip" width={WIDE} height={shape === "diamond" ? DIAMOND : head} />
           {label}
         </g>
@@ -116,6 +116,12 @@ function State({ node, state, y, look: { belief = null, shown, observed = false,
       <text class="tick" x={WIDE - PAD} y={y + 13} text-anchor="end">{shown ?? (belief === null ? "" : shownBelief(belief))}</text>
     </g>
   );
+}
+
+/** A name as it is drawn, and whole where that is cut: what is seen must be part of what is said. */
+function spoken(name: string, most: number): string {
+  const drawn = shortened(name, most);
+  return drawn === name ? name : `${drawn}: ${name}`;
 }
 
 function rounded(likelihood: number): number {

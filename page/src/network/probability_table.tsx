@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { compact } from "../numbers";
+import { TypedInput } from "./typed_input";
 
 interface Props {
   readonly table: Schemas["TableView"];
@@ -30,8 +31,8 @@ export function ProbabilityTable({ table, action, onUse }: Props) {
                 {(table.configurations[at] ?? []).map((state, place) => <th key={place} scope="row">{state}</th>)}
                 {row.map((value, state) => (
                   <td key={state} class="number">
-                    <input class="probability" aria-label={`P(${table.node} = ${table.states[state]}), row ${at + 1}`} type="number" min={0} max={1} step="any" value={value}
-                      onChange={(event) => set(at, state, Number(event.currentTarget.value))} />
+                    <TypedInput class="probability" aria-label={`P(${table.node} = ${table.states[state]}), row ${at + 1}`} type="number" min={0} max={1} step="any" value={value}
+                      onTyped={(text) => set(at, state, Number(text))} />
                   </td>
                 ))}
                 <td class="sum">{off[at] ? `sums to ${compact(sums[at]!)}` : ""}</td>

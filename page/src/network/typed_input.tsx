@@ -1,0 +1,18 @@
+// An input that keeps what is being typed, whatever is drawn again meanwhile; it is used when it is left or Enter is pressed.
+import { signal } from "@preact/signals";
+import type { InputHTMLAttributes } from "preact";
+import { useMemo } from "preact/hooks";
+
+interface Props extends Pick<InputHTMLAttributes<HTMLInputElement>, "class" | "type" | "min" | "max" | "step" | "placeholder" | "aria-label"> {
+  readonly value: string | number;
+  readonly onTyped: (text: string) => void;
+}
+
+export function TypedInput({ value, onTyped, ...rest }: Props) {
+  const typed = useMemo(() => signal<string | null>(null), [value]);
+  const use = (text: string) => {
+    typed.value = null; // what was there before, until it is accepted
+    if (text !== String(value)) onTyped(text);
+  };
+  return <input {...rest} value={typed.value ?? value} onInput={(event) => (typed.value = event.currentTarget.value)} onChange={(event) => use(event.currentTarget.value.trim())} />;
+}
