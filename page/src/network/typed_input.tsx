@@ -1,11 +1,17 @@
 // An input that keeps what is being typed, whatever is drawn again meanwhile; it is used when it is left or Enter is pressed.
 import { signal } from "@preact/signals";
-import type { InputHTMLAttributes } from "preact";
 import { useMemo } from "preact/hooks";
 
-interface Props extends Pick<InputHTMLAttributes<HTMLInputElement>, "class" | "type" | "min" | "max" | "step" | "placeholder" | "aria-label"> {
+interface Props {
   readonly value: string | number;
   readonly onTyped: (text: string) => void;
+  readonly class?: string;
+  readonly type?: "text" | "number";
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: string;
+  readonly placeholder?: string;
+  readonly "aria-label"?: string;
 }
 
 export function TypedInput({ value, onTyped, ...rest }: Props) {
