@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 SETTINGS = {
-    "examples_dirs": ["gallery"],
-    "gallery_dirs": ["generated/gallery"],
+    "examples_dirs": ["gallery", "lectures"],
+    "gallery_dirs": ["generated/gallery", "generated/lectures"],
     "filename_pattern": r".*\.py",
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": True,
     "abort_on_example_error": True,
     "capture_repr": ("_repr_html_", "__repr__"),
     "remove_config_comments": True,
+    "ignore_repr_types": "Display|Comparison$",
     "show_memory": False,
     "write_computation_times": False,
     "show_signature": False,
