@@ -8,6 +8,8 @@ notebook goes from two letters and their black pixels to a table of 14 days, by 
 .. math:: P(C \mid x) = \frac{p(x \mid C) \, P(C)}{p(x)}, \qquad p(x) = \sum_k p(x \mid C_k) \, P(C_k)
 """
 
+import warnings
+
 import bayeswise as bw
 
 # %%
@@ -53,8 +55,10 @@ print(losses.rule().likelihood_ratio({"C1": 0.25, "C2": 0.75}))
 # The division needs :math:`l_{12} > l_{22}` and :math:`l_{21} > l_{11}`: the same *true* state, a wrong and a right
 # decision. Some notes state it with the same decision instead. Where a difference is not positive the inequality
 # turns round, and only the general rule, the least expected loss, is always right (a warning calls such a table odd):
-turned = bw.Costs({"C1": {"C1": 5, "C2": 0}, "C2": {"C1": 1, "C2": 2}})
+with warnings.catch_warnings(record=True) as odd:
+    turned = bw.Costs({"C1": {"C1": 5, "C2": 0}, "C2": {"C1": 1, "C2": 2}})
 print(turned.rule())
+print("warning:", odd[0].message)
 
 # %%
 # Naive Bayes by counting
