@@ -17,15 +17,9 @@ from bayeswise import families
 # ------------------
 # Seven heads in ten throws. The log-likelihood :math:`k \log\theta + (N-k) \log(1-\theta)` is greatest at
 # k/N = 0.7: its slope is 0 there, and its curvature :math:`-N / (\theta (1-\theta))` negative.
-coin = families.Bernoulli()
-throws = np.array([1.0, 1, 0, 1, 1, 0, 1, 1, 0, 1])[:, None]
-theta = np.linspace(0.05, 0.99, 200)
-log_likelihood = [coin.log_density(families.Chance.of(t), throws).sum() for t in theta]
-figure, ax = plt.subplots(figsize=(6, 3))
-ax.plot(theta, log_likelihood)
-ax.axvline(0.7, linestyle="--", color="0.5")
-ax.set(xlabel="theta", ylabel="log-likelihood", title="Seven heads in ten throws")
-print(coin.estimate(coin.statistic(throws)).parameters)
+coin = families.Likelihood(families.Bernoulli(), [1, 1, 0, 1, 1, 0, 1, 1, 0, 1])
+coin.plot()
+print(coin.check())
 
 # %%
 # A normal distribution
@@ -37,6 +31,10 @@ print(coin.estimate(coin.statistic(throws)).parameters)
 normal = families.Normal()
 kept = normal.statistic([2.0, 4, 4, 4, 5, 5, 7, 9])  # n, sum x, sum x^2: exact, and all that is needed
 print(normal.estimate(kept).parameters, families.Normal(divisor="n-1").estimate(kept).parameters)
+
+# %%
+# The log-likelihood over both parameters has its maximum where both derivatives are 0.
+families.Likelihood(normal, [2.0, 4, 4, 4, 5, 5, 7, 9]).plot()
 
 # %%
 # The statistic is exact, so rows can be taken back: what is left is the statistic that never saw them.
