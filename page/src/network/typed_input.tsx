@@ -14,11 +14,16 @@ interface Props {
   readonly "aria-label"?: string;
 }
 
-export function TypedInput({ value, onTyped, ...rest }: Props) {
+export function TypedInput({ value, onTyped, type = "text", ...rest }: Props) {
   const typed = useMemo(() => signal<string | null>(null), [value]);
   const use = (text: string) => {
     typed.value = null; // what was there before, until it is accepted
     if (text !== String(value)) onTyped(text);
   };
-  return <input {...rest} value={typed.value ?? value} onInput={(event) => (typed.value = event.currentTarget.value)} onChange={(event) => use(event.currentTarget.value.trim())} />;
+  const input = {
+    ...rest, value: typed.value ?? value,
+    onInput: (event: { currentTarget: HTMLInputElement }) => void (typed.value = event.currentTarget.value),
+    onChange: (event: { currentTarget: HTMLInputElement }) => use(event.currentTarget.value.trim()),
+  };
+  return type === "number" ? <input type="number" {...input} /> : <input type="text" {...input} />;
 }
