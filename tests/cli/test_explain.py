@@ -205,3 +205,15 @@ def test_mistakes_about_actions_are_named(bayeswise: Command, golf_model: Path, 
     assert answer.code == 2 and "did you mean 'go'" in answer.err
     answer = bayeswise("explain", golf_model, "--row", *TYPED, "--prior", "no=.5")
     assert answer.code == 2 and "add --costs decision.toml" in answer.err
+
+
+def test_steps_are_the_calculation_in_fractions_and_decimals(bayeswise: Any, tmp_path: Path) -> None:
+    model = tmp_path / "exact.bayeswise"
+    words = ("--target", "play", "--model", "naive-bayes", "--smoothing", "0", "-o", model)
+    assert bayeswise("fit", Path(__file__).parents[2] / "examples" / "golf.csv", *words).code == 0
+    row = ("--row", "outlook=sunny", "temperature=cool", "humidity=high", "wind=strong")
+    answer = bayeswise("explain", model, *row, "--steps")
+    assert "2/9 · 3/9 · 3/9 · 3/9 · 9/14 = 1/189" in answer.out and "486/611 = 0.795417" in answer.out
+    facts = json.loads(bayeswise("explain", model, *row, "--steps", "--json").out)
+    assert facts["steps"]["evidence"] == {"fraction": "611/23625", "decimal": pytest.approx(0.0258624, rel=1e-5)}
+    assert bayeswise("explain", model, *row, "--png", tmp_path / "why.jpg").code == 2

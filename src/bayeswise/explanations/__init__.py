@@ -1,6 +1,7 @@
 """Why this answer: weight of evidence as plain data, and ways to show it.
 
 account.py          prior x contributions = posterior, for one case
+steps.py            the calculation with every factor, in fractions where they were counted
 calibrated.py       the same, and what a calibration adds
 balance.py          one state against another: weights that add up to the log-odds
 alternatives.py     what a column could be instead
@@ -22,6 +23,7 @@ from bayeswise.explanations.class_densities import ClassDensities
 from bayeswise.explanations.class_plane import ClassPlane
 from bayeswise.explanations.flip import Change, Flip, least_change, least_change_of
 from bayeswise.explanations.nomogram import Nomogram, NomogramLine
+from bayeswise.explanations.steps import Steps
 
 __all__ = [
     "Account",
@@ -34,6 +36,7 @@ __all__ = [
     "Flip",
     "Nomogram",
     "NomogramLine",
+    "Steps",
     "Weight",
     "alternatives_of",
     "least_change",

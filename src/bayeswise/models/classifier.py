@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayeswise.engines import Request, of_no_rows, summarise
+from bayeswise.explanations.account import Account
+from bayeswise.explanations.steps import Steps
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import (
     BayeswiseError,
@@ -131,6 +133,20 @@ class Classifier(ProbabilityModel):
 
     def warn(self) -> None:
         """Warnings about what the rows do not determine."""
+
+    def steps(self, row: Any) -> Steps:
+        """The calculation for one row with every factor: P(value | class), the joint, the evidence, the posterior.
+
+        Naive Bayes gives fractions where it has counted: 2/9 · 3/9 · 3/9 · 3/9 · 9/14 = 1/189.
+        """
+        account = self.explain(row)
+        if not account.additive:
+            raise NoSuchAnswerError(f"{type(self).__name__} does not multiply factors", fix="use model.explain(row)")
+        return Steps.of(account)
+
+    @abstractmethod
+    def explain(self, row: Any) -> Account:
+        """Why: the prior and what each column adds, for one row."""
 
     # -- one column -------------------------------------------------------------------------------------------
     def class_densities(self, column: str | None = None) -> ClassDensities:

@@ -104,7 +104,7 @@ def test_the_three_panels_are_prior_likelihood_and_posterior() -> None:
     panels = display.ax_.child_axes  # type: ignore[union-attr]
     assert [panel.get_title() for panel in panels] == [
         "prior",
-        "likelihood, relative to the best state",
+        "p(value | class)",
         "posterior",
     ]
     heights = [patch.get_height() for patch in panels[2].patches]
@@ -112,6 +112,7 @@ def test_the_three_panels_are_prior_likelihood_and_posterior() -> None:
     names, log_relative = display.relative_likelihoods()
     assert names[0] == "outlook = sunny"
     assert np.exp(log_relative[0]) == pytest.approx([(2 / 9) / (3 / 5), 1.0])
+    assert display.drawn_likelihoods()[1][0] == pytest.approx([2 / 9, 3 / 5])
 
 
 def test_the_three_panels_show_the_most_probable_of_many_states() -> None:

@@ -40,6 +40,10 @@ def run(
     flip: Annotated[
         bool, typer.Option("--flip", help="Add the smallest change of the row that changes the answer.")
     ] = False,
+    steps: Annotated[
+        bool,
+        typer.Option("--steps", help="Show the calculation: every factor, the joint, the evidence, the posterior."),
+    ] = False,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Also write an HTML page.")] = None,
     png: Picture = None,
     *,
@@ -51,6 +55,7 @@ def run(
     \b
     bayeswise explain play.bayeswise --row outlook=sunny wind=strong --flip
     bayeswise explain play.bayeswise new.csv --row-number 3 --html why.html
+    bayeswise explain play.bayeswise --row outlook=sunny --steps --png why.png
     bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
 
     Bars are log-odds: to the right for the answer, to the left for its rival. With --against, --flip finds the smallest
@@ -70,12 +75,15 @@ def run(
         rival_in,
         show,
         show_score,
+        steps_of,
     )
     from bayeswise.cli.output.table_text import as_json as json_text
     from bayeswise.explanations import Account
 
     fitted = load_for("explain", model, "explain", "schema")
-    refuse_what_it_lacks(fitted, {"--against": against, "--costs": costs, "--flip": flip, "--html": html, "--png": png})
+    refuse_what_it_lacks(
+        fitted, {"--against": against, "--costs": costs, "--flip": flip, "--steps": steps, "--html": html, "--png": png}
+    )
     check_picture(png, [model, *(files or ())])
     if html is not None:
         check_output(html, [model, *(files or ())])
@@ -96,9 +104,12 @@ def run(
     if not isinstance(account, Account):
         show_score(account, as_json)
         return
+    if steps and decision is not None:
+        raise UsageError("--steps is about classes, and --costs about actions", fix="leave one of them out")
     if decision is not None:
         action_explained(fitted, one, account, decision, prior, against, flip, as_json, html, png)
         return
+    calculation = steps_of(fitted, one.batch) if steps else None
     distances = distances_of(fitted, one.batch)
     rival = rival_in(account, against)
     change = change_to(fitted, account, rival if against is not None else None) if flip else None
@@ -108,9 +119,13 @@ def run(
     if png is not None:
         draw(account, png)
     if as_json:
-        print(json_text({**facts_of(account, rival, flip, change), **distances}, indent=2))
+        written = {"steps": calculation.to_dict()} if calculation is not None else {}
+        print(json_text({**facts_of(account, rival, flip, change), **distances, **written}, indent=2))
         return
-    show(account, rival, distances)
+    if calculation is not None:
+        print(calculation)
+    else:
+        show(account, rival, distances)
     if flip:
         print("", change_text(change, against), sep="\n")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))

@@ -9,10 +9,11 @@ import numpy as np
 from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
-from bayeswise.explanations import Account, Flip, alternatives_of, least_change
+from bayeswise.explanations import Account, Flip, Steps, alternatives_of, least_change
 from bayeswise.explanations.plain import balance_dict
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
+from bayeswise.models.classifier import Classifier
 from bayeswise.render.labels import keyed, shown
 from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number
@@ -68,6 +69,16 @@ def console_width() -> int:
     from rich.console import Console
 
     return Console(highlight=False, emoji=False).width
+
+
+def steps_of(model: Any, batch: Batch) -> Steps:
+    """The calculation, for a model that multiplies factors."""
+    if not isinstance(model, Classifier):
+        raise KindError(
+            "--steps shows a product of factors, and this model has none",
+            fix="leave it out, or ask a model of fit --model naive-bayes or gaussian-bayes",
+        )
+    return model.steps(batch)
 
 
 def draw(account: Account, path: str) -> None:

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 # Left and width of the panels, in shares of the axes; the names of the columns stand between the first two.
 _PRIOR, _POSTERIOR, _COLUMNS_END = (0.035, 0.155), (0.845, 0.155), 0.75
-_LETTER = 0.0075  # of the width of the axes
-_HEAD, _FOOT = 0.7, 0.6  # inches for titles and legend
-_TALLEST = 3.4  # inches for the bars of prior and posterior
+_LETTER = 0.0095  # of the width of the axes
+_HEAD, _FOOT = 1.05, 0.75  # inches for titles and legend
+_TALLEST = 4.0  # inches for the bars of prior and posterior
+_TEXT, _SMALL, _TITLE = 13.0, 11.5, 15.0  # points: read from the back of a room when the picture fills a slide
 
 
 class ThreePanelDisplay(Display):
     """Prior, likelihoods and posterior of each state side by side.
 
-    A likelihood is shown relative to the state that it favours most: only ratios count, and a density has no
-    other scale. Up to `most_states` states are drawn, the most probable ones.
+    Where all columns are categories, their probabilities p(value | state) are shown. Otherwise a likelihood is shown
+    relative to the state that it favours most: only ratios count, and a density has no other scale. Up to
+    `most_states` states are drawn, the most probable ones.
     """
 
     def __init__(self, account: Account, *, most_columns: int = 12, most_states: int = 5) -> None:
@@ -42,18 +44,18 @@ class ThreePanelDisplay(Display):
 
     def size(self) -> tuple[float, float]:
         names, log_relative = self.relative_likelihoods()
-        line = max(0.34, 0.12 * log_relative.shape[1] + 0.1)
-        return 11.0, _HEAD + _FOOT + max(1.8, line * len(names))
+        line = max(0.46, 0.2 * log_relative.shape[1] + 0.12)
+        return 12.0, _HEAD + _FOOT + max(2.6, line * len(names))
 
     def draw(self, ax: Axes) -> None:
-        names, log_relative = self.relative_likelihoods()
+        names, likelihoods = self.drawn_likelihoods()
         ax.set_axis_off()
         left = 0.25 + _LETTER * max(map(len, names), default=0)
         panels = _panels(ax, left)
         for x, sign in ((0.215, "×"), (0.775, "=")):
             ax.text(x, 0.5, sign, fontsize=26, ha="center", va="center", color=NEUTRAL, transform=ax.transAxes)
         self._shares(panels[0], self.account.prior, "prior")
-        self._likelihoods(panels[1], names, log_relative)
+        self._likelihoods(panels[1], names, likelihoods)
         self._shares(panels[2], self.account.posterior, "posterior")
         self._legend(ax)
 
@@ -77,11 +79,31 @@ class ThreePanelDisplay(Display):
         log_rest = log_rest - _finite(np.array([log_rest.max()]))
         return [names[k] for k in head] + [f"{len(tail):,} other columns"], np.vstack([log_relative[head], log_rest])
 
+    def drawn_likelihoods(self) -> tuple[list[str], FloatArray]:
+        """The same columns, and what their bars show: p(value | state), or shares of the best where that is not one."""
+        names, log_relative = self.relative_likelihoods()
+        if not self.are_probabilities:
+            return names, np.exp(log_relative)
+        log_terms = self.account.log_terms[1:, self.states()]
+        log_best = _finite(log_terms.max(axis=1))
+        order = np.argsort((log_terms - log_best[:, None]).min(axis=1), kind="stable")
+        return names, np.exp(log_terms[order])
+
+    @property
+    def are_probabilities(self) -> bool:
+        """Whether every column has a bar and is a category: a probability, and not a density."""
+        if len(self.account.contributions) > self.most_columns:
+            return False
+        parts = [part for part in self.account.contributions if part.log_likelihood.any()]
+        return all(isinstance(part.value, str) and not part.parts for part in parts) and bool(
+            (self.account.log_terms[1:] <= 0.0).all()
+        )
+
     def _shares(self, ax: Axes, probability: FloatArray, title: str) -> None:
         drawn = self.states()
         heights = probability[drawn]
         ax.bar(range(len(drawn)), heights, width=0.7, color=self._colours(), zorder=3)
-        digits, size = (3, "small") if len(drawn) <= 3 else (2, "x-small")
+        digits, size = (3, _TEXT) if len(drawn) <= 3 else (2, _SMALL)
         for x, height in enumerate(heights):
             text = f"{height:.{digits}g}" if height >= 0.001 else "<.001"
             ax.text(x, height + 0.015, text, ha="center", va="bottom", fontsize=size, color=INK)
@@ -90,31 +112,31 @@ class ThreePanelDisplay(Display):
         ax.set_xlim(-0.6, len(drawn) - 0.4)
         ax.set_xticks([])
         hidden = len(self.account.states) - len(drawn)
-        ax.set_xlabel(f"{hidden} others: {max(rest, 0.0):.2g}" if hidden else "", fontsize="small", color=INK)
-        ax.set_title(title, fontsize="medium", color=INK)
+        ax.set_xlabel(f"{hidden} others: {max(rest, 0.0):.2g}" if hidden else "", fontsize=_SMALL, color=INK)
+        ax.set_title(title, fontsize=_TITLE, color=INK)
         ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
         ax.grid(axis="y", color=FAINT, linewidth=0.6, zorder=0)
         bare(ax, "bottom")
-        ax.tick_params(axis="y", length=0, labelsize="small")
+        ax.tick_params(axis="y", length=0, labelsize=_SMALL)
 
-    def _likelihoods(self, ax: Axes, names: list[str], log_relative: FloatArray) -> None:
-        n_drawn = log_relative.shape[1]
+    def _likelihoods(self, ax: Axes, names: list[str], relative: FloatArray) -> None:
+        n_drawn = relative.shape[1]
         thick = 0.8 / n_drawn
-        relative = np.exp(log_relative)  # shares of the best likelihood, at most 1
         for k, colour in enumerate(self._colours()):
             y = np.arange(len(names)) - 0.4 + (k + 0.5) * thick
             ax.barh(y, relative[:, k], height=thick * 0.9, color=colour, zorder=3)
         for y, share in enumerate(relative if n_drawn <= 3 else []):
-            for k in np.flatnonzero(share < 1.0).tolist():
+            for k in np.flatnonzero((share < 1.0) | self.are_probabilities).tolist():
                 at = y - 0.4 + (k + 0.5) * thick
-                ax.text(share[k] + 0.012, at, f"{share[k]:.2g}", va="center", fontsize="x-small", color=INK)
-        ax.set_yticks(range(len(names)), names, fontsize="small")
+                ax.text(share[k] + 0.012, at, f"{share[k]:.2g}", va="center", fontsize=_SMALL, color=INK)
+        ax.set_yticks(range(len(names)), names, fontsize=_TEXT)
         ax.set_ylim(len(names) - 0.45, -0.55)
-        ax.set_xlim(0.0, 1.06)
+        ax.set_xlim(0.0, 1.12)
         ax.set_xticks([0.0, 0.5, 1.0])
-        ax.tick_params(axis="x", labelsize="small")
+        ax.tick_params(axis="x", labelsize=_SMALL)
         ax.grid(axis="x", color=FAINT, linewidth=0.6, zorder=0)
-        ax.set_title("likelihood, relative to the best state", fontsize="medium", color=INK)
+        title = "p(value | class)" if self.are_probabilities else "likelihood, relative to the best class"
+        ax.set_title(title, fontsize=_TITLE, color=INK)
         bare(ax, "left")
         ax.tick_params(axis="both", length=0)
 
@@ -125,9 +147,11 @@ class ThreePanelDisplay(Display):
             Patch(color=colour, label=label(self.account.states[k], 24))
             for k, colour in zip(self.states(), self._colours(), strict=True)
         ]
-        ax.legend(handles=patches, loc="lower center", ncols=len(patches), frameon=False, borderaxespad=0.0)
-        title = " · ".join(remarks_of(self.account))
-        ax.annotate(label(title, 110), (0.0, 1.0), xycoords="axes fraction", va="top", color=INK)
+        ax.legend(
+            handles=patches, loc="lower center", ncols=len(patches), frameon=False, borderaxespad=0.0, fontsize=_TEXT
+        )
+        title = " · ".join(["prior × likelihoods = posterior", *remarks_of(self.account)])
+        ax.annotate(label(title, 100), (0.0, 1.0), xycoords="axes fraction", va="top", color=INK, fontsize=_TEXT)
 
     def _colours(self) -> list[str]:
         return [state_colour(k) for k in range(len(self.states()))]

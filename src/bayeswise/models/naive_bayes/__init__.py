@@ -10,6 +10,7 @@ others.py           every other family of numbers
 words.py            word counts of text
 counted_columns.py  number columns that count words
 left_out.py         each learned row under the model that never saw it, in closed form
+counted.py          the counts behind one row, as fractions
 one_column.py       the distribution of each class over one column
 linear.py           w and w0 where the log-odds are linear
 """

@@ -15,6 +15,7 @@ from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.nomogram import Nomogram
+from bayeswise.explanations.steps import Steps
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
@@ -148,6 +149,12 @@ class NaiveBayesModel(Classifier):
         order = {name: k for k, name in enumerate(self.schema.used)}
         parts.sort(key=lambda part: order[part.column])
         return Account(self.classes, self.log_prior, tuple(parts), self.settings.convention)
+
+    def steps(self, row: Any) -> Steps:
+        from bayeswise.models.naive_bayes.counted import cell_counts, prior_counts
+
+        batch = self.row_of(row)
+        return Steps.of(self.explain(batch), prior_counts(self), cell_counts(self, batch))
 
     def _notes_of(self, name: str) -> tuple[str, str]:
         """What happens to a cell that is missing, and to one that was never seen."""
