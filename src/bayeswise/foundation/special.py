@@ -40,6 +40,11 @@ def xlogy(x: Any, y: Any) -> Any:
     return _special().xlogy(x, y)
 
 
+def chdtrc(freedom: Any, x: Any) -> Any:
+    """P(a chi-square variable > x)."""
+    return _special().chdtrc(freedom, x)
+
+
 def ndtr(x: Any) -> Any:
     """The share of a standard normal below x."""
     return _special().ndtr(x)

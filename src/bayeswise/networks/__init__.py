@@ -3,6 +3,7 @@
 network.py             the network and the questions that it answers
 structure.py           names, states, parents and tables, checked
 node.py                a node as one writes it down, and its conditional table, checked
+equivalence.py         graphs that say the same of independence
 causes.py              nodes set by hand, and sets that adjust for confounding
 dynamic.py             a slice for each step of time: filtering, smoothing, prediction
 editing.py             nodes, states and edges added, removed and renamed

@@ -168,6 +168,20 @@ class NetworkStructure:
         found = graph.markov_blanket(self._parents, self.place(name))
         return tuple(self.names[place] for place in sorted(found))
 
+    def equivalence_class(self) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+        """Edges that all graphs of the same independences share, and those that may point either way (CPDAG).
+
+        >>> NetworkStructure([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).equivalence_class()
+        ((), (('a', 'b'),))
+        """
+        from bayeswise.networks.equivalence import EquivalenceClass
+
+        found = EquivalenceClass.of_graph(self._parents)
+        shared, either = (
+            tuple((self.names[u], self.names[v]) for u, v in edges) for edges in (found.directed, found.undirected)
+        )
+        return shared, either
+
     def d_separated(
         self,
         left: str | Iterable[str],

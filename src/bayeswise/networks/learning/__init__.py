@@ -9,6 +9,7 @@ scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have
 climbing.py     hill climbing with tabu and restarts
 exact.py        the best graph of all, by dynamic programming
+independence.py PC-stable: edges by tests of independence
 trees.py        Chow-Liu trees from the counts of all pairs
 strengths.py    what an edge is worth
 """

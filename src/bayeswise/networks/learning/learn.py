@@ -18,7 +18,7 @@ from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.render.labels import guess
 
-METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu")
+METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc")
 FEW_COLUMNS = 15  # up to so many the search is exact, unless you say otherwise: below a second
 MISSING_POLICIES = ("error", "drop", *WAYS)
 
@@ -39,6 +39,7 @@ def learn(
     score: str = "bic",
     order: Sequence[str] | None = None,
     root: str | None = None,
+    alpha: float = 0.05,
     required: Edges = (),
     forbidden: Edges = (),
     tiers: Sequence[Sequence[str]] = (),
@@ -69,7 +70,8 @@ def learn(
 
     `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
     one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
-    nothing better was found for a while, or `restarts` times. What happened on the way is in `notes`.
+    nothing better was found for a while, or `restarts` times. `method="pc"` asks tests of independence at level `alpha`
+    instead of a score. What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -87,7 +89,11 @@ def learn(
     method = chosen_method(method, len(rows.names), restarts)
     if parents is None:
         whole = rows.complete() if missing == "error" else rows.without_missing()
-        found = _found(whole, method, score, order, root, rules, smoothing, tabu, restarts, seed, progress)
+        if method == "pc":
+            found, said = _by_independence(whole, rules, alpha, progress)
+            notes += said
+        else:
+            found = _found(whole, method, score, order, root, rules, smoothing, tabu, restarts, seed, progress)
         parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
         notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
         rows = whole if missing == "drop" else rows
@@ -186,6 +192,18 @@ def _found(
         parents = k2(scores, order, rules)
         return Search(parents, scores.total(parents))
     raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
+
+
+def _by_independence(rows: CodedRows, rules: Constraints, alpha: float, progress: Progress) -> tuple[Search, list[str]]:
+    """A graph of the class that independences ask for, and what is not known of it."""
+    from bayeswise.networks.learning.independence import parents_of, pc
+
+    found = pc(rows, rules, alpha=alpha, progress=progress)
+    open_ = ", ".join(f"{rows.names[u]} - {rows.names[v]}" for u, v in found.undirected)
+    notes = [f"rows do not tell the direction of {open_}"] if open_ else []
+    against = ", ".join(f"{rows.names[u]} -> {rows.names[v]}" for u, v in dict.fromkeys(found.conflicts))
+    notes += [f"tests contradict each other about {against}"] if against else []
+    return Search(parents_of(found), 0.0), notes
 
 
 def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None, root: str | None) -> None:

@@ -30,7 +30,8 @@ def learn(
     method: Annotated[
         str,
         typer.Option(
-            help="hill-climbing, exact, k2, chow-liu; auto: exact up to 15 columns. With --graph also em or gradient."
+            help="hill-climbing, exact, k2, chow-liu, pc (tests of independence); auto: exact up to 15 columns. "
+            "With --graph also em or gradient."
         ),
     ] = "auto",
     score: Annotated[str, typer.Option(help="bic, aic, mdl, bdeu or k2.")] = "bic",
@@ -43,6 +44,7 @@ def learn(
     ] = None,
     order: Annotated[str | None, typer.Option(metavar="A,B,...", help="Node order for k2, causes first.")] = None,
     root: Annotated[str | None, typer.Option(metavar="COLUMN", help="Root of the Chow-Liu tree.")] = None,
+    alpha: Annotated[float, typer.Option(min=1e-300, max=0.999, help="Significance level of the tests of pc.")] = 0.05,
     require: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="Require an edge.")] = None,
     forbid: Annotated[list[str] | None, typer.Option(metavar="'A -> B'", help="Forbid an edge.")] = None,
     tier: Annotated[
@@ -129,6 +131,7 @@ def learn(
         "starts": starts,
         "restarts": restarts,
         "root": root,
+        "alpha": alpha,
         "order": order.split(",") if order else None,
         "required": [_edge(text, names, "--require") for text in require or []],
         "forbidden": [_edge(text, names, "--forbid") for text in forbid or []],

@@ -1,0 +1,145 @@
+"""Graphs that say the same of independence, as one graph in which some edges have no direction (CPDAG)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray
+from bayeswise.foundation.directed_graph import Parents
+
+
+class EquivalenceClass:
+    """All graphs that say the same of independence: edges that every one of them has, and edges of either direction.
+
+    `edge[u, v]` is an edge u -> v; one of either direction is there both ways.
+
+    >>> EquivalenceClass.of_graph([(), (), (0, 1), (2,)]).edge.astype(int).tolist()
+    [[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    >>> EquivalenceClass.of_graph([(), (0,)]).undirected
+    [(0, 1)]
+    """
+
+    def __init__(self, edge: BoolArray) -> None:
+        self.edge = edge
+        self.conflicts: list[tuple[int, int]] = []  # edges that independences want to point both ways
+
+    @classmethod
+    def of_graph(cls, parents: Parents) -> EquivalenceClass:
+        """The class of a graph: what its colliders force, and nothing else."""
+        n = len(parents)
+        graph = np.zeros((n, n), dtype=bool)
+        for child, above in enumerate(parents):
+            graph[list(above), child] = True
+        beside = graph | graph.T
+        found = cls(beside.copy())
+        for child in range(n):
+            for one, other in combinations(np.flatnonzero(graph[:, child]).tolist(), 2):
+                if not beside[one, other]:
+                    found.edge[child, one] = found.edge[child, other] = False
+        found.close()
+        return found
+
+    @classmethod
+    def of_skeleton(
+        cls,
+        beside: BoolArray,
+        separators: Mapping[tuple[int, int], tuple[float, tuple[int, ...]]],
+        may: BoolArray,
+        fixed: BoolArray,
+    ) -> EquivalenceClass:
+        """Colliders where the set that separates two nodes leaves out what is between them, the surest first.
+
+        `may` and `fixed` are (n, n): whether an edge parent -> child may be there, and whether it must.
+        """
+        found = cls(beside & may & ~fixed.T)
+        found.close()
+        surest = sorted(separators.items(), key=lambda each: (-each[1][0], each[0]))
+        for (one, other), (_, given) in surest:
+            for middle in np.flatnonzero(beside[one] & beside[other]).tolist():
+                if middle not in given:
+                    found._point(one, middle)
+                    found._point(other, middle)
+        found.close()
+        return found
+
+    @property
+    def directed(self) -> list[tuple[int, int]]:
+        """(parent, child) of the edges that every graph of the class has."""
+        return [(int(u), int(v)) for u, v in np.argwhere(self.edge & ~self.edge.T)]
+
+    @property
+    def undirected(self) -> list[tuple[int, int]]:
+        """The edges of either direction, each once."""
+        return [(int(u), int(v)) for u, v in np.argwhere(self.edge & self.edge.T) if u < v]
+
+    def _point(self, parent: int, child: int) -> None:
+        if not self.edge[parent, child]:
+            self.conflicts.append((parent, child))
+        else:
+            self.edge[child, parent] = False
+
+    def close(self) -> None:
+        """Direct what follows (Meek 1995): no new collider, no cycle."""
+        changed = True
+        while changed:
+            changed = False
+            for u, v in self.undirected:
+                for parent, child in ((u, v), (v, u)):
+                    if self.edge[parent, child] and self.edge[child, parent] and self._follows(parent, child):
+                        self.edge[child, parent] = False
+                        changed = True
+
+    def _follows(self, parent: int, child: int) -> bool:
+        edge = self.edge
+        beside, sure, open_ = edge | edge.T, edge & ~edge.T, edge & edge.T
+        if (sure[:, parent] & ~beside[:, child]).any():  # else a new collider at the parent
+            return True
+        if (sure[parent] & sure[:, child]).any():  # else a cycle
+            return True
+        ways = np.flatnonzero(open_[parent] & sure[:, child]).tolist()
+        if any(not beside[one, other] for one, other in combinations(ways, 2)):
+            return True
+        return any(  # parent - one -> other -> child, one and child apart
+            sure[one, other] and sure[other, child] and not beside[one, child] and beside[parent, other]
+            for one in np.flatnonzero(open_[parent]).tolist()
+            for other in np.flatnonzero(sure[one]).tolist()
+        )
+
+    def member(self) -> BoolArray:
+        """A graph of the class without cycles (Dor and Tarsi); where there is none, one that is near."""
+        left, graph = self.edge.copy(), self.edge & ~self.edge.T
+        nodes = set(range(len(left)))
+        while nodes:
+            sink = next((node for node in sorted(nodes, reverse=True) if _may_be_last(left, node, nodes)), None)
+            if sink is None:
+                return self._near_member()
+            above = [node for node in nodes if left[node, sink]]
+            graph[above, sink] = True
+            left[sink, :] = left[:, sink] = False
+            nodes.remove(sink)
+        return graph
+
+    def _near_member(self) -> BoolArray:
+        """The directed edges first, then the others in order, each unless it closes a cycle."""
+        n = len(self.edge)
+        graph, led = np.zeros((n, n), dtype=bool), np.eye(n, dtype=bool)
+        for parent, child in (*self.directed, *self.undirected):
+            if led[parent, child]:  # [node, ancestor or itself]
+                parent, child = child, parent
+            graph[parent, child] = True
+            led[led[:, child]] |= led[parent]
+        return graph
+
+
+def _may_be_last(edge: BoolArray, node: int, nodes: Collection[int]) -> bool:
+    """Whether a node can have no child among the others without a new collider."""
+    others = [other for other in nodes if other != node]
+    if any(edge[node, other] and not edge[other, node] for other in others):
+        return False
+    beside = edge | edge.T
+    open_ = [other for other in others if edge[node, other] and edge[other, node]]
+    around = [other for other in others if beside[node, other]]
+    return all(beside[one, other] for one in open_ for other in around if one != other)

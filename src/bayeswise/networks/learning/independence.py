@@ -1,0 +1,142 @@
+"""PC-stable: no edge where two columns are independent given some neighbours; directed where colliders force it.
+
+Neighbours are fixed while sets of one size are tried (Colombo and Maathuis 2014), and whether a node is a collider is
+decided by the separating set with the largest p-value (Ramsey 2016), so that the order of the columns does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.special import chdtrc
+from bayeswise.networks.equivalence import EquivalenceClass
+from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, silent
+from bayeswise.networks.learning.rows import CodedRows, summed_weights
+
+MOST_CELLS = 1 << 20
+"""A test over more cells is not made: the columns count as dependent there."""
+
+
+class IndependenceTest:
+    """The G test: 2 sum n log(n n_z / n_xz n_yz), a chi-square variable if x and y are independent given z.
+
+    A margin without rows takes no degree of freedom.
+
+    >>> rows = CodedRows.of({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [0, 1, 1, 0] * 9})
+    >>> test = IndependenceTest(rows)
+    >>> test.p_value(0, 1, ()), test.p_value(0, 1, (2,)) < 1e-6
+    (1.0, True)
+    """
+
+    def __init__(self, rows: CodedRows) -> None:
+        self._columns = [np.ascontiguousarray(column, dtype=np.int64) for column in rows.complete().codes.T]
+        self._n_rows, self._sizes, self._weights = len(rows.codes), rows.sizes, rows.weights
+        self.n_tests = 0
+
+    def p_value(self, x: int, y: int, given: Sequence[int]) -> float:
+        """The probability of as large a dependence by chance."""
+        sizes = [self._sizes[x], self._sizes[y]]
+        self.n_tests += 1
+        which, n_cases = self._cases(given)
+        if n_cases * math.prod(sizes) > MOST_CELLS:
+            return 0.0
+        cell = (which * sizes[0] + self._columns[x]) * sizes[1] + self._columns[y]
+        n = summed_weights(cell, n_cases * math.prod(sizes), self._weights).reshape(n_cases, *sizes)
+        of_x, of_y, of_z = n.sum(axis=2, keepdims=True), n.sum(axis=1, keepdims=True), n.sum(axis=(1, 2), keepdims=True)
+        freedom = ((of_x > 0).sum(axis=1) - 1).clip(0) * ((of_y > 0).sum(axis=2) - 1).clip(0)
+        if not freedom.any():
+            return 1.0
+        return float(chdtrc(float(freedom.sum()), max(0.0, 2.0 * _information(n, of_x, of_y, of_z))))
+
+    def _cases(self, given: Sequence[int]) -> tuple[IntArray, int]:
+        """The configuration of the given columns in each row; where these are many, only those that occur."""
+        which = np.zeros(self._n_rows, dtype=np.int64)
+        for column in given:
+            which = which * self._sizes[column] + self._columns[column]
+        n_cases = math.prod(self._sizes[column] for column in given)
+        if n_cases <= self._n_rows:
+            return which, n_cases
+        shown, which = np.unique(which, return_inverse=True)
+        return np.asarray(which.ravel(), dtype=np.int64), len(shown)
+
+
+def _information(n: FloatArray, of_x: FloatArray, of_y: FloatArray, of_z: FloatArray) -> float:
+    """sum n log(n n_z / n_x n_y) over the cells that rows are in."""
+    seen = n > 0
+    ratio = np.divide(n * of_z, of_x * of_y, out=np.ones_like(n), where=seen)
+    return math.fsum((n * np.log(ratio))[seen])
+
+
+def pc(
+    rows: CodedRows,
+    constraints: Constraints | None = None,
+    *,
+    alpha: float = 0.05,
+    progress: Progress = silent,
+) -> EquivalenceClass:
+    """The class of graphs that the independences among the columns ask for: directed edges, and undirected ones."""
+    if not 0.0 < alpha < 1.0:
+        raise ParameterError(f"alpha is {alpha!r}", fix="choose a level of significance between 0 and 1, as 0.05")
+    rules = constraints or Constraints()
+    may = rules.allowed(rows.names)
+    fixed = np.zeros_like(may)
+    for child, above in enumerate(rules.start(rows.names)):
+        fixed[list(above), child] = True
+    beside, separators = _skeleton(IndependenceTest(rows), may | may.T, fixed | fixed.T, alpha, rules, progress)
+    return EquivalenceClass.of_skeleton(beside, separators, may, fixed)
+
+
+Separators = dict[tuple[int, int], tuple[float, tuple[int, ...]]]
+"""For each pair without an edge the largest p-value, and the set that gives it."""
+
+
+def _skeleton(
+    test: IndependenceTest, may: BoolArray, must: BoolArray, alpha: float, rules: Constraints, progress: Progress
+) -> tuple[BoolArray, Separators]:
+    n = len(may)
+    beside = may.copy()
+    separators: Separators = {}
+    size = 0
+    most = rules.most(n)
+    while size <= min(most, n - 2) and (beside.sum(axis=1) > size).any():
+        fixed = [np.flatnonzero(row).tolist() for row in beside]
+        for x, y in combinations(range(n), 2):
+            if beside[x, y] and not must[x, y]:
+                separator = _best_separator(test, x, y, fixed, size)
+                if separator is not None and separator[0] > alpha:
+                    separators[x, y] = separator
+        for x, y in separators:
+            beside[x, y] = beside[y, x] = False
+        progress(f"independence given {size}", size + 1, None)
+        size += 1
+    neighbours = [np.flatnonzero(row).tolist() for row in beside]
+    for x, y in separators:
+        if (beside[x] & beside[y]).any():  # what is between them is a collider or not: the surest of all sets decides
+            found = [_best_separator(test, x, y, neighbours, n_given) for n_given in range(size)]
+            separators[x, y] = max((each for each in (separators[x, y], *found) if each), key=lambda each: each[0])
+    return beside, separators
+
+
+def _best_separator(
+    test: IndependenceTest, x: int, y: int, neighbours: Sequence[Sequence[int]], size: int
+) -> tuple[float, tuple[int, ...]] | None:
+    """Among sets of neighbours of either column the one with the largest p-value."""
+    sets = {
+        chosen
+        for one, other in ((x, y), (y, x))
+        for chosen in combinations([each for each in neighbours[one] if each != other], size)
+    }
+    if not sets:
+        return None
+    return max(((test.p_value(x, y, chosen), chosen) for chosen in sorted(sets)), key=lambda found: found[0])
+
+
+def parents_of(found: EquivalenceClass) -> Parents:
+    """The parents of each node in one graph of the class."""
+    return [tuple(np.flatnonzero(column).tolist()) for column in found.member().T]
